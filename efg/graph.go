@@ -1,0 +1,136 @@
+// Package efg holds the event flow graph of a recorded program, its builder,
+// the compressed sequences it is made of, and the run file that stores it.
+//
+// The graph follows "event flow graphs" as published: nodes are signatures,
+// edges are observed steps, and the branch runs at a node carry sequence
+// numbers. Nothing here knows MPI: words get their meaning from package
+// signature.
+package efg
+
+// Stream is the event flow graph of one thread of one process.
+type Stream struct {
+	// Thread is the ordinal of the thread in its process, in the order of first
+	// recorded calls, counted from 0.
+	Thread uint32
+	// Events is the number of events the stream reconstructs to.
+	Events uint64
+	// Hash is the recorder's rolling hash after Events events; see Roll.
+	Hash uint64
+	// Dropped counts events after the recorder had stopped for lack of space.
+	Dropped uint64
+	// End says how the stream ended.
+	End End
+	// Nodes in the order of their first event; Nodes[0] is the start.
+	Nodes []Node
+}
+
+// End is how a stream ended.
+type End uint8
+
+const (
+	// EndOpen: the process was still running, or it was killed; every event
+	// before the one in flight is there.
+	EndOpen End = iota
+	// EndThread: the thread ended by itself.
+	EndThread
+	// EndFinalized: MPI_Finalize (or the last session's end) was seen.
+	EndFinalized
+	// EndExit: the process ran its exit handlers without MPI_Finalize.
+	EndExit
+)
+
+// Node is a distinct signature of a stream.
+type Node struct {
+	// Words is the signature, with demoted words zero.
+	Words []uint64
+	// Mask has bit i set where Words[i] was demoted to an attribute stream.
+	Mask uint64
+	// Edges in the order in which they were first taken. Empty only at the
+	// stream's last node.
+	Edges []Edge
+	// Runs is the sequence of branch runs, as indexes into Edges; nil if there
+	// are fewer than two edges.
+	Runs *Seq
+	// Attrs holds one attribute stream for each set bit of Mask, lowest bit
+	// first, with one value for each event at the node.
+	Attrs []Attr
+	// Stats are the node's times; nil if time was not recorded.
+	Stats *Stats
+}
+
+// Edge is an observed step from one node to another.
+type Edge struct {
+	// To is the number of the successor.
+	To uint32
+	// Weight is how often the step was taken.
+	Weight uint64
+	// Counts are the lengths of the edge's branch runs in order.
+	// It is nil if all of them are Count long.
+	Counts *Seq
+	Count  uint64
+}
+
+// Attr is the attribute stream of one demoted word at one node.
+type Attr struct {
+	// Values are the word's values: the number itself for scalars and slots,
+	// see EncodeIdent for identities, and the length for vectors.
+	Values *Seq
+	// Elems are the elements of vectors, one after the other; nil otherwise.
+	Elems *Seq
+}
+
+// Stats are the times of a node's events in nanoseconds: of the calls, and of
+// the gaps between the previous call's end and the call's start.
+type Stats struct {
+	Count    uint64
+	Dur, Gap Interval
+}
+
+// Interval summarises durations in nanoseconds. Bins[i] counts those in
+// [2^(i+3), 2^(i+4)); the first and last bin take what lies outside.
+type Interval struct {
+	Sum, Min, Max uint64
+	Bins          [32]uint32
+}
+
+// DefKind is the kind of a definition.
+type DefKind uint8
+
+const (
+	DefString DefKind = iota + 1 // Data: bytes
+	DefVec                       // Words: elements
+	DefType                      // Words: combiner constant, size in bytes, then contents as in package signature
+	DefGroup                     // Words: members (world ranks) as ranges: first, count, stride, repeated
+	DefOp                        // Words: site word of the function, commute
+	DefComm                      // Word is hash38<<24, of a family. Words: parent word, kind constant, size, number of local range words, local ranges, remote ranges
+	DefWin                       // as DefComm: comm word, kind
+	DefFile                      // as DefComm: comm word, string word of the name
+	DefSite                      // Words: module number, offset
+	DefModule                    // Words: module number, load address, size; Data: path, NUL, build-id in hex
+	DefRegion                    // Words: region number, base, size; Data: name (--buffers)
+	DefNamed                     // a handle's rank in its communicator: Words: comm word (family), rank of this process
+)
+
+// Def gives an identity word its content.
+type Def struct {
+	Kind  DefKind
+	Word  uint64
+	Words []uint64
+	Data  []byte
+}
+
+// Process is everything recorded of one process.
+type Process struct {
+	Rank    int    // in its MPI_COMM_WORLD plus the ranks of earlier worlds; -1 if never known
+	Size    int    // of its MPI_COMM_WORLD
+	World   uint64 // equal for the processes of one MPI_COMM_WORLD
+	PID     int
+	Host    string
+	Command []string
+	MPI     string // library version line
+	Start   int64  // Unix nanoseconds of the first recorded call
+	// Defs in the order in which the process made them; ident attribute values
+	// count into it.
+	Defs    []Def
+	Streams []Stream
+}

@@ -1,0 +1,3 @@
+module github.com/efg-tools/efg
+
+go 1.26

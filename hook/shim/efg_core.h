@@ -1,0 +1,107 @@
+/* The recorder: MPI-independent half of the hook. It takes events as words
+ * (docs/internals.md) and keeps the event flow graph in the segment, a mapped
+ * file that is readable at every moment (hook/segment/FORMAT.md).
+ *
+ * Use, in a wrapper, by the outermost MPI call of a thread only:
+ *
+ *     efg_stream *t = efg_enter();            NULL: nested, switched off, ...
+ *     if (!t) return real(...);
+ *     uint64_t *w = t->w;                     fill w[0..n), inputs first
+ *     efg_call_begin(t);
+ *     rc = real(...);
+ *     efg_call_end(t);
+ *     ...                                     fill the output words
+ *     id = efg_record(t);
+ *     efg_leave(t);
+ */
+#ifndef EFG_CORE_H
+#define EFG_CORE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define EFG_MAX_WORDS 32
+#define EFG_CONST(k)  ((uint64_t)1 << 63 | (uint64_t)(k))   /* MPI constant number k */
+#define EFG_ABSENT    EFG_CONST(0)
+#define EFG_NEW       (~(uint64_t)0 >> 1)                   /* in a slot word: give me a slot */
+#define EFG_ID_BIT    ((uint64_t)1 << 62)
+#define EFG_IDENT(h)  ((h) & (((uint64_t)1 << 62) - 1))     /* identity word of a hash */
+
+/* Content of a vec word of the event being formed. */
+typedef struct efg_vecref {
+    const uint64_t *data;   /* must stay valid until efg_record returns */
+    uint32_t len, word;     /* elements; index into w */
+} efg_vecref;
+
+/* The part of a thread's recorder that wrappers use. */
+typedef struct efg_stream {
+    uint64_t *w;            /* words of the event being formed; lie in the segment */
+    uint32_t nvec;          /* vec words filled so far; efg_record resets it */
+    uint32_t thread;        /* ordinal of the thread */
+    efg_vecref vec[EFG_MAX_WORDS];
+    uint64_t t0, t1;        /* start and end of the call, clock ticks */
+    void *user;             /* the back end's per-thread state */
+} efg_stream;
+
+/* What the back end tells at start. Called once per process, at the first MPI
+ * call (rank -1, size 0) and again when rank and size are known. */
+typedef struct efg_process_info {
+    int32_t rank, size;
+    uint64_t world;         /* equal in all processes of one MPI_COMM_WORLD */
+    const char *family;     /* "openmpi", "mpich" */
+    const char *version;    /* library version string */
+    int32_t thread_multiple;
+} efg_process_info;
+
+enum efg_def_kind {         /* efg.DefKind */
+    EFG_DEF_STRING = 1, EFG_DEF_VEC, EFG_DEF_TYPE, EFG_DEF_GROUP, EFG_DEF_OP, EFG_DEF_COMM,
+    EFG_DEF_WIN, EFG_DEF_FILE, EFG_DEF_SITE, EFG_DEF_MODULE, EFG_DEF_REGION, EFG_DEF_NAMED
+};
+
+enum efg_end { EFG_END_OPEN, EFG_END_THREAD, EFG_END_FINALIZED, EFG_END_EXIT };
+
+/* Outermost call of this thread? Returns its stream (created at the first
+ * call) or NULL. frame is __builtin_frame_address(0) of the wrapper: a call is
+ * nested while an outer wrapper's frame lies above it, so that an error
+ * handler that leaves MPI with longjmp or a C++ exception does not switch the
+ * thread off for good. */
+efg_stream *efg_enter_at(void *frame);
+#define efg_enter() efg_enter_at(__builtin_frame_address(0))
+void efg_leave(efg_stream *t);
+
+/* Publishes the words filled so far as the call in progress; reads the clock. */
+void efg_call_begin(efg_stream *t);
+void efg_call_end(efg_stream *t);
+
+/* Adds the event t->w to the graph. If its slot word is EFG_NEW, takes the
+ * lowest free slot of the node. Returns the id word of the new object (or 0 if
+ * the event has no slot word, or the word was not EFG_NEW). */
+uint64_t efg_record(efg_stream *t);
+
+/* Gives a slot back. Any thread may call it. */
+void efg_slot_free(uint64_t id);
+
+/* Identity words. They make sure the definition is in the segment. */
+uint64_t efg_site_word(efg_stream *t, void *return_address);
+uint64_t efg_string_word(const char *s, size_t len);
+uint64_t efg_def(enum efg_def_kind kind, uint64_t word, const uint64_t *words, uint32_t n,
+                 const void *data, uint32_t nbytes);   /* returns word; no-op if it is there */
+
+/* Word of a vector; remembers the content for efg_record. word is the index
+ * into w. data must stay valid until efg_record returns. */
+uint64_t efg_vec_word(efg_stream *t, unsigned word, const uint64_t *data, uint32_t len);
+
+/* XXH64, seed 0, of n words. */
+uint64_t efg_hash(const uint64_t *w, size_t n);
+
+/* Process start and end. efg_start returns 0, or -1 when recording is off
+ * (reason already said on stderr, once). */
+int  efg_start(const efg_process_info *info);
+void efg_set_process(const efg_process_info *info);
+void efg_end(enum efg_end how);
+int  efg_option_queries(void);   /* record local queries */
+int  efg_option_buffers(void);   /* record buffer addresses */
+/* Word of a buffer address under --buffers: region<<48 | offset. */
+uint64_t efg_buffer_word(const void *p);
+
+#endif
