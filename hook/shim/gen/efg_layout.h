@@ -1,0 +1,267 @@
+/* Generated from hook/segment/layout.go by hook/gen/layout. Do not edit. */
+#ifndef EFG_LAYOUT_H
+#define EFG_LAYOUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define EFG_LAYOUT_HASH UINT64_C(0xc01f65d303b709fa)
+#define SEG_MAGIC 0xa47455300474645
+#define SEG_VERSION 0x1
+#define SEG_REF_UNIT 0x10
+#define SEG_HEADER_SIZE 0x1000
+#define SEG_MAXW 0x20
+#define SEG_SEQ_LEVELS 0x3
+#define SEG_BINS 0x20
+
+typedef struct seg_header {
+    uint64_t magic;
+    uint64_t layout_hash;
+    uint32_t version;
+    uint32_t header_size;
+    uint32_t pid;
+    uint32_t state;
+    int32_t rank;
+    uint32_t size;
+    uint64_t world;
+    uint64_t mapped;
+    uint64_t used;
+    uint64_t start_real;
+    uint64_t start_mono;
+    uint64_t start_tick;
+    uint64_t tick_mult;
+    uint64_t end_mono;
+    uint64_t end_tick;
+    uint64_t dropped;
+    uint32_t time_mode;
+    uint32_t options;
+    uint32_t demote;
+    uint32_t nstreams;
+    uint32_t streams;
+    uint32_t ndefs;
+    uint32_t defs;
+    uint32_t full;
+    uint32_t command_len;
+    uint32_t pad0;
+    uint8_t family[16];
+    uint8_t host[64];
+    uint8_t mpi[256];
+    uint8_t command[2048];
+} seg_header;
+_Static_assert(sizeof(seg_header) == 2544, "seg_header");
+_Static_assert(offsetof(seg_header, magic) == 0, "seg_header.magic");
+_Static_assert(offsetof(seg_header, layout_hash) == 8, "seg_header.layout_hash");
+_Static_assert(offsetof(seg_header, version) == 16, "seg_header.version");
+_Static_assert(offsetof(seg_header, header_size) == 20, "seg_header.header_size");
+_Static_assert(offsetof(seg_header, pid) == 24, "seg_header.pid");
+_Static_assert(offsetof(seg_header, state) == 28, "seg_header.state");
+_Static_assert(offsetof(seg_header, rank) == 32, "seg_header.rank");
+_Static_assert(offsetof(seg_header, size) == 36, "seg_header.size");
+_Static_assert(offsetof(seg_header, world) == 40, "seg_header.world");
+_Static_assert(offsetof(seg_header, mapped) == 48, "seg_header.mapped");
+_Static_assert(offsetof(seg_header, used) == 56, "seg_header.used");
+_Static_assert(offsetof(seg_header, start_real) == 64, "seg_header.start_real");
+_Static_assert(offsetof(seg_header, start_mono) == 72, "seg_header.start_mono");
+_Static_assert(offsetof(seg_header, start_tick) == 80, "seg_header.start_tick");
+_Static_assert(offsetof(seg_header, tick_mult) == 88, "seg_header.tick_mult");
+_Static_assert(offsetof(seg_header, end_mono) == 96, "seg_header.end_mono");
+_Static_assert(offsetof(seg_header, end_tick) == 104, "seg_header.end_tick");
+_Static_assert(offsetof(seg_header, dropped) == 112, "seg_header.dropped");
+_Static_assert(offsetof(seg_header, time_mode) == 120, "seg_header.time_mode");
+_Static_assert(offsetof(seg_header, options) == 124, "seg_header.options");
+_Static_assert(offsetof(seg_header, demote) == 128, "seg_header.demote");
+_Static_assert(offsetof(seg_header, nstreams) == 132, "seg_header.nstreams");
+_Static_assert(offsetof(seg_header, streams) == 136, "seg_header.streams");
+_Static_assert(offsetof(seg_header, ndefs) == 140, "seg_header.ndefs");
+_Static_assert(offsetof(seg_header, defs) == 144, "seg_header.defs");
+_Static_assert(offsetof(seg_header, full) == 148, "seg_header.full");
+_Static_assert(offsetof(seg_header, command_len) == 152, "seg_header.command_len");
+_Static_assert(offsetof(seg_header, pad0) == 156, "seg_header.pad0");
+_Static_assert(offsetof(seg_header, family) == 160, "seg_header.family");
+_Static_assert(offsetof(seg_header, host) == 176, "seg_header.host");
+_Static_assert(offsetof(seg_header, mpi) == 240, "seg_header.mpi");
+_Static_assert(offsetof(seg_header, command) == 496, "seg_header.command");
+
+typedef struct seg_published {
+    uint64_t hash;
+    uint32_t node;
+    uint32_t pad0;
+} seg_published;
+_Static_assert(sizeof(seg_published) == 16, "seg_published");
+_Static_assert(offsetof(seg_published, hash) == 0, "seg_published.hash");
+_Static_assert(offsetof(seg_published, node) == 8, "seg_published.node");
+_Static_assert(offsetof(seg_published, pad0) == 12, "seg_published.pad0");
+
+typedef struct seg_stream {
+    uint64_t events;
+    seg_published pub[2];
+    uint64_t dropped;
+    uint64_t call_tick;
+    uint32_t next;
+    uint32_t thread;
+    uint32_t nodes;
+    uint32_t state;
+    uint64_t last_tick;
+    uint64_t tid;
+    uint64_t pad0;
+    uint64_t pad1;
+    uint64_t pad2;
+    uint64_t pad3;
+    uint64_t words[32];
+} seg_stream;
+_Static_assert(sizeof(seg_stream) == 376, "seg_stream");
+_Static_assert(offsetof(seg_stream, events) == 0, "seg_stream.events");
+_Static_assert(offsetof(seg_stream, pub) == 8, "seg_stream.pub");
+_Static_assert(offsetof(seg_stream, dropped) == 40, "seg_stream.dropped");
+_Static_assert(offsetof(seg_stream, call_tick) == 48, "seg_stream.call_tick");
+_Static_assert(offsetof(seg_stream, next) == 56, "seg_stream.next");
+_Static_assert(offsetof(seg_stream, thread) == 60, "seg_stream.thread");
+_Static_assert(offsetof(seg_stream, nodes) == 64, "seg_stream.nodes");
+_Static_assert(offsetof(seg_stream, state) == 68, "seg_stream.state");
+_Static_assert(offsetof(seg_stream, last_tick) == 72, "seg_stream.last_tick");
+_Static_assert(offsetof(seg_stream, tid) == 80, "seg_stream.tid");
+_Static_assert(offsetof(seg_stream, pad0) == 88, "seg_stream.pad0");
+_Static_assert(offsetof(seg_stream, pad1) == 96, "seg_stream.pad1");
+_Static_assert(offsetof(seg_stream, pad2) == 104, "seg_stream.pad2");
+_Static_assert(offsetof(seg_stream, pad3) == 112, "seg_stream.pad3");
+_Static_assert(offsetof(seg_stream, words) == 120, "seg_stream.words");
+
+typedef struct seg_node {
+    uint64_t run;
+    uint64_t hash;
+    uint64_t mask;
+    uint32_t pred;
+    uint32_t cur;
+    uint16_t live;
+    uint16_t n;
+    uint32_t index;
+    uint32_t next;
+    uint32_t edges;
+    uint32_t runs;
+    uint32_t attrs;
+    uint64_t priv;
+} seg_node;
+_Static_assert(sizeof(seg_node) == 64, "seg_node");
+_Static_assert(offsetof(seg_node, run) == 0, "seg_node.run");
+_Static_assert(offsetof(seg_node, hash) == 8, "seg_node.hash");
+_Static_assert(offsetof(seg_node, mask) == 16, "seg_node.mask");
+_Static_assert(offsetof(seg_node, pred) == 24, "seg_node.pred");
+_Static_assert(offsetof(seg_node, cur) == 28, "seg_node.cur");
+_Static_assert(offsetof(seg_node, live) == 32, "seg_node.live");
+_Static_assert(offsetof(seg_node, n) == 34, "seg_node.n");
+_Static_assert(offsetof(seg_node, index) == 36, "seg_node.index");
+_Static_assert(offsetof(seg_node, next) == 40, "seg_node.next");
+_Static_assert(offsetof(seg_node, edges) == 44, "seg_node.edges");
+_Static_assert(offsetof(seg_node, runs) == 48, "seg_node.runs");
+_Static_assert(offsetof(seg_node, attrs) == 52, "seg_node.attrs");
+_Static_assert(offsetof(seg_node, priv) == 56, "seg_node.priv");
+
+typedef struct seg_node_stats {
+    uint64_t count;
+    uint64_t dur_sum;
+    uint64_t dur_min;
+    uint64_t dur_max;
+    uint64_t gap_sum;
+    uint64_t gap_min;
+    uint64_t gap_max;
+    uint64_t pad0;
+    uint32_t dur_bins[32];
+    uint32_t gap_bins[32];
+} seg_node_stats;
+_Static_assert(sizeof(seg_node_stats) == 320, "seg_node_stats");
+_Static_assert(offsetof(seg_node_stats, count) == 0, "seg_node_stats.count");
+_Static_assert(offsetof(seg_node_stats, dur_sum) == 8, "seg_node_stats.dur_sum");
+_Static_assert(offsetof(seg_node_stats, dur_min) == 16, "seg_node_stats.dur_min");
+_Static_assert(offsetof(seg_node_stats, dur_max) == 24, "seg_node_stats.dur_max");
+_Static_assert(offsetof(seg_node_stats, gap_sum) == 32, "seg_node_stats.gap_sum");
+_Static_assert(offsetof(seg_node_stats, gap_min) == 40, "seg_node_stats.gap_min");
+_Static_assert(offsetof(seg_node_stats, gap_max) == 48, "seg_node_stats.gap_max");
+_Static_assert(offsetof(seg_node_stats, pad0) == 56, "seg_node_stats.pad0");
+_Static_assert(offsetof(seg_node_stats, dur_bins) == 64, "seg_node_stats.dur_bins");
+_Static_assert(offsetof(seg_node_stats, gap_bins) == 192, "seg_node_stats.gap_bins");
+
+typedef struct seg_edge {
+    uint32_t to;
+    uint32_t next;
+    uint64_t runs;
+    uint64_t total;
+    uint64_t count;
+    uint32_t counts;
+    uint32_t index;
+    uint64_t priv;
+} seg_edge;
+_Static_assert(sizeof(seg_edge) == 48, "seg_edge");
+_Static_assert(offsetof(seg_edge, to) == 0, "seg_edge.to");
+_Static_assert(offsetof(seg_edge, next) == 4, "seg_edge.next");
+_Static_assert(offsetof(seg_edge, runs) == 8, "seg_edge.runs");
+_Static_assert(offsetof(seg_edge, total) == 16, "seg_edge.total");
+_Static_assert(offsetof(seg_edge, count) == 24, "seg_edge.count");
+_Static_assert(offsetof(seg_edge, counts) == 32, "seg_edge.counts");
+_Static_assert(offsetof(seg_edge, index) == 36, "seg_edge.index");
+_Static_assert(offsetof(seg_edge, priv) == 40, "seg_edge.priv");
+
+typedef struct seg_attr {
+    uint32_t values;
+    uint32_t elems;
+} seg_attr;
+_Static_assert(sizeof(seg_attr) == 8, "seg_attr");
+_Static_assert(offsetof(seg_attr, values) == 0, "seg_attr.values");
+_Static_assert(offsetof(seg_attr, elems) == 4, "seg_attr.elems");
+
+typedef struct seg_seq_state {
+    uint64_t n;
+    uint64_t nbytes;
+    uint64_t m[3];
+    uint32_t d[3];
+    uint32_t pad0;
+} seg_seq_state;
+_Static_assert(sizeof(seg_seq_state) == 56, "seg_seq_state");
+_Static_assert(offsetof(seg_seq_state, n) == 0, "seg_seq_state.n");
+_Static_assert(offsetof(seg_seq_state, nbytes) == 8, "seg_seq_state.nbytes");
+_Static_assert(offsetof(seg_seq_state, m) == 16, "seg_seq_state.m");
+_Static_assert(offsetof(seg_seq_state, d) == 40, "seg_seq_state.d");
+_Static_assert(offsetof(seg_seq_state, pad0) == 52, "seg_seq_state.pad0");
+
+typedef struct seg_seq {
+    uint32_t sel;
+    uint32_t flags;
+    uint32_t first;
+    uint32_t pad0;
+    uint64_t priv;
+    uint64_t pad1;
+    seg_seq_state state[2];
+} seg_seq;
+_Static_assert(sizeof(seg_seq) == 144, "seg_seq");
+_Static_assert(offsetof(seg_seq, sel) == 0, "seg_seq.sel");
+_Static_assert(offsetof(seg_seq, flags) == 4, "seg_seq.flags");
+_Static_assert(offsetof(seg_seq, first) == 8, "seg_seq.first");
+_Static_assert(offsetof(seg_seq, pad0) == 12, "seg_seq.pad0");
+_Static_assert(offsetof(seg_seq, priv) == 16, "seg_seq.priv");
+_Static_assert(offsetof(seg_seq, pad1) == 24, "seg_seq.pad1");
+_Static_assert(offsetof(seg_seq, state) == 32, "seg_seq.state");
+
+typedef struct seg_chunk {
+    uint32_t next;
+    uint32_t cap;
+} seg_chunk;
+_Static_assert(sizeof(seg_chunk) == 8, "seg_chunk");
+_Static_assert(offsetof(seg_chunk, next) == 0, "seg_chunk.next");
+_Static_assert(offsetof(seg_chunk, cap) == 4, "seg_chunk.cap");
+
+typedef struct seg_def {
+    uint32_t next;
+    uint32_t kind;
+    uint64_t word;
+    uint32_t nwords;
+    uint32_t nbytes;
+    uint64_t pad0;
+} seg_def;
+_Static_assert(sizeof(seg_def) == 32, "seg_def");
+_Static_assert(offsetof(seg_def, next) == 0, "seg_def.next");
+_Static_assert(offsetof(seg_def, kind) == 4, "seg_def.kind");
+_Static_assert(offsetof(seg_def, word) == 8, "seg_def.word");
+_Static_assert(offsetof(seg_def, nwords) == 16, "seg_def.nwords");
+_Static_assert(offsetof(seg_def, nbytes) == 20, "seg_def.nbytes");
+_Static_assert(offsetof(seg_def, pad0) == 24, "seg_def.pad0");
+
+#endif
