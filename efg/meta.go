@@ -1,0 +1,35 @@
+package efg
+
+// Meta describes a run as a whole. It is stored as MessagePack, by field name,
+// so that later versions can add fields.
+type Meta struct {
+	// Tool is the name and version of the program that wrote the file.
+	Tool string `msgpack:"tool,omitempty"`
+	// Command is the command line that was run, the launcher included.
+	Command []string `msgpack:"command,omitempty"`
+	// Started and Ended are the Unix times of the command in nanoseconds.
+	Started int64 `msgpack:"started,omitempty"`
+	Ended   int64 `msgpack:"ended,omitempty"`
+	// Status is the exit status of the command, 128+n after signal n.
+	Status int `msgpack:"status"`
+	// Time is the kind of time that was recorded: "off" or "stats".
+	Time string `msgpack:"time,omitempty"`
+	// Queries and Buffers say whether local queries and buffer addresses were
+	// recorded.
+	Queries bool `msgpack:"queries,omitempty"`
+	Buffers bool `msgpack:"buffers,omitempty"`
+	// Sites are the callsites' places in the source.
+	// They have a block of their own.
+	Sites []Site `msgpack:"-"`
+}
+
+// Site is the place in the source of a callsite.
+type Site struct {
+	// Word is the callsite's identity: word 1 of an event.
+	Word uint64
+	// Place is "file.c:88", with the functions that were inlined there,
+	// innermost first, or "module+0x1234" if there is no line information.
+	Place string
+	// Func is the function that holds the call, "" if unknown.
+	Func string
+}
