@@ -105,9 +105,9 @@ const (
 	DefComm                      // Word is hash38<<24, of a family. Words: parent word, kind constant, size, number of local range words, local ranges, remote ranges
 	DefWin                       // as DefComm: comm word, kind
 	DefFile                      // as DefComm: comm word, string word of the name
-	DefSite                      // Words: module number, offset
-	DefModule                    // Words: module number, load address, size; Data: path, NUL, build-id in hex
-	DefRegion                    // Words: region number, base, size; Data: name (--buffers)
+	DefSite                      // Words: the module's word, offset of the call instruction's last byte in it
+	DefModule                    // Data: path, NUL, build-id in hex
+	DefRegion                    // Words: region number; Data: name (--buffers)
 	DefNamed                     // a handle's rank in its communicator: Words: comm word (family), rank of this process
 )
 

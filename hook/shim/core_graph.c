@@ -1,0 +1,541 @@
+/* The event flow graph of one stream: nodes, edges, branch runs.
+ *
+ * The path of an event that goes where the last one from the same node went is
+ * graph_add's first lines: compare the words with those of the predicted node
+ * and count. Everything else (another successor, a new node, a demoted word)
+ * is further down. efg/builder.go is the same in Go.
+ *
+ * Order of stores: a reader takes the published number of events and walks the
+ * graph that far, so whatever an event adds must be there before Events says
+ * so, and may be there without harm if it never does. */
+#include "core_internal.h"
+#include "xxh64.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { EDGES_SCAN = 8 };        /* more successors than this are hashed */
+
+typedef struct index_entry {
+    uint64_t hash;
+    seg_node *node;
+} index_entry;
+
+/* Private half of a node with several successors, or with slots. */
+typedef struct node_priv {
+    uint32_t nedges, cap;
+    uint32_t *to;               /* successors by edge number */
+    seg_edge **edge;
+    uint32_t *table;            /* edge number + 1 by successor; size 2*cap */
+    uint64_t *slots;            /* bitmap of slots in use */
+    uint32_t nslots;            /* words of it */
+} node_priv;
+
+struct graph {
+    seg_stream *s;
+    seg_node *cur;              /* node of the last event */
+    seg_node *tail;             /* newest node */
+    uint64_t hash;
+    bool times;
+    uint32_t nnodes, cap;
+    seg_node **nodes;           /* by number */
+    index_entry *index;         /* open addressing; size 2*cap */
+    sites *sites;
+    efg_lock_t slots_lock;
+};
+
+bool efg_slots_shared;
+
+graph *graph_new(seg_stream *s, bool times)
+{
+    graph *g = calloc(1, sizeof *g);
+    if (g == NULL)
+        return NULL;
+    g->s = s;
+    g->times = times;
+    g->cap = 64;
+    g->nodes = malloc(g->cap * sizeof *g->nodes);
+    g->index = calloc(2 * (size_t)g->cap, sizeof *g->index);
+    g->sites = sites_new();
+    if (g->nodes == NULL || g->index == NULL || g->sites == NULL)
+        return NULL;
+    return g;
+}
+
+static inline void slots_lock(graph *g)
+{
+    if (efg_slots_shared)
+        efg_lock(&g->slots_lock);
+}
+
+static inline void slots_unlock(graph *g)
+{
+    if (efg_slots_shared)
+        efg_unlock(&g->slots_lock);
+}
+
+/* ---- finding a node ---- */
+
+static inline bool matches(const seg_node *p, const uint64_t *w, unsigned n)
+{
+    if (p->live != n)
+        return false;
+    const uint64_t *s = node_words(p);
+    uint64_t mask = p->mask;
+    for (unsigned i = 0; i < n; i++)
+        if (w[i] != s[i] && !(mask >> i & 1))
+            return false;
+    return true;
+}
+
+static index_entry *index_slot(const graph *g, uint64_t hash, uint64_t mask, const uint64_t *words,
+                               unsigned n)
+{
+    uint32_t size = 2 * g->cap, i = (uint32_t)hash & (size - 1);
+    for (index_entry *e; (e = &g->index[i])->node != NULL; i = (i + 1) & (size - 1))
+        if (e->hash == hash && e->node->live == n && e->node->mask == mask
+            && memcmp(node_words(e->node), words, n * sizeof *words) == 0)
+            break;
+    return &g->index[i];
+}
+
+static int grow_index(graph *g)
+{
+    uint32_t cap = g->cap * 2;
+    slots_lock(g);              /* graph_slot_free reads nodes */
+    seg_node **nodes = realloc(g->nodes, cap * sizeof *nodes);
+    if (nodes != NULL)
+        g->nodes = nodes;
+    slots_unlock(g);
+    index_entry *index = calloc(2 * (size_t)cap, sizeof *index);
+    if (nodes == NULL || index == NULL) {
+        free(index);
+        return -1;
+    }
+    for (uint32_t k = 0; k < g->nnodes; k++) {
+        uint32_t i = (uint32_t)g->nodes[k]->hash & (2 * cap - 1);
+        while (index[i].node != NULL)
+            i = (i + 1) & (2 * cap - 1);
+        index[i] = (index_entry){g->nodes[k]->hash, g->nodes[k]};
+    }
+    free(g->index);
+    g->index = index;
+    g->cap = cap;
+    return 0;
+}
+
+/* ---- making a node ---- */
+
+static const efg_vecref *vec_of(const event_in *e, unsigned word)
+{
+    for (uint32_t i = 0; i < e->nvec; i++)
+        if (e->vec[i].word == word)
+            return &e->vec[i];
+    return NULL;
+}
+
+static enum efg_word_kind kind_of(uint64_t header, unsigned word)
+{
+    unsigned op = EFG_OP(header);
+    return op < efg_nschemas && word >= 3 ? efg_schemas[op].kind[word] : EFG_W_SCALAR;
+}
+
+/* Vectors that stay in the signature get a definition. */
+static void define_vectors(const event_in *e, uint64_t mask)
+{
+    for (uint32_t i = 0; i < e->nvec; i++) {
+        const efg_vecref *v = &e->vec[i];
+        if (!(mask >> v->word & 1) && !EFG_IS_CONST(e->w[v->word]))
+            efg_def(EFG_DEF_VEC, e->w[v->word], v->data, v->len, NULL, 0);
+    }
+}
+
+static int make_attrs(seg_node *p, uint64_t header)
+{
+    unsigned count = (unsigned)__builtin_popcountll(p->mask);
+    if (count == 0)
+        return 0;
+    seg_attr *a = efg_alloc(count * sizeof *a, SEG_REF_UNIT);
+    if (a == NULL)
+        return -1;
+    p->attrs = efg_ref(a);
+    for (uint64_t m = p->mask; m != 0; m &= m - 1, a++) {
+        seg_seq *values = seq_new(true), *elems = NULL;
+        bool vec = kind_of(header, (unsigned)__builtin_ctzll(m)) == EFG_W_VEC;
+        if (values == NULL || (vec && (elems = seq_new(true)) == NULL))
+            return -1;
+        a->values = efg_ref(values);
+        a->elems = vec ? efg_ref(elems) : 0;
+    }
+    return 0;
+}
+
+static seg_node *make_node(graph *g, const event_in *e, const uint64_t *words, uint64_t mask,
+                           uint64_t hash)
+{
+    unsigned n = EFG_NWORDS(words[0]);
+    size_t head = (sizeof(seg_node) + n * sizeof *words + 63) & ~(size_t)63;
+    if (g->nnodes == g->cap && grow_index(g) != 0)
+        return NULL;
+    define_vectors(e, mask);
+    seg_node *p = efg_alloc(head + (g->times ? sizeof(seg_node_stats) : 0), 64);
+    if (p == NULL)
+        return NULL;
+    p->hash = hash;
+    p->mask = mask;
+    p->n = p->live = (uint16_t)n;
+    p->index = g->nnodes;
+    memcpy(node_words(p), words, n * sizeof *words);
+    if (make_attrs(p, words[0]) != 0 || sites_add_node(g->sites, e->w, p) != 0)
+        return NULL;
+    efg_publish_barrier();
+    if (g->tail == NULL)
+        g->s->nodes = efg_ref(p);
+    else
+        g->tail->next = efg_ref(p);
+    g->tail = p;
+    g->nodes[g->nnodes++] = p;
+    return p;
+}
+
+/* The node of an event by its signature; made if it is new. */
+static seg_node *find_node(graph *g, const event_in *e)
+{
+    unsigned n = EFG_NWORDS(e->w[0]);
+    uint64_t words[EFG_MAX_WORDS], mask;
+    for (;;) {
+        if (sites_mask(g->sites, e->w, &mask) != 0)
+            return NULL;
+        for (unsigned i = 0; i < n; i++)
+            words[i] = mask >> i & 1 ? 0 : e->w[i];
+        uint64_t hash = xxh64(words, n * sizeof *words);
+        index_entry *at = index_slot(g, hash, mask, words, n);
+        if (at->node != NULL)
+            return at->node;
+        int demoted = sites_make_room(g->sites, e->w);
+        if (demoted < 0)
+            return NULL;
+        if (demoted)
+            continue;
+        seg_node *p = make_node(g, e, words, mask, hash);
+        if (p != NULL)
+            *index_slot(g, hash, mask, words, n) = (index_entry){hash, p};
+        return p;
+    }
+}
+
+/* ---- edges ---- */
+
+static node_priv *priv_of(seg_node *p)
+{
+    if (p->priv == 0)
+        p->priv = (uint64_t)(uintptr_t)calloc(1, sizeof(node_priv));
+    return (node_priv *)(uintptr_t)p->priv;
+}
+
+static inline uint32_t *edge_slot(const node_priv *q, uint32_t to)
+{
+    uint32_t size = 2 * q->cap, i = to * 0x9E3779B1u >> 8 & (size - 1);
+    while (q->table[i] != 0 && q->to[q->table[i] - 1] != to)
+        i = (i + 1) & (size - 1);
+    return &q->table[i];
+}
+
+static int grow_edges(node_priv *q)
+{
+    uint32_t cap = q->cap == 0 ? EDGES_SCAN : 2 * q->cap;
+    uint32_t *to = realloc(q->to, cap * sizeof *to);
+    if (to != NULL)
+        q->to = to;
+    seg_edge **edge = realloc(q->edge, cap * sizeof *edge);
+    if (edge != NULL)
+        q->edge = edge;
+    uint32_t *table = cap > EDGES_SCAN ? calloc(2 * (size_t)cap, sizeof *table) : NULL;
+    if (to == NULL || edge == NULL || (cap > EDGES_SCAN && table == NULL)) {
+        free(table);
+        return -1;
+    }
+    free(q->table);
+    q->table = table;
+    q->cap = cap;
+    for (uint32_t i = 0; table != NULL && i < q->nedges; i++)
+        *edge_slot(q, q->to[i]) = i + 1;
+    return 0;
+}
+
+static seg_edge *find_edge(const node_priv *q, uint32_t to)
+{
+    if (q->table != NULL) {
+        uint32_t i = *edge_slot(q, to);
+        return i != 0 ? q->edge[i - 1] : NULL;
+    }
+    for (uint32_t i = 0; i < q->nedges; i++)
+        if (q->to[i] == to)
+            return q->edge[i];
+    return NULL;
+}
+
+static seg_edge *add_edge(seg_node *p, node_priv *q, uint32_t to)
+{
+    if (q->nedges == q->cap && grow_edges(q) != 0)
+        return NULL;
+    seg_edge *e = efg_alloc(sizeof *e, SEG_REF_UNIT);
+    if (e == NULL)
+        return NULL;
+    e->to = to;
+    e->index = q->nedges;
+    efg_publish_barrier();
+    if (q->nedges == 0)
+        p->edges = efg_ref(e);
+    else
+        q->edge[q->nedges - 1]->next = efg_ref(e);
+    q->to[q->nedges] = to;
+    q->edge[q->nedges] = e;
+    q->nedges++;
+    if (q->table != NULL)
+        *edge_slot(q, to) = q->nedges;
+    return e;
+}
+
+/* Adds a closed branch run of length r to its edge. */
+static int close_run(seg_edge *e, uint64_t r)
+{
+    if (e->counts != 0) {
+        if (seq_push(efg_ptr(e->counts), r) != 0)
+            return -1;
+    } else if (e->runs == 0) {
+        e->count = r;
+    } else if (e->count != r) {
+        seg_seq *c = seq_new(false);
+        if (c == NULL || seq_init_const(c, e->count, e->runs) != 0 || seq_push(c, r) != 0)
+            return -1;
+        efg_publish_barrier();
+        e->counts = efg_ref(c);
+    }
+    efg_publish_barrier();
+    e->runs++;
+    e->total += r;
+    return 0;
+}
+
+/* Starts a branch run along e at p, closing the current one. */
+static int start_run(seg_node *p, seg_edge *e)
+{
+    if (p->cur != 0) {
+        seg_edge *old = efg_ptr(p->cur);
+        if (close_run(old, p->run) != 0)
+            return -1;
+        seg_seq *runs = p->runs != 0 ? efg_ptr(p->runs) : seq_new(false);
+        if (runs == NULL || (p->runs == 0 && seq_push(runs, old->index) != 0)
+            || seq_push(runs, e->index) != 0)
+            return -1;
+        efg_publish_barrier();
+        p->runs = efg_ref(runs);
+    }
+    p->pred = e->to;
+    p->cur = efg_ref(e);
+    p->run = 1;
+    return 0;
+}
+
+static int step(seg_node *from, seg_node *to)
+{
+    node_priv *q = priv_of(from);
+    if (q == NULL)
+        return -1;
+    uint32_t ref = efg_ref(to);
+    seg_edge *e = find_edge(q, ref);
+    if (e == NULL && (e = add_edge(from, q, ref)) == NULL)
+        return -1;
+    if (from->cur == efg_ref(e)) {
+        from->run++;
+        return 0;
+    }
+    return start_run(from, e);
+}
+
+/* The successor that the branch runs of p so far suggest. */
+static seg_edge *expected(const seg_node *p)
+{
+    uint64_t i;
+    if (p->runs == 0 || !seq_predict(efg_ptr(p->runs), &i))
+        return NULL;
+    return ((node_priv *)(uintptr_t)p->priv)->edge[i];
+}
+
+/* ---- attributes and slots ---- */
+
+static int take_slot(graph *g, seg_node *p, uint64_t *slot)
+{
+    node_priv *q = priv_of(p);
+    if (q == NULL)
+        return -1;
+    slots_lock(g);
+    uint32_t k = 0;
+    while (k < q->nslots && q->slots[k] == ~(uint64_t)0)
+        k++;
+    if (k == q->nslots) {
+        uint32_t n = k == 0 ? 1 : 2 * k;
+        uint64_t *bits = realloc(q->slots, n * sizeof *bits);
+        if (bits != NULL) {
+            memset(bits + k, 0, (n - k) * sizeof *bits);
+            q->slots = bits;
+            q->nslots = n;
+        }
+    }
+    int ok = k < q->nslots && k < (1 << 18) ? 0 : -1;
+    if (ok == 0) {
+        unsigned bit = (unsigned)__builtin_ctzll(~q->slots[k]);
+        q->slots[k] |= (uint64_t)1 << bit;
+        *slot = (uint64_t)k * 64 + bit;
+    }
+    slots_unlock(g);
+    return ok;
+}
+
+void graph_slot_free(graph *g, uint64_t id)
+{
+    uint32_t node = (uint32_t)(id >> 24) & ((1 << 26) - 1), slot = (uint32_t)id & 0xffffff;
+    slots_lock(g);
+    if (node < g->nnodes) {
+        node_priv *q = (node_priv *)(uintptr_t)g->nodes[node]->priv;
+        if (q != NULL && slot / 64 < q->nslots)
+            q->slots[slot / 64] &= ~((uint64_t)1 << slot % 64);
+    }
+    slots_unlock(g);
+}
+
+static uint64_t ident_value(uint64_t w)
+{
+    if (EFG_IS_CONST(w))
+        return (w & ~EFG_ABSENT) << 1 | 1;
+    return (uint64_t)efg_def_index(w) << 1;
+}
+
+static int push_vec(const seg_attr *a, const event_in *e, unsigned word)
+{
+    const efg_vecref *v = vec_of(e, word);
+    if (EFG_IS_CONST(e->w[word]) || v == NULL)
+        return seq_push(efg_ptr(a->values), ident_value(e->w[word]));
+    if (seq_push(efg_ptr(a->values), (uint64_t)v->len << 1) != 0)
+        return -1;
+    for (uint32_t i = 0; i < v->len; i++)
+        if (seq_push(efg_ptr(a->elems), v->data[i]) != 0)
+            return -1;
+    return 0;
+}
+
+static inline uint64_t roll(uint64_t h, uint64_t v) { return (xx_rotl(h, 5) ^ v) * XXP1; }
+
+static int push_attrs(const seg_node *p, const event_in *e)
+{
+    const seg_attr *a = efg_ptr(p->attrs);
+    for (uint64_t m = p->mask; m != 0; m &= m - 1, a++) {
+        unsigned i = (unsigned)__builtin_ctzll(m);
+        enum efg_word_kind kind = kind_of(e->w[0], i);
+        int err = kind == EFG_W_VEC     ? push_vec(a, e, i)
+                  : kind == EFG_W_IDENT ? seq_push(efg_ptr(a->values), ident_value(e->w[i]))
+                                        : seq_push(efg_ptr(a->values), e->w[i]);
+        if (err != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- the event ---- */
+
+static int new_object(graph *g, seg_node *p, const event_in *e, uint64_t *id)
+{
+    unsigned op = EFG_OP(e->w[0]), k = op < efg_nschemas ? efg_schemas[op].slot : 0;
+    if (k == 0 || e->w[k] != EFG_NEW)
+        return 0;
+    if (take_slot(g, p, &e->w[k]) != 0) {
+        e->w[k] = EFG_ABSENT;
+        return 0;
+    }
+    *id = EFG_ID_BIT | (uint64_t)g->s->thread << 50 | (uint64_t)p->index << 24 | e->w[k];
+    return 0;
+}
+
+static void publish(graph *g, seg_node *p, const event_in *e)
+{
+    uint64_t h = roll(g->hash, p->hash);
+    for (uint64_t m = p->mask; m != 0; m &= m - 1)
+        h = roll(h, e->w[__builtin_ctzll(m)]);
+    uint64_t n = g->s->events + 1;
+    g->s->pub[n & 1].hash = g->hash = h;
+    g->s->pub[n & 1].node = efg_ref(p);
+    efg_publish_barrier();
+    g->s->events = n;
+    g->cur = p;
+}
+
+/* The event does not go where the last one from g->cur went. */
+static seg_node *turn(graph *g, const event_in *e, unsigned n)
+{
+    seg_node *from = g->cur;
+    seg_edge *edge = from != NULL ? expected(from) : NULL;
+    if (edge != NULL && efg_ref(edge) != from->cur && matches(efg_ptr(edge->to), e->w, n))
+        return start_run(from, edge) == 0 ? efg_ptr(edge->to) : NULL;
+    seg_node *p = find_node(g, e);
+    if (p == NULL || (from != NULL && step(from, p) != 0))
+        return NULL;
+    return p;
+}
+
+int graph_add(graph *g, const event_in *e, uint64_t *id)
+{
+    unsigned n = EFG_NWORDS(e->w[0]);
+    seg_node *from = g->cur, *p;
+    *id = 0;
+    if (likely(from != NULL && from->pred != 0 && matches(efg_ptr(from->pred), e->w, n))) {
+        from->run++;
+        p = efg_ptr(from->pred);
+    } else if ((p = turn(g, e, n)) == NULL) {
+        return -1;
+    }
+    if (p->mask != 0 && (new_object(g, p, e, id) != 0 || push_attrs(p, e) != 0))
+        return -1;
+    publish(g, p, e);
+    return 0;
+}
+
+/* ---- times ---- */
+
+static inline unsigned bin_of(uint64_t ns)
+{
+    int b = 60 - __builtin_clzll(ns | 8);
+    return b > SEG_BINS - 1 ? SEG_BINS - 1 : (unsigned)b;
+}
+
+void graph_times(graph *g, uint64_t dur, uint64_t gap)
+{
+    seg_node_stats *t = node_stats(g->cur);
+    t->dur_sum += dur;
+    t->gap_sum += gap;
+    if (t->count == 0)
+        t->dur_min = dur, t->gap_min = gap;
+    if (dur < t->dur_min)
+        t->dur_min = dur;
+    if (dur > t->dur_max)
+        t->dur_max = dur;
+    if (gap < t->gap_min)
+        t->gap_min = gap;
+    if (gap > t->gap_max)
+        t->gap_max = gap;
+    t->dur_bins[bin_of(dur)]++;
+    t->gap_bins[bin_of(gap)]++;
+    t->count++;
+}
+
+void graph_prefetch(const graph *g)
+{
+    if (g->cur == NULL || g->cur->pred == 0)
+        return;
+    const char *p = efg_ptr(g->cur->pred);
+    __builtin_prefetch(p, 1);
+    __builtin_prefetch(p + 64);
+    __builtin_prefetch(p + 128);
+    if (g->times)
+        __builtin_prefetch(node_stats((const seg_node *)p), 1);
+}

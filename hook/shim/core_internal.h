@@ -1,0 +1,130 @@
+/* What the recorder's files share. */
+#ifndef EFG_CORE_INTERNAL_H
+#define EFG_CORE_INTERNAL_H
+
+#include "efg_core.h"
+#include "gen/efg_layout.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#define likely(x)   __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+/* ---- core_segment.c: the mapped file ---- */
+
+extern char *efg_base;             /* start of the segment; refs count from here */
+extern seg_header *efg_header;     /* == efg_base, NULL before efg_segment_open */
+extern atomic_int efg_off;         /* 1: not recording in this process (any more) */
+
+static inline void *efg_ptr(uint32_t ref) { return efg_base + (uint64_t)ref * SEG_REF_UNIT; }
+static inline uint32_t efg_ref(const void *p)
+{
+    return (uint32_t)((uint64_t)((const char *)p - efg_base) / SEG_REF_UNIT);
+}
+
+/* Creates and maps the file DIR/HOST.PID.TIME.seg. 0, or -1 with *why set. */
+int efg_segment_open(const char *dir, const char **why);
+
+/* Zeroed space, aligned to align (a power of two, at least SEG_REF_UNIT). NULL:
+ * no more space, recording has stopped (header full). Any thread. */
+void *efg_alloc(size_t bytes, size_t align);
+
+/* Marks the segment as full; later allocations fail at once. */
+void efg_segment_full(int err);
+
+/* Orders the stores that fill a record before the store that publishes it.
+ * x86-64 keeps stores in order; the compiler must, too. */
+#define efg_publish_barrier() atomic_thread_fence(memory_order_release)
+
+/* A test-and-set lock for the slow paths; held for a few instructions or one
+ * file extension. */
+typedef atomic_flag efg_lock_t;
+void efg_lock(efg_lock_t *l);
+void efg_unlock(efg_lock_t *l);
+
+/* ---- core_seq.c: folded sequences ---- */
+
+typedef struct seq seq;   /* private half of a seg_seq */
+
+/* A new empty sequence; delta: store differences. NULL when out of space. */
+seg_seq *seq_new(bool delta);
+/* Starts s, which must be empty and not delta, as n times the value v. */
+int seq_init_const(seg_seq *s, uint64_t v, uint64_t n);
+/* Appends v. 0, or -1 when out of space (the sequence keeps what it has). */
+int seq_push(seg_seq *s, uint64_t v);
+/* The value that the running repeat expects next; false if there is none. */
+bool seq_predict(const seg_seq *s, uint64_t *v);
+
+/* ---- core_defs.c: definitions ---- */
+
+/* Number of the definition of an identity word (its place in the list), or -1. */
+int64_t efg_def_index(uint64_t word);
+
+/* ---- gen/schema.c: what the words of a procedure are (signature) ---- */
+
+enum efg_word_kind { EFG_W_SCALAR, EFG_W_IDENT, EFG_W_VEC, EFG_W_SLOT };
+
+typedef struct efg_schema {
+    uint8_t n;                      /* words, the three of the site included */
+    uint8_t slot;                   /* the slot word, 0: none */
+    uint8_t kind[EFG_MAX_WORDS];
+} efg_schema;
+
+extern const efg_schema efg_schemas[];
+extern const unsigned efg_nschemas;
+
+#define EFG_OP(header)     ((unsigned)(header) & 0xffff)
+#define EFG_NWORDS(header) ((unsigned)((header) >> 24) & 0xff)
+#define EFG_IS_CONST(w)    ((w) >> 62 == 2)
+
+/* ---- core_graph.c: nodes, edges, branch runs ---- */
+
+typedef struct event_in {
+    uint64_t *w;                    /* EFG_NWORDS(w[0]) words */
+    const efg_vecref *vec;          /* contents of vec words */
+    uint32_t nvec;
+} event_in;
+
+typedef struct graph graph;         /* private tables of a stream */
+
+graph *graph_new(seg_stream *s, bool times);
+
+/* Adds the event. A slot word that is EFG_NEW becomes the lowest free slot of
+ * the event's node; *id is then the new object's id word, else 0. Returns 0, or
+ * -1 when out of space: the event is not recorded then, those before it stay. */
+int graph_add(graph *g, const event_in *e, uint64_t *id);
+
+/* Counts the times of the event added last. */
+void graph_times(graph *g, uint64_t dur_ns, uint64_t gap_ns);
+
+/* Fetches what the likely next event will touch. */
+void graph_prefetch(const graph *g);
+
+/* Gives the slot of an id of this stream back. Any thread, if shared was set. */
+void graph_slot_free(graph *g, uint64_t id);
+extern bool efg_slots_shared;       /* several threads may free slots */
+
+/* ---- core_site.c: which words of a site are demoted ---- */
+
+typedef struct sites sites;
+sites *sites_new(void);
+
+/* Mask of the demoted words for events like w. 0 on success. */
+int sites_mask(sites *t, const uint64_t *w, uint64_t *mask);
+
+/* To be called before a node for w is made. Returns 1 if the site was full and
+ * has demoted a word (its nodes are dead; ask for the mask again), 0 if there
+ * was room, -1 when out of memory. */
+int sites_make_room(sites *t, const uint64_t *w);
+int sites_add_node(sites *t, const uint64_t *w, seg_node *node);
+
+static inline uint64_t *node_words(const seg_node *p) { return (uint64_t *)(p + 1); }
+
+static inline seg_node_stats *node_stats(const seg_node *p)
+{
+    size_t at = (sizeof *p + p->n * sizeof(uint64_t) + 63) & ~(size_t)63;
+    return (seg_node_stats *)((char *)p + at);
+}
+
+#endif

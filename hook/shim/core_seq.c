@@ -1,0 +1,307 @@
+/* Folded sequences: 64-bit values compressed as they come, in constant
+ * amortised time and a bounded window. efg/FORMAT.md, "Sequences", has the code
+ * and an example; efg/seqwriter.go is the same algorithm in Go, to the byte.
+ *
+ * A level matches its input against its own past at one distance d. While the
+ * input repeats, only a counter m grows. When it stops repeating, the level
+ * hands "m symbols from distance d back" and then the symbol that broke the
+ * match to the level above, for which these are symbols again: loops in loops
+ * fold. What leaves the highest active level becomes code bytes.
+ *
+ * A reader may look at any moment. The state (bytes of code, pending matches)
+ * exists twice; a change that is more than one store is prepared in the other
+ * copy and published by switching Sel. Code bytes are only ever appended. */
+#include "core_internal.h"
+#include "xxh64.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SEQ_DELTA = 1,
+    SEQ_MIN_REPEAT = 3,     /* shorter matches are handed on as literals */
+    SEQ_ACTIVATE = 8,       /* symbols a level hands on before there is one above */
+    SEQ_FIRST_WINDOW = 8,
+    SEQ_CHUNK_MAX = 4096
+};
+
+static const uint32_t max_window[SEG_SEQ_LEVELS] = {256, 64, 64};
+
+typedef struct symbol {
+    uint64_t v;             /* literal: the value; repeat: length */
+    uint32_t k;             /* 0: literal; else distance << 2 | level + 1 */
+} symbol;
+
+typedef struct level {
+    uint32_t window;        /* symbols in ring; 0: level not active */
+    uint32_t handed;        /* symbols handed on */
+    uint32_t since_grown;   /* of them since the window last grew */
+    uint64_t pos;           /* symbols seen */
+    uint64_t *v;            /* ring of values */
+    uint32_t *k;            /* ring of kinds; NULL at level 0 */
+    uint32_t *last;         /* 2*window entries: pos (low bits) of the last pair with this hash */
+} level;
+
+struct seq {
+    level lv[SEG_SEQ_LEVELS];
+    uint64_t prev;          /* last value, for differences */
+    seg_chunk *tail;        /* chunk being filled */
+    uint32_t used;          /* bytes used in it */
+};
+
+/* ---- code bytes ---- */
+
+static int put_byte(seg_seq *s, seq *q, seg_seq_state *st, uint8_t b)
+{
+    if (q->tail == NULL || q->used == q->tail->cap) {
+        uint32_t total = q->tail == NULL ? 32 : (q->tail->cap + (uint32_t)sizeof(seg_chunk)) * 2;
+        if (total > SEQ_CHUNK_MAX)
+            total = SEQ_CHUNK_MAX;
+        seg_chunk *c = efg_alloc(total, SEG_REF_UNIT);
+        if (c == NULL)
+            return -1;
+        c->cap = total - (uint32_t)sizeof(seg_chunk);
+        efg_publish_barrier();
+        if (q->tail == NULL)
+            s->first = efg_ref(c);
+        else
+            q->tail->next = efg_ref(c);
+        q->tail = c;
+        q->used = 0;
+    }
+    ((uint8_t *)(q->tail + 1))[q->used++] = b;
+    st->nbytes++;
+    return 0;
+}
+
+static int put_varint(seg_seq *s, seq *q, seg_seq_state *st, uint64_t x)
+{
+    for (; x >= 0x80; x >>= 7)
+        if (put_byte(s, q, st, (uint8_t)(x | 0x80)) != 0)
+            return -1;
+    return put_byte(s, q, st, (uint8_t)x);
+}
+
+static int put_symbol(seg_seq *s, seq *q, seg_seq_state *st, symbol y)
+{
+    if (y.k != 0)
+        return put_varint(s, q, st, y.k) != 0 ? -1 : put_varint(s, q, st, y.v);
+    if (y.v >> 61 == 0)
+        return put_varint(s, q, st, y.v << 2);
+    return put_byte(s, q, st, 3) != 0 ? -1 : put_varint(s, q, st, y.v);
+}
+
+/* ---- levels ---- */
+
+static int level_alloc(level *l, uint32_t window, bool kinds)
+{
+    uint64_t *v = malloc(window * sizeof *v);
+    uint32_t *k = kinds ? malloc(window * sizeof *k) : NULL;
+    uint32_t *last = calloc(2 * (size_t)window, sizeof *last);
+    if (v == NULL || last == NULL || (kinds && k == NULL)) {
+        free(v), free(k), free(last);
+        return -1;
+    }
+    l->window = window;
+    l->v = v, l->k = k, l->last = last;
+    return 0;
+}
+
+static inline symbol at(const level *l, uint64_t pos)
+{
+    uint32_t i = (uint32_t)pos & (l->window - 1);
+    return (symbol){l->v[i], l->k != NULL ? l->k[i] : 0};
+}
+
+static inline bool same(symbol a, symbol b) { return a.v == b.v && a.k == b.k; }
+
+static inline void remember(level *l, symbol y)
+{
+    uint32_t i = (uint32_t)l->pos & (l->window - 1);
+    l->v[i] = y.v;
+    if (l->k != NULL)
+        l->k[i] = y.k;
+    l->pos++;
+}
+
+static inline uint32_t *pair_slot(const level *l, symbol a, symbol b)
+{
+    uint64_t h = (a.v * XXP1 + a.k) * XXP2 + b.v * XXP1 + b.k;
+    return &l->last[(uint32_t)((h * XXP2) >> 40) & (2 * l->window - 1)];
+}
+
+/* Enters the pair that ends at position pos. */
+static void index_pair(level *l, uint64_t pos)
+{
+    *pair_slot(l, at(l, pos - 1), at(l, pos)) = (uint32_t)pos;
+}
+
+/* Distance to the last place where the two newest symbols stood, or 0. */
+static uint32_t find_distance(const level *l)
+{
+    uint64_t pos = l->pos - 1;
+    symbol a = at(l, pos - 1), b = at(l, pos);
+    uint32_t d = (uint32_t)pos - *pair_slot(l, a, b);
+    if (d == 0 || d >= l->window - 1 || d >= pos)
+        return 0;
+    return same(at(l, pos - d), b) && same(at(l, pos - d - 1), a) ? d : 0;
+}
+
+static int grow_window(level *l)
+{
+    level n = *l;
+    if (level_alloc(&n, l->window * 2, l->k != NULL) != 0)
+        return -1;
+    uint64_t from = l->pos > l->window ? l->pos - l->window : 0;
+    for (uint64_t p = from; p < l->pos; p++) {
+        n.pos = p;
+        remember(&n, at(l, p));
+    }
+    for (uint64_t p = from + 1; p < l->pos; p++)
+        index_pair(&n, p);
+    n.since_grown = 0;
+    free(l->v), free(l->k), free(l->last);
+    *l = n;
+    return 0;
+}
+
+static int level_push(seg_seq *s, seq *q, seg_seq_state *st, int n, symbol y);
+
+/* Hands a symbol of level n-1 on: to level n if it is active, else to the code. */
+static int hand_on(seg_seq *s, seq *q, seg_seq_state *st, int n, symbol y)
+{
+    level *below = &q->lv[n - 1];
+    if (n < SEG_SEQ_LEVELS && q->lv[n].window == 0 && below->handed >= SEQ_ACTIVATE
+        && level_alloc(&q->lv[n], SEQ_FIRST_WINDOW, true) != 0)
+        return -1;
+    below->handed++;
+    below->since_grown++;
+    if (n < SEG_SEQ_LEVELS && q->lv[n].window != 0)
+        return level_push(s, q, st, n, y);
+    return put_symbol(s, q, st, y);
+}
+
+/* Ends the running match of level n. */
+static int end_match(seg_seq *s, seq *q, seg_seq_state *st, int n)
+{
+    level *l = &q->lv[n];
+    uint64_t m = st->m[n];
+    uint32_t d = st->d[n];
+    st->m[n] = 0;
+    if (m >= SEQ_MIN_REPEAT) {
+        uint64_t span = m < d ? m : d;
+        for (uint64_t p = l->pos - span; p < l->pos; p++)
+            index_pair(l, p);
+        return hand_on(s, q, st, n + 1, (symbol){m, d << 2 | (uint32_t)(n + 1)});
+    }
+    for (uint64_t p = l->pos - m; p < l->pos; p++) {
+        index_pair(l, p);
+        if (hand_on(s, q, st, n + 1, at(l, p)) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int level_push(seg_seq *s, seq *q, seg_seq_state *st, int n, symbol y)
+{
+    level *l = &q->lv[n];
+    uint32_t d = st->d[n];
+    if (d != 0 && same(at(l, l->pos - d), y)) {
+        remember(l, y);
+        st->m[n]++;
+        return 0;
+    }
+    if (end_match(s, q, st, n) != 0 || hand_on(s, q, st, n + 1, y) != 0)
+        return -1;
+    remember(l, y);
+    if (l->pos >= 2) {
+        if ((d = find_distance(l)) != 0)
+            st->d[n] = d;
+        index_pair(l, l->pos - 1);
+    }
+    if (l->since_grown >= l->window && l->window < max_window[n])
+        return grow_window(l);
+    return 0;
+}
+
+/* ---- interface ---- */
+
+seg_seq *seq_new(bool delta)
+{
+    seg_seq *s = efg_alloc(sizeof *s, 64);
+    if (s == NULL)
+        return NULL;
+    seq *q = calloc(1, sizeof *q);
+    if (q == NULL || level_alloc(&q->lv[0], SEQ_FIRST_WINDOW, false) != 0) {
+        free(q);
+        return NULL;
+    }
+    s->flags = delta ? SEQ_DELTA : 0;
+    s->priv = (uint64_t)(uintptr_t)q;
+    return s;
+}
+
+static inline seq *priv(const seg_seq *s) { return (seq *)(uintptr_t)s->priv; }
+
+int seq_init_const(seg_seq *s, uint64_t v, uint64_t n)
+{
+    if (seq_push(s, v) != 0)
+        return -1;
+    if (n == 1)
+        return 0;
+    seq *q = priv(s);
+    level *l = &q->lv[0];
+    for (uint32_t i = 0; i < l->window; i++)
+        l->v[i] = v;
+    l->pos = n;
+    seg_seq_state *st = &s->state[s->sel];
+    st->n = n;
+    st->d[0] = 1;
+    st->m[0] = n - 1;
+    return 0;
+}
+
+static int push_slow(seg_seq *s, seq *q, uint64_t x)
+{
+    seg_seq_state *next = &s->state[s->sel ^ 1];
+    *next = s->state[s->sel];
+    if (level_push(s, q, next, 0, (symbol){x, 0}) != 0)
+        return -1;
+    next->n++;
+    efg_publish_barrier();
+    s->sel ^= 1;
+    return 0;
+}
+
+int seq_push(seg_seq *s, uint64_t v)
+{
+    seq *q = priv(s);
+    uint64_t x = v;
+    if (s->flags & SEQ_DELTA) {
+        uint64_t diff = v - q->prev;
+        x = diff << 1 ^ (uint64_t)((int64_t)diff >> 63);
+        q->prev = v;
+    }
+    level *l = &q->lv[0];
+    seg_seq_state *st = &s->state[s->sel];
+    uint32_t d = st->d[0];
+    if (likely(d != 0 && l->v[(uint32_t)(l->pos - d) & (l->window - 1)] == x)) {
+        l->v[(uint32_t)l->pos & (l->window - 1)] = x;
+        l->pos++;
+        st->m[0]++;
+        efg_publish_barrier();
+        st->n++;
+        return 0;
+    }
+    return push_slow(s, q, x);
+}
+
+bool seq_predict(const seg_seq *s, uint64_t *v)
+{
+    const level *l = &priv(s)->lv[0];
+    uint32_t d = s->state[s->sel].d[0];
+    if (d == 0 || s->flags & SEQ_DELTA)
+        return false;
+    *v = l->v[(uint32_t)(l->pos - d) & (l->window - 1)];
+    return true;
+}

@@ -1,0 +1,280 @@
+/* Threads and the life of the recorder: what wrappers call. The recorder of a
+ * thread is its stream; nothing on the path of a recorded call is shared
+ * between threads. */
+#define _GNU_SOURCE
+#include "core_clock.h"
+#include "core_internal.h"
+#include "core_place.h"
+#include "xxh64.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { PLACES = 1024 };         /* entries of a thread's callsite cache */
+
+typedef struct stream {
+    efg_stream pub;             /* first: wrappers hold a pointer to it */
+    seg_stream *seg;
+    graph *graph;
+    bool stopped;               /* out of space */
+    uint64_t last_end;          /* ticks */
+    struct {
+        const void *address;
+        uint64_t word;
+    } place[PLACES];
+} stream;
+
+static __thread struct {
+    char *guard;                /* frame of the outermost wrapper that is active */
+    stream *s;
+    bool failed;                /* no stream can be had */
+} tls __attribute__((tls_model("initial-exec")));
+
+static efg_lock_t streams_lock = ATOMIC_FLAG_INIT;
+static stream *streams[4096];   /* by thread ordinal; ids have 12 bits for it */
+static seg_stream *last_stream;
+static pthread_key_t thread_key;
+static bool time_on;
+static uint32_t options;
+static pid_t owner;
+
+/* ---- streams ---- */
+
+static int link_stream(stream *s)
+{
+    efg_lock(&streams_lock);
+    uint32_t n = efg_header->nstreams;
+    int ok = n < sizeof streams / sizeof *streams ? 0 : -1;
+    if (ok == 0) {
+        s->seg->thread = s->pub.thread = n;
+        streams[n] = s;
+        efg_publish_barrier();
+        if (last_stream == NULL)
+            efg_header->streams = efg_ref(s->seg);
+        else
+            last_stream->next = efg_ref(s->seg);
+        last_stream = s->seg;
+        efg_header->nstreams = n + 1;
+    }
+    efg_unlock(&streams_lock);
+    return ok;
+}
+
+static stream *open_stream(void)
+{
+    stream *s = calloc(1, sizeof *s);
+    if (s == NULL || (s->seg = efg_alloc(sizeof *s->seg, 64)) == NULL
+        || (s->graph = graph_new(s->seg, time_on)) == NULL || link_stream(s) != 0) {
+        free(s);
+        tls.failed = true;
+        return NULL;
+    }
+    s->pub.w = s->seg->words;
+    s->seg->tid = (uint64_t)syscall(SYS_gettid);
+    s->last_end = efg_ticks();
+    tls.s = s;
+    pthread_setspecific(thread_key, s);
+    return s;
+}
+
+static void thread_ends(void *arg)
+{
+    stream *s = arg;
+    if (getpid() == owner && s->seg->state == EFG_END_OPEN)
+        s->seg->state = EFG_END_THREAD;
+    tls.s = NULL;
+}
+
+efg_stream *efg_enter_at(void *frame)
+{
+    if (unlikely(atomic_load_explicit(&efg_off, memory_order_relaxed)) || (char *)frame < tls.guard)
+        return NULL;
+    stream *s = tls.s;
+    if (unlikely(s == NULL)) {
+        if (!tls.failed)
+            s = open_stream();
+        if (s == NULL) {
+            __atomic_fetch_add(&efg_header->dropped, 1, __ATOMIC_RELAXED);
+            return NULL;
+        }
+    }
+    tls.guard = frame;
+    return &s->pub;
+}
+
+void efg_leave(efg_stream *t)
+{
+    (void)t;
+    tls.guard = NULL;
+}
+
+/* ---- the call ---- */
+
+void efg_call_begin(efg_stream *t)
+{
+    stream *s = (stream *)t;
+    graph_prefetch(s->graph);
+    t->t0 = time_on ? efg_ticks() : 1;
+    efg_publish_barrier();
+    s->seg->call_tick = t->t0;
+}
+
+void efg_call_end(efg_stream *t)
+{
+    if (time_on)
+        t->t1 = efg_ticks();
+}
+
+uint64_t efg_record(efg_stream *t)
+{
+    stream *s = (stream *)t;
+    event_in e = {t->w, t->vec, t->nvec};
+    uint64_t id = 0;
+    if (unlikely(s->stopped) || graph_add(s->graph, &e, &id) != 0) {
+        s->stopped = true;
+        s->seg->dropped++;
+        id = 0;
+    } else if (time_on) {
+        graph_times(s->graph, efg_ticks_to_ns(t->t1 - t->t0), efg_ticks_to_ns(t->t0 - s->last_end));
+        s->last_end = s->seg->last_tick = t->t1;
+    }
+    s->seg->call_tick = 0;
+    t->nvec = 0;
+    return id;
+}
+
+void efg_slot_free(uint64_t id)
+{
+    unsigned thread = (unsigned)(id >> 50) & 0xfff;
+    if (id >> 62 == 1 && streams[thread] != NULL)
+        graph_slot_free(streams[thread]->graph, id);
+}
+
+uint64_t efg_site_word(efg_stream *t, void *return_address)
+{
+    stream *s = (stream *)t;
+    uintptr_t a = (uintptr_t)return_address;
+    unsigned i = (unsigned)(a ^ a >> 10) & (PLACES - 1);
+    if (unlikely(s->place[i].address != return_address)) {
+        s->place[i].word = efg_place_word(return_address);
+        s->place[i].address = return_address;
+    }
+    return s->place[i].word;
+}
+
+uint64_t efg_vec_word(efg_stream *t, unsigned word, const uint64_t *data, uint32_t len)
+{
+    t->vec[t->nvec++] = (efg_vecref){data, len, word};
+    return EFG_IDENT(xxh64(data, len * sizeof *data));
+}
+
+/* ---- the process ---- */
+
+static void forked_child(void)
+{
+    atomic_store(&efg_off, 1);
+}
+
+static void say(const char *what, const char *why)
+{
+    fprintf(stderr, "efg: %s: %s\n", what, why);
+}
+
+static uint32_t read_options(void)
+{
+    const char *q = getenv("EFG_QUERIES"), *b = getenv("EFG_BUFFERS");
+    return (q != NULL && *q == '1' ? 1u : 0) | (b != NULL && *b == '1' ? 2u : 0);
+}
+
+static uint32_t demote_bound(void)
+{
+    const char *d = getenv("EFG_DEMOTE");
+    long n = d != NULL ? strtol(d, NULL, 10) : 0;
+    return n >= 2 && n <= 255 ? (uint32_t)n : 24;
+}
+
+static void start_clock(seg_header *h)
+{
+    const char *mode = getenv("EFG_TIME");
+    time_on = mode == NULL || strcmp(mode, "off") != 0;
+    if (time_on)
+        efg_clock_calibrate();
+    efg_clock_anchor(&h->start_tick, &h->start_mono);
+    h->tick_mult = efg_tick_mult;
+    h->time_mode = time_on;
+    h->options = options | (efg_clock_is_tsc ? 8u : 0);
+}
+
+int efg_start(const efg_process_info *info)
+{
+    static bool tried;
+    const char *dir = getenv("EFG_DIR"), *why = "EFG_DIR is not set";
+    if (efg_header != NULL || tried)
+        return efg_header != NULL ? 0 : -1;
+    tried = true;
+    options = read_options();
+    if (dir == NULL || efg_segment_open(dir, &why) != 0) {
+        say("this process is not recorded", why);
+        return -1;
+    }
+    owner = getpid();
+    efg_header->demote = demote_bound();
+    start_clock(efg_header);
+    efg_set_process(info);
+    if (pthread_key_create(&thread_key, thread_ends) != 0
+        || pthread_atfork(NULL, NULL, forked_child) != 0) {
+        say("this process is not recorded", "no thread key");
+        return -1;
+    }
+    atomic_store(&efg_off, 0);
+    return 0;
+}
+
+static void copy_text(uint8_t *to, size_t size, const char *from)
+{
+    size_t n = from != NULL ? strnlen(from, size - 1) : 0;
+    memset(to, 0, size);
+    memcpy(to, from != NULL ? from : "", n);
+}
+
+void efg_set_process(const efg_process_info *info)
+{
+    seg_header *h = efg_header;
+    if (h == NULL)
+        return;
+    h->rank = info->rank;
+    h->size = (uint32_t)info->size;
+    h->world = info->world;
+    copy_text(h->family, sizeof h->family, info->family);
+    copy_text(h->mpi, sizeof h->mpi, info->version);
+    if (info->thread_multiple) {
+        efg_slots_shared = true;
+        h->options |= 4;
+    }
+}
+
+void efg_end(enum efg_end how)
+{
+    seg_header *h = efg_header;
+    if (h == NULL || getpid() != owner)
+        return;
+    efg_clock_anchor(&h->end_tick, &h->end_mono);
+    efg_publish_barrier();
+    if (h->state == EFG_END_OPEN || how == EFG_END_FINALIZED)
+        h->state = how;
+}
+
+int efg_option_queries(void) { return options & 1; }
+int efg_option_buffers(void) { return (options & 2) != 0; }
+
+__attribute__((constructor)) static void library_opens(void) { efg_clock_open(); }
+
+__attribute__((destructor)) static void library_closes(void)
+{
+    if (efg_header != NULL && efg_header->state == EFG_END_OPEN)
+        efg_end(EFG_END_EXIT);
+}
