@@ -1,0 +1,87 @@
+package efg
+
+import "fmt"
+
+// StrideEdge stands for the branch runs of one edge whose sequence numbers form
+// an arithmetic progression and which are all Count events long. Sequence
+// numbers count the branch runs of the node from 1.
+type StrideEdge struct {
+	To                  uint32
+	First, Last, Stride uint64 // Stride is 0 if there is one run
+	Count               uint64
+}
+
+// String is the label of the published figures: "seq,count" for one run and
+// "first,last,stride,count" for more.
+func (e StrideEdge) String() string {
+	if e.First == e.Last {
+		return fmt.Sprintf("%d,%d", e.First, e.Count)
+	}
+	return fmt.Sprintf("%d,%d,%d,%d", e.First, e.Last, e.Stride, e.Count)
+}
+
+// StrideEdges returns the stride-compressed edges of a branch node, by first
+// sequence number. It takes time linear in the number of branch runs. Of the
+// other nodes, whose single edge has only a weight, it returns nil.
+func StrideEdges(n *Node) []StrideEdge {
+	if len(n.Edges) < 2 || n.Runs == nil {
+		return nil
+	}
+	type progression struct {
+		edge  uint64
+		count uint64
+	}
+	var out []StrideEdge
+	open := map[progression]int{}
+	lengths := newRunLengths(n)
+	runs := n.Runs.Iter()
+	for seq := uint64(1); ; seq++ {
+		edge, ok := runs.Next()
+		if !ok || edge >= uint64(len(n.Edges)) {
+			return out
+		}
+		key := progression{edge, lengths.next(edge)}
+		if i, ok := open[key]; ok && out[i].extend(seq) {
+			continue
+		}
+		open[key] = len(out)
+		out = append(out, StrideEdge{To: n.Edges[edge].To, First: seq, Last: seq, Count: key.count})
+	}
+}
+
+// extend takes the run with number seq in if it continues the progression.
+func (e *StrideEdge) extend(seq uint64) bool {
+	switch {
+	case e.First == e.Last:
+		e.Stride = seq - e.Last
+	case seq-e.Last != e.Stride:
+		return false
+	}
+	e.Last = seq
+	return true
+}
+
+// runLengths gives the lengths of a node's branch runs, edge by edge.
+type runLengths struct {
+	n     *Node
+	iters []SeqIter
+}
+
+func newRunLengths(n *Node) *runLengths {
+	l := &runLengths{n: n, iters: make([]SeqIter, len(n.Edges))}
+	for i := range n.Edges {
+		if n.Edges[i].Counts != nil {
+			l.iters[i] = n.Edges[i].Counts.Iter()
+		}
+	}
+	return l
+}
+
+// next returns the length of the edge's next branch run, 0 if there is none.
+func (l *runLengths) next(edge uint64) uint64 {
+	if l.n.Edges[edge].Counts == nil {
+		return l.n.Edges[edge].Count
+	}
+	v, _ := l.iters[edge].Next()
+	return v
+}

@@ -1,0 +1,301 @@
+package efg
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+)
+
+// checkLimit is how many values of one sequence Validate looks at. Sequences
+// expand without bound, so that a small file can hold more than anyone can
+// read; Stream.Verify reads them all.
+const checkLimit = 1 << 22
+
+// StreamError says which stream breaks a rule of the format.
+type StreamError struct {
+	Rank   int
+	Thread uint32
+	Node   int // -1: the stream as a whole
+	Cause  error
+}
+
+func (e *StreamError) Error() string {
+	if e.Node < 0 {
+		return fmt.Sprintf("rank %d, thread %d: %v", e.Rank, e.Thread, e.Cause)
+	}
+	return fmt.Sprintf("rank %d, thread %d, node %d: %v", e.Rank, e.Thread, e.Node, e.Cause)
+}
+
+func (e *StreamError) Unwrap() error { return e.Cause }
+
+// Validate checks everything in a run file that the format asks for, also what
+// a reader can do without: every block, every graph, and that the index agrees
+// with them.
+func Validate(r *Run) error {
+	used := make([]bool, len(r.blocks))
+	if _, err := r.Sites(); err != nil {
+		return err
+	}
+	for i := range r.Procs {
+		info := &r.Procs[i]
+		used[info.defList] = true
+		if i > 0 && uint(info.Rank) < uint(r.Procs[i-1].Rank) {
+			return fmt.Errorf("process %d: rank %d after %d", i, info.Rank, r.Procs[i-1].Rank)
+		}
+		defs, err := r.Defs(i)
+		if err != nil {
+			return err
+		}
+		if err := checkDefs(defs); err != nil {
+			return fmt.Errorf("rank %d: %w", info.Rank, err)
+		}
+		for j := range info.Streams {
+			if err := r.validateStream(i, j, used); err != nil {
+				return err
+			}
+		}
+	}
+	for n, b := range r.blocks {
+		if !used[n] && (b.kind == blockGraph || b.kind == blockStats || b.kind == blockDefList) {
+			return &CorruptError{"index", 0, fmt.Errorf("block %d is not in use", n)}
+		}
+	}
+	return nil
+}
+
+func (r *Run) validateStream(i, j int, used []bool) error {
+	info := &r.Procs[i].Streams[j]
+	used[info.Graph] = true
+	if info.stats != none {
+		used[info.stats] = true
+	}
+	s, err := r.Stream(i, j)
+	if err != nil {
+		return err
+	}
+	edges := 0
+	for k := range s.Nodes {
+		edges += len(s.Nodes[k].Edges)
+	}
+	node, err := CheckStream(s)
+	switch {
+	case err != nil:
+	case info.Nodes != uint64(len(s.Nodes)) || info.Edges != uint64(edges):
+		node, err = -1, errors.New("index and graph disagree on the number of nodes or edges")
+	case j > 0 && info.Thread <= r.Procs[i].Streams[j-1].Thread:
+		node, err = -1, errors.New("threads are not in order")
+	}
+	if err != nil {
+		return &StreamError{r.Procs[i].Rank, info.Thread, node, err}
+	}
+	return nil
+}
+
+func checkDefs(defs []Def) error {
+	type key struct {
+		kind DefKind
+		word uint64
+	}
+	seen := make(map[key]bool, len(defs))
+	for i, d := range defs {
+		if d.Word>>62 != 0 {
+			return fmt.Errorf("definition %d: word %#x is not an identity", i, d.Word)
+		}
+		if k := (key{d.Kind, d.Word}); seen[k] && d.Kind != DefNamed {
+			return fmt.Errorf("definition %d: second definition of %#x", i, d.Word)
+		} else {
+			seen[k] = true
+		}
+	}
+	return nil
+}
+
+// CheckStream checks the rules of a graph: the form of its nodes, and that the
+// weights belong to one walk from the first node. It returns the number of the
+// node at fault, -1 if it is the graph as a whole.
+func CheckStream(s *Stream) (node int, err error) {
+	if s.End > EndExit {
+		return -1, fmt.Errorf("unknown end %d", s.End)
+	}
+	if len(s.Nodes) == 0 {
+		if s.Events != 0 {
+			return -1, fmt.Errorf("%d events without nodes", s.Events)
+		}
+		return -1, nil
+	}
+	if err := checkDistinct(s); err != nil {
+		return -1, err
+	}
+	for i := range s.Nodes {
+		if err := checkForm(s, &s.Nodes[i]); err != nil {
+			return i, err
+		}
+	}
+	visits, node, err := checkFlow(s)
+	if err != nil {
+		return node, err
+	}
+	for i := range s.Nodes {
+		if err := checkContent(&s.Nodes[i], visits[i]); err != nil {
+			return i, err
+		}
+	}
+	return -1, nil
+}
+
+func checkDistinct(s *Stream) error {
+	seen := make(map[string]int, len(s.Nodes))
+	for i := range s.Nodes {
+		key := tableKey(0, s.Nodes[i].Mask, s.Nodes[i].Words, nil)
+		if first, ok := seen[key]; ok {
+			return fmt.Errorf("nodes %d and %d are equal", first, i)
+		}
+		seen[key] = i
+	}
+	return nil
+}
+
+func checkForm(s *Stream, n *Node) error {
+	if len(n.Words) < 3 || len(n.Words) > MaxWords || n.Words[0]>>24&0xff != uint64(len(n.Words)) {
+		return fmt.Errorf("%d words, header %#x", len(n.Words), n.Words[0])
+	}
+	if n.Mask&7 != 0 || n.Mask>>len(n.Words) != 0 {
+		return fmt.Errorf("mask %#x of %d words", n.Mask, len(n.Words))
+	}
+	for i, w := range n.Words {
+		if n.Mask>>i&1 != 0 && w != 0 {
+			return fmt.Errorf("word %d is demoted and not zero", i)
+		}
+	}
+	if len(n.Attrs) != bits.OnesCount64(n.Mask) {
+		return fmt.Errorf("%d attribute streams for mask %#x", len(n.Attrs), n.Mask)
+	}
+	if (n.Runs != nil) != (len(n.Edges) > 1) {
+		return fmt.Errorf("%d edges, branch runs: %v", len(n.Edges), n.Runs != nil)
+	}
+	seen := make(map[uint32]bool, len(n.Edges))
+	for i, e := range n.Edges {
+		if uint64(e.To) >= uint64(len(s.Nodes)) || seen[e.To] {
+			return fmt.Errorf("edge %d to node %d: no such node, or second edge to it", i, e.To)
+		}
+		seen[e.To] = true
+		if e.Weight == 0 || e.Weight >= s.Events {
+			return fmt.Errorf("edge %d: weight %d of %d events", i, e.Weight, s.Events)
+		}
+	}
+	return nil
+}
+
+// checkFlow returns how often each node is visited. Every node but the last
+// one is left as often as it is entered.
+func checkFlow(s *Stream) (visits []uint64, node int, err error) {
+	visits = make([]uint64, len(s.Nodes))
+	visits[0] = 1
+	total := uint64(1)
+	for i := range s.Nodes {
+		for _, e := range s.Nodes[i].Edges {
+			if e.Weight > s.Events-total {
+				return nil, i, errors.New("more steps than events")
+			}
+			total += e.Weight
+			visits[e.To] += e.Weight
+		}
+	}
+	if total != s.Events {
+		return nil, -1, fmt.Errorf("%d events, the edges make %d", s.Events, total)
+	}
+	last := -1
+	for i := range s.Nodes {
+		left := uint64(0)
+		for _, e := range s.Nodes[i].Edges {
+			left += e.Weight
+		}
+		switch {
+		case left == visits[i]:
+		case left+1 == visits[i] && last < 0:
+			last = i
+		default:
+			return nil, i, fmt.Errorf("entered %d times, left %d times", visits[i], left)
+		}
+	}
+	return visits, -1, nil
+}
+
+func checkContent(n *Node, visits uint64) error {
+	if n.Stats != nil && n.Stats.Count > visits {
+		return fmt.Errorf("times of %d events at a node visited %d times", n.Stats.Count, visits)
+	}
+	for i := range n.Attrs {
+		if err := checkAttr(&n.Attrs[i], visits); err != nil {
+			return fmt.Errorf("attribute stream %d: %w", i, err)
+		}
+	}
+	if n.Runs == nil {
+		return nil
+	}
+	if n.Runs.Len() > visits {
+		return fmt.Errorf("%d branch runs at a node visited %d times", n.Runs.Len(), visits)
+	}
+	if n.Runs.Len() > checkLimit {
+		return nil
+	}
+	return checkRuns(n)
+}
+
+func checkAttr(a *Attr, visits uint64) error {
+	if a.Values == nil || a.Values.Len() != visits {
+		return fmt.Errorf("not one value for each of %d events", visits)
+	}
+	if a.Elems == nil || visits > checkLimit {
+		return nil
+	}
+	total, left := uint64(0), a.Elems.Len()
+	it := a.Values.Iter()
+	for v, ok := it.Next(); ok; v, ok = it.Next() {
+		if v > left-total {
+			return errors.New("vectors longer than their elements")
+		}
+		total += v
+	}
+	if total != left {
+		return fmt.Errorf("%d elements, the lengths make %d", left, total)
+	}
+	return nil
+}
+
+// checkRuns compares a node's branch runs with its edges.
+func checkRuns(n *Node) error {
+	runs := make([]uint64, len(n.Edges))
+	sums := make([]uint64, len(n.Edges))
+	lengths := newRunLengths(n)
+	it := n.Runs.Iter()
+	first, last := uint64(0), ^uint64(0)
+	for e, ok := it.Next(); ok; e, ok = it.Next() {
+		switch {
+		case e >= uint64(len(n.Edges)):
+			return fmt.Errorf("branch run of edge %d of %d", e, len(n.Edges))
+		case e == last:
+			return fmt.Errorf("two branch runs of edge %d in a row", e)
+		case runs[e] == 0 && e != first:
+			return errors.New("edges are not in the order of first use")
+		case runs[e] == 0:
+			first++
+		}
+		length := lengths.next(e)
+		if length == 0 || length > n.Edges[e].Weight-sums[e] {
+			return fmt.Errorf("branch run of length %d on edge %d of weight %d", length, e, n.Edges[e].Weight)
+		}
+		runs[e]++
+		sums[e] += length
+		last = e
+	}
+	for i, e := range n.Edges {
+		if sums[i] != e.Weight {
+			return fmt.Errorf("edge %d: weight %d, branch runs make %d", i, e.Weight, sums[i])
+		}
+		if e.Counts != nil && e.Counts.Len() != runs[i] {
+			return fmt.Errorf("edge %d: %d branch runs, %d lengths", i, runs[i], e.Counts.Len())
+		}
+	}
+	return nil
+}
