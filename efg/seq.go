@@ -1,0 +1,266 @@
+package efg
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/bits"
+)
+
+// SeqLevels is the number of folding levels of a sequence.
+const SeqLevels = 3
+
+// seqWindow is how many symbols back a repeat may reach, per level.
+var seqWindow = [SeqLevels]uint32{256, 64, 64}
+
+// Seq is a folded sequence of 64-bit values: the one kind of compressed integer
+// sequence that branch runs, run lengths and attribute streams are made of.
+// FORMAT.md, "Sequences", describes the code. A Seq is immutable.
+type Seq struct {
+	n     uint64
+	delta bool
+	code  []byte
+	reach [SeqLevels]uint32 // farthest distance of a repeat, per level
+}
+
+// symbol is a value (kind 0) or a repeat (kind distance<<2 | level+1, value
+// length).
+type symbol struct {
+	value uint64
+	kind  uint32
+}
+
+// ErrSeq is wrapped by all errors about a sequence's code.
+var ErrSeq = errors.New("broken sequence")
+
+// NewSeq checks code and returns the sequence of its first n values. The code
+// must hold at least n values; that is found out when iterating, not here. The
+// sequence keeps code.
+func NewSeq(n uint64, delta bool, code []byte) (*Seq, error) {
+	s := &Seq{n: n, delta: delta, code: code}
+	for at := 0; at < len(code); {
+		y, size, err := decodeSymbol(code[at:])
+		if err != nil {
+			return nil, fmt.Errorf("%w: at code byte %d: %v", ErrSeq, at, err)
+		}
+		at += size
+		if y.kind == 0 {
+			continue
+		}
+		level, d := y.kind&3-1, y.kind>>2
+		if d >= seqWindow[level] {
+			return nil, fmt.Errorf("%w: at code byte %d: distance %d beyond the window", ErrSeq, at, d)
+		}
+		s.reach[level] = max(s.reach[level], d)
+	}
+	if n > 0 && len(code) == 0 {
+		return nil, fmt.Errorf("%w: %d values without code", ErrSeq, n)
+	}
+	return s, nil
+}
+
+// decodeSymbol reads one symbol from the front of code.
+func decodeSymbol(code []byte) (y symbol, size int, err error) {
+	x, size := binary.Uvarint(code)
+	if size <= 0 {
+		return y, 0, errors.New("cut short")
+	}
+	if x&3 == 0 {
+		return symbol{value: x >> 2}, size, nil
+	}
+	if x>>2 > 1<<16 {
+		return y, 0, errors.New("distance too large")
+	}
+	v, more := binary.Uvarint(code[size:])
+	if more <= 0 {
+		return y, 0, errors.New("cut short")
+	}
+	if x == 3 {
+		return symbol{value: v}, size + more, nil
+	}
+	if x>>2 == 0 || v == 0 {
+		return y, 0, errors.New("empty repeat")
+	}
+	return symbol{value: v, kind: uint32(x)}, size + more, nil
+}
+
+func appendSymbol(b []byte, y symbol) []byte {
+	switch {
+	case y.kind != 0:
+		b = binary.AppendUvarint(b, uint64(y.kind))
+		return binary.AppendUvarint(b, y.value)
+	case y.value>>61 == 0:
+		return binary.AppendUvarint(b, y.value<<2)
+	default:
+		return binary.AppendUvarint(append(b, 3), y.value)
+	}
+}
+
+// Len is the number of values; 0 for nil.
+func (s *Seq) Len() uint64 {
+	if s == nil {
+		return 0
+	}
+	return s.n
+}
+
+// Delta says whether the code holds differences.
+func (s *Seq) Delta() bool { return s.delta }
+
+// Code is the sequence's code; not to be changed.
+func (s *Seq) Code() []byte { return s.code }
+
+// Prefix returns the sequence of the first n values of s.
+func (s *Seq) Prefix(n uint64) *Seq {
+	if n >= s.n {
+		return s
+	}
+	c := *s
+	c.n = n
+	return &c
+}
+
+// Equal reports whether two sequences have equal code and length. (Sequences
+// made by the same recorder from the same values are equal.)
+func (s *Seq) Equal(o *Seq) bool {
+	if s == nil || o == nil {
+		return s == o
+	}
+	return s.n == o.n && s.delta == o.delta && string(s.code) == string(o.code)
+}
+
+// SeqIter iterates a sequence without expanding it: its memory is the reach of
+// the sequence's repeats.
+type SeqIter struct {
+	left  uint64
+	rem0  uint64
+	d0    uint64
+	pos0  uint64
+	mask0 uint64
+	ring0 []uint64
+	prev  uint64
+	delta bool
+	upper [SeqLevels]iterLevel // 1…: levels above 0
+	code  []byte
+	err   error
+}
+
+type iterLevel struct {
+	rem  uint64
+	d    uint64
+	pos  uint64
+	ring []symbol // nil: no repeat at this level, symbols pass through
+}
+
+// Iter starts an iteration; s may be nil.
+func (s *Seq) Iter() SeqIter {
+	if s == nil {
+		return SeqIter{}
+	}
+	it := SeqIter{left: s.n, delta: s.delta, code: s.code}
+	it.ring0 = make([]uint64, ringSize(s.reach[0]))
+	it.mask0 = uint64(len(it.ring0) - 1)
+	for l := 1; l < SeqLevels; l++ {
+		if s.reach[l] > 0 {
+			it.upper[l].ring = make([]symbol, ringSize(s.reach[l]))
+		}
+	}
+	return it
+}
+
+func ringSize(reach uint32) int { return 1 << bits.Len32(reach) }
+
+// Left is the number of values still to come.
+func (it *SeqIter) Left() uint64 { return it.left }
+
+// Err is the error that ended the iteration early, if any.
+func (it *SeqIter) Err() error { return it.err }
+
+// Next returns the next value; false at the end or on an error.
+func (it *SeqIter) Next() (uint64, bool) {
+	if it.left == 0 {
+		return 0, false
+	}
+	var x uint64
+	if it.rem0 > 0 {
+		it.rem0--
+		x = it.ring0[(it.pos0-it.d0)&it.mask0]
+	} else if !it.refill(&x) {
+		it.left = 0
+		return 0, false
+	}
+	it.ring0[it.pos0&it.mask0] = x
+	it.pos0++
+	it.left--
+	if it.delta {
+		it.prev += x>>1 ^ -(x & 1)
+		x = it.prev
+	}
+	return x, true
+}
+
+// refill takes symbols from the level above until there is a value.
+func (it *SeqIter) refill(x *uint64) bool {
+	y, ok := it.symbol(1)
+	if !ok {
+		return false
+	}
+	if y.kind == 0 {
+		*x = y.value
+		return true
+	}
+	it.d0, it.rem0 = uint64(y.kind>>2), y.value-1
+	if y.kind&3 != 1 || it.d0 > it.pos0 {
+		return it.fail("repeat before the start")
+	}
+	*x = it.ring0[(it.pos0-it.d0)&it.mask0]
+	return true
+}
+
+// symbol returns the next symbol that level l hands down.
+func (it *SeqIter) symbol(l int) (symbol, bool) {
+	if l == SeqLevels {
+		return it.decode()
+	}
+	u := &it.upper[l]
+	if u.ring == nil {
+		return it.symbol(l + 1)
+	}
+	mask := uint64(len(u.ring) - 1)
+	var y symbol
+	if u.rem > 0 {
+		u.rem--
+		y = u.ring[(u.pos-u.d)&mask]
+	} else {
+		var ok bool
+		if y, ok = it.symbol(l + 1); !ok {
+			return y, false
+		}
+		if y.kind != 0 && int(y.kind&3-1) == l {
+			u.d, u.rem = uint64(y.kind>>2), y.value-1
+			if u.d > u.pos {
+				return y, it.fail("repeat before the start")
+			}
+			y = u.ring[(u.pos-u.d)&mask]
+		}
+	}
+	u.ring[u.pos&mask] = y
+	u.pos++
+	return y, true
+}
+
+func (it *SeqIter) decode() (symbol, bool) {
+	y, size, err := decodeSymbol(it.code)
+	if err != nil {
+		return y, it.fail(fmt.Sprintf("%d values missing: %v", it.left, err))
+	}
+	it.code = it.code[size:]
+	return y, true
+}
+
+func (it *SeqIter) fail(cause string) bool {
+	if it.err == nil {
+		it.err = fmt.Errorf("%w: %s", ErrSeq, cause)
+	}
+	return false
+}

@@ -1,0 +1,191 @@
+package efg
+
+import "slices"
+
+const (
+	seqMinRepeat   = 3 // shorter matches are handed on as literals
+	seqActivate    = 8 // symbols a level hands on before there is one above
+	seqFirstWindow = 8
+)
+
+// SeqWriter folds values into a sequence as they come: constant amortised time
+// a value, bounded window. It is hook/shim/core_seq.c in Go; both give the same
+// code for the same values.
+type SeqWriter struct {
+	n      uint64
+	delta  bool
+	prev   uint64
+	code   []byte
+	levels [SeqLevels]writeLevel
+}
+
+type writeLevel struct {
+	d, m       uint64 // running match: distance, length
+	pos        uint64 // symbols seen
+	handed     uint32 // symbols handed on
+	sinceGrown uint32
+	ring       []symbol // nil: not active
+	last       []uint32 // position of the last pair with this hash
+}
+
+// NewSeqWriter returns an empty sequence; delta stores differences.
+func NewSeqWriter(delta bool) *SeqWriter {
+	w := &SeqWriter{delta: delta}
+	w.levels[0].open(seqFirstWindow)
+	return w
+}
+
+// newConstSeqWriter starts a sequence as n times v.
+func newConstSeqWriter(v, n uint64) *SeqWriter {
+	w := NewSeqWriter(false)
+	w.Push(v)
+	if n == 1 {
+		return w
+	}
+	l := &w.levels[0]
+	for i := range l.ring {
+		l.ring[i] = symbol{value: v}
+	}
+	w.n, l.pos, l.d, l.m = n, n, 1, n-1
+	return w
+}
+
+// Len is the number of values pushed.
+func (w *SeqWriter) Len() uint64 { return w.n }
+
+// Push appends a value.
+func (w *SeqWriter) Push(v uint64) {
+	x := v
+	if w.delta {
+		diff := v - w.prev
+		x = diff<<1 ^ uint64(int64(diff)>>63)
+		w.prev = v
+	}
+	w.push(0, symbol{value: x})
+	w.n++
+}
+
+// Seq returns the sequence so far.
+func (w *SeqWriter) Seq() *Seq {
+	code := slices.Clone(w.code)
+	for l := SeqLevels - 1; l >= 0; l-- {
+		if lv := &w.levels[l]; lv.m > 0 {
+			code = appendSymbol(code, symbol{value: lv.m, kind: uint32(lv.d)<<2 | uint32(l+1)})
+		}
+	}
+	s, err := NewSeq(w.n, w.delta, code)
+	if err != nil {
+		panic("efg: sequence writer made bad code: " + err.Error())
+	}
+	return s
+}
+
+func (l *writeLevel) open(window int) {
+	l.ring = make([]symbol, window)
+	l.last = make([]uint32, 2*window)
+}
+
+func (l *writeLevel) at(pos uint64) symbol { return l.ring[pos&uint64(len(l.ring)-1)] }
+
+func (l *writeLevel) remember(y symbol) {
+	l.ring[l.pos&uint64(len(l.ring)-1)] = y
+	l.pos++
+}
+
+func (l *writeLevel) pairSlot(a, b symbol) *uint32 {
+	const p1, p2 = 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F
+	h := (a.value*p1+uint64(a.kind))*p2 + b.value*p1 + uint64(b.kind)
+	return &l.last[uint32(h*p2>>40)&uint32(len(l.last)-1)]
+}
+
+func (l *writeLevel) indexPair(pos uint64) {
+	*l.pairSlot(l.at(pos-1), l.at(pos)) = uint32(pos)
+}
+
+// findDistance looks for the last place where the two newest symbols stood.
+func (l *writeLevel) findDistance() uint64 {
+	pos := l.pos - 1
+	a, b := l.at(pos-1), l.at(pos)
+	d := uint64(uint32(pos) - *l.pairSlot(a, b))
+	if d == 0 || d >= uint64(len(l.ring))-1 || d >= pos {
+		return 0
+	}
+	if l.at(pos-d) == b && l.at(pos-d-1) == a {
+		return d
+	}
+	return 0
+}
+
+func (l *writeLevel) grow() {
+	old := *l
+	l.open(2 * len(old.ring))
+	from := uint64(0)
+	if old.pos > uint64(len(old.ring)) {
+		from = old.pos - uint64(len(old.ring))
+	}
+	l.pos = from
+	for p := from; p < old.pos; p++ {
+		l.remember(old.at(p))
+	}
+	for p := from + 1; p < l.pos; p++ {
+		l.indexPair(p)
+	}
+	l.sinceGrown = 0
+}
+
+// push gives symbol y to level n.
+func (w *SeqWriter) push(n int, y symbol) {
+	l := &w.levels[n]
+	if l.d != 0 && l.at(l.pos-l.d) == y {
+		l.remember(y)
+		l.m++
+		return
+	}
+	w.endMatch(n)
+	w.handOn(n+1, y)
+	l.remember(y)
+	if l.pos >= 2 {
+		if d := l.findDistance(); d != 0 {
+			l.d = d
+		}
+		l.indexPair(l.pos - 1)
+	}
+	if l.sinceGrown >= uint32(len(l.ring)) && uint32(len(l.ring)) < seqWindow[n] {
+		l.grow()
+	}
+}
+
+// endMatch hands the running match of level n on.
+func (w *SeqWriter) endMatch(n int) {
+	l := &w.levels[n]
+	m := l.m
+	l.m = 0
+	if m >= seqMinRepeat {
+		for p := l.pos - min(m, l.d); p < l.pos; p++ {
+			l.indexPair(p)
+		}
+		w.handOn(n+1, symbol{value: m, kind: uint32(l.d)<<2 | uint32(n+1)})
+		return
+	}
+	for p := l.pos - m; p < l.pos; p++ {
+		l.indexPair(p)
+		w.handOn(n+1, l.at(p))
+	}
+}
+
+// handOn gives a symbol that leaves level n-1 to level n, or to the code.
+func (w *SeqWriter) handOn(n int, y symbol) {
+	below := &w.levels[n-1]
+	active := n < SeqLevels && w.levels[n].ring != nil
+	if n < SeqLevels && !active && below.handed >= seqActivate {
+		w.levels[n].open(seqFirstWindow)
+		active = true
+	}
+	below.handed++
+	below.sinceGrown++
+	if active {
+		w.push(n, y)
+		return
+	}
+	w.code = appendSymbol(w.code, y)
+}
