@@ -1,0 +1,144 @@
+package signature
+
+import (
+	_ "embed"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+//go:embed constants.tbl
+var constantsText string
+
+// Constant is a named constant or predefined handle.
+type Constant struct {
+	ID    int
+	Name  string
+	Group string // as in constants.tbl, without the set
+	Set   string // E of enum:E, B of bits:B
+	Size  int    // bytes of a datatype
+	Bit   int    // canonical bit of a flag
+	Avail Avail
+	Since string // version of MPI, with AvailSince
+}
+
+// Word is the constant's word.
+func (c *Constant) Word() uint64 { return Const(c.ID) }
+
+// Avail says how C code finds out whether mpi.h has a constant.
+type Avail uint8
+
+const (
+	AvailMacro   Avail = iota // a macro wherever it exists
+	AvailAlways               // everywhere, perhaps not as a macro
+	AvailSince                // from a version of MPI on
+	AvailOpenMPI              // in Open MPI
+	AvailMPICH                // in MPICH and its family
+	AvailRemoved              // perhaps a macro that does not compile
+)
+
+type constTable struct {
+	list   []Constant
+	byName map[string]*Constant
+}
+
+var constants = sync.OnceValue(func() constTable {
+	list, err := ParseConstants(strings.NewReader(constantsText))
+	if err != nil {
+		panic(err)
+	}
+	t := constTable{list, make(map[string]*Constant, len(list))}
+	for i := range list {
+		t.byName[list[i].Name] = &list[i]
+	}
+	return t
+})
+
+// Constants are all constants; Constants()[i] has number i. Callers must not
+// change them.
+func Constants() []Constant { return constants().list }
+
+// ConstantByID returns the constant with a number, or nil.
+func ConstantByID(id int) *Constant {
+	l := constants().list
+	if id < 0 || id >= len(l) {
+		return nil
+	}
+	return &l[id]
+}
+
+// ConstantByName returns the constant with a name, or nil.
+func ConstantByName(name string) *Constant { return constants().byName[name] }
+
+// FlagNames are the names of the flags of a bits set that v is made of, in the
+// order of the table; rest holds the bits that have no name.
+func FlagNames(set string, v uint64) (names []string, rest uint64) {
+	for i := range constants().list {
+		c := &constants().list[i]
+		if c.Group == "bits" && c.Set == set && v>>c.Bit&1 != 0 {
+			names = append(names, c.Name)
+			v &^= 1 << c.Bit
+		}
+	}
+	return names, v
+}
+
+// ParseConstants reads a table of constants.
+func ParseConstants(r io.Reader) ([]Constant, error) {
+	var list []Constant
+	seen := map[string]bool{}
+	err := eachLine(r, "constants.tbl", func(line string) error {
+		c, err := parseConstant(line)
+		if err != nil {
+			return err
+		}
+		if seen[c.Name] {
+			return fmt.Errorf("%s is listed twice", c.Name)
+		}
+		seen[c.Name] = true
+		c.ID = len(list)
+		list = append(list, c)
+		return nil
+	})
+	return list, err
+}
+
+func parseConstant(line string) (Constant, error) {
+	f := strings.Fields(line)
+	if len(f) < 2 {
+		return Constant{}, fmt.Errorf("want NAME GROUP, got %q", line)
+	}
+	c := Constant{Name: f[0]}
+	c.Group, c.Set, _ = strings.Cut(f[1], ":")
+	for _, a := range f[2:] {
+		if err := c.setAttribute(a); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+func (c *Constant) setAttribute(a string) (err error) {
+	key, value, _ := strings.Cut(a, "=")
+	switch key {
+	case "size":
+		c.Size, err = strconv.Atoi(value)
+	case "bit":
+		c.Bit, err = strconv.Atoi(value)
+	case "since":
+		c.Avail, c.Since = AvailSince, value
+	case "enumerator":
+		c.Avail = AvailAlways
+	case "openmpi":
+		c.Avail = AvailOpenMPI
+	case "mpich":
+		c.Avail = AvailMPICH
+	case "removed":
+		c.Avail = AvailRemoved
+	default:
+		return fmt.Errorf("unknown attribute %q", a)
+	}
+	return err
+}

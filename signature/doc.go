@@ -1,0 +1,50 @@
+// Package signature knows the MPI procedures: their arguments, what an argument
+// is for, and which words of an event record it.
+//
+// Two embedded tables hold everything, procedures.tbl and constants.tbl; the
+// comments at their heads give the grammar. The generated C (hook/gen), the
+// decoder (reconstruct), the text forms and the documentation read them through
+// this package. Procedure and constant numbers are line ordinals and appear in
+// recorded files, so lines are only ever appended.
+//
+// # Schema
+//
+// An event is a row of 64-bit words (docs/internals.md). The words of a
+// procedure, in order:
+//
+//   - w[0] the header, w[1] the callsite, w[2] the object: the first in or inout
+//     parameter of kind comm, win or file that is not an array, 0 if the
+//     procedure has none;
+//
+//   - then, in the order of the C binding, every other recorded parameter:
+//
+//     buf             one scalar: 0, a constant (MPI_IN_PLACE, MPI_BOTTOM,
+//     EFG_NULL), or region<<48|offset with --buffers
+//     integers in, out    one scalar (flags are 0 or 1)
+//     integers inout      two scalars: before and after the call
+//     arrays              one vec; inout arrays of integers: two, before and after;
+//     of handles: one, before
+//     handle in, inout    one word, the value before the call: ident for type,
+//     group, op; scalar otherwise
+//     new comm, win, file one scalar
+//     new type, group, op one ident
+//     other new handles   one slot; at most one in a procedure
+//     str                 one ident, arrays one vec
+//     status out          three scalars, NAME.source, NAME.tag, NAME.bytes
+//     fstatus out         one scalar, NAME.bytes
+//     statuses out        one vec
+//     strout, opaque, status in   no word
+//
+// A procedure of class pass has no words. Words of parameters that are not
+// significant in a call (conditions in the table) hold the constant EFG_ABSENT,
+// except integers, which are recorded as they are. Outputs of a call that failed
+// are EFG_ABSENT.
+//
+// Words of parameters of kind enum hold constant words, those of kind bits
+// numbers made of canonical bits, those of the other integer kinds a number or,
+// where MPI names a special value (MPI_ANY_SOURCE, MPI_UNDEFINED, …), a constant
+// word. A rank kind never holds a raw special value of one library.
+//
+// The error class in the header is 0 for success, the constant number of a
+// predefined error class, or UserErrorClass | (class − MPI_ERR_LASTCODE).
+package signature

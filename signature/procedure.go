@@ -1,0 +1,115 @@
+package signature
+
+// Class says when a procedure is recorded.
+type Class uint8
+
+const (
+	Event      Class = iota // in order, with time
+	Definition              // in order
+	Query                   // with --queries only
+	Pass                    // never
+)
+
+// Dir is the direction of a parameter.
+type Dir uint8
+
+const (
+	In Dir = 1 << iota
+	Out
+	InOut = In | Out
+)
+
+// CType is the C type of an integer parameter.
+type CType byte
+
+const (
+	NoType CType = 0   // not in this variant of the procedure
+	Int    CType = 'i' // int
+	Aint   CType = 'a' // MPI_Aint
+	Offset CType = 'o' // MPI_Offset
+	Count  CType = 'c' // MPI_Count
+)
+
+// Fortran says which Fortran interfaces have a procedure.
+type FortranSupport uint8
+
+const (
+	FortranAll  FortranSupport = iota
+	FortranNone                // C only
+	FortranOld                 // mpif.h and mpi
+	FortranF08                 // mpi_f08
+)
+
+// Param is a parameter of a procedure.
+type Param struct {
+	Name         string // as the MPI standard has it, in lower case
+	Kind         Kind
+	Set          string // E of enum:E, B of bits:B
+	Small, Large CType  // integer type in NAME and in NAME_c
+	Dir          Dir
+	Len          *Expr  // nil: not an array
+	Conds        []Cond // significant if all hold
+	COnly        bool   // not in the Fortran bindings
+}
+
+// Cond is a condition under which a parameter is significant.
+type Cond struct {
+	Name string // root, leaf, part, leader, place
+	Arg  string // the buffer of place
+}
+
+// Proc is an MPI procedure.
+type Proc struct {
+	ID     int
+	Name   string
+	Class  Class
+	Params []Param
+
+	HasLarge     bool     // has a large-count twin
+	Poll         bool     // may find nothing
+	Issues       string   // kind of request made; "" if none
+	Persistent   bool     // the request made is persistent
+	Starts       bool     // starts persistent requests
+	Completes    string   // one, any, some, all; "" if none
+	Peeks        string   // as Completes
+	Frees        bool     // the inout handle is gone afterwards
+	Ctor         string   // constant: how an object is made
+	Mode         string   // send mode: "" for standard
+	MTF          []string // classes in the MPI Trace Format
+	Fortran      FortranSupport
+	FortranFunc  bool // function in Fortran
+	NoIerror     bool // Fortran subroutine without ierror
+	FortranInts  bool // integers are default INTEGER in Fortran
+	Varargs      bool
+	Object       int    // index of the parameter in w[2], or -1
+	Words        []Word // Words[i] describes w[i]; nil for class Pass
+	lookupByName map[string]int
+}
+
+// Param returns the index of the parameter called name, or -1.
+func (p *Proc) Param(name string) int {
+	if i, ok := p.lookupByName[name]; ok {
+		return i
+	}
+	return -1
+}
+
+// FortranParams are the indexes of the parameters of the Fortran bindings,
+// without ierror.
+func (p *Proc) FortranParams() []int {
+	var l []int
+	for i := range p.Params {
+		if !p.Params[i].COnly {
+			l = append(l, i)
+		}
+	}
+	return l
+}
+
+// InSmall tells whether the parameter is there in the variant without _c.
+func (q *Param) InSmall() bool { return !q.Kind.Integer() || q.Small != NoType }
+
+// String is the name of a class as the table has it.
+func (c Class) String() string { return classNames[c] }
+
+var classNames = [...]string{"event", "definition", "query", "pass"}

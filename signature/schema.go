@@ -1,0 +1,90 @@
+package signature
+
+// Form is the kind of a word; it decides how a demoted word is stored.
+type Form uint8
+
+const (
+	ScalarForm Form = iota // a number, a constant, or the id of an existing object
+	IdentForm              // a content hash with a definition, or a constant
+	VecForm                // the hash of an array's elements, or a constant
+	SlotForm               // the slot of a new local object; always demoted
+)
+
+// Part is a field of a status.
+type Part uint8
+
+const (
+	Whole Part = iota
+	Source
+	MessageTag
+	Bytes
+)
+
+// Word describes a word of an event.
+type Word struct {
+	Name  string // shown name: the parameter's, for parts of a status with ".source" …
+	Param int    // index into Proc.Params; -1 for header and callsite
+	Form  Form
+	Out   bool // told by the call, not to it
+	Part  Part
+}
+
+// schema computes p.Object and p.Words by the rules of the package comment.
+func (p *Proc) schema() {
+	p.Object = -1
+	if p.Class == Pass {
+		return
+	}
+	object := Word{Param: -1}
+	for i := range p.Params {
+		if q := &p.Params[i]; q.Kind.Object() && q.Dir&In != 0 && q.Len == nil {
+			p.Object = i
+			object = Word{Name: q.Name, Param: i}
+			break
+		}
+	}
+	p.Words = []Word{{Name: "op", Param: -1}, {Name: "site", Param: -1}, object}
+	for i := range p.Params {
+		if i != p.Object {
+			p.Words = append(p.Words, p.Params[i].words(i)...)
+		}
+	}
+}
+
+// words returns the words of parameter number i.
+func (q *Param) words(i int) []Word {
+	switch q.Kind {
+	case StrOut, Opaque:
+		return nil
+	case Status:
+		if q.Dir != Out {
+			return nil
+		}
+		return []Word{
+			{q.Name + ".source", i, ScalarForm, true, Source},
+			{q.Name + ".tag", i, ScalarForm, true, MessageTag},
+			{q.Name + ".bytes", i, ScalarForm, true, Bytes},
+		}
+	case FStatus:
+		return []Word{{q.Name + ".bytes", i, ScalarForm, true, Bytes}}
+	case Buf:
+		return []Word{{Name: q.Name, Param: i}}
+	}
+	form := q.form()
+	if q.Kind.Integer() && q.Dir == InOut {
+		return []Word{{Name: q.Name, Param: i, Form: form}, {Name: q.Name, Param: i, Form: form, Out: true}}
+	}
+	return []Word{{Name: q.Name, Param: i, Form: form, Out: q.Dir == Out}}
+}
+
+func (q *Param) form() Form {
+	switch {
+	case q.Len != nil:
+		return VecForm
+	case q.Kind.Ident():
+		return IdentForm
+	case q.Kind.Local() && q.Dir == Out:
+		return SlotForm
+	}
+	return ScalarForm
+}
