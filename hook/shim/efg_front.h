@@ -1,0 +1,40 @@
+/* Between the front (front.c, preloaded, knows no MPI) and a back end (one per
+ * MPI ABI, loaded at the first MPI call).
+ *
+ * Every entry point of MPI that is recorded has a slot: C, C large-count,
+ * Fortran, mpi_f08 in its variants (gen/slots.h numbers them). The front exports
+ * a stub per slot that jumps through a table without touching registers or
+ * stack, so a wrapper is entered as if the program had called it: same
+ * arguments, and __builtin_return_address(0) is the program's. */
+#ifndef EFG_FRONT_H
+#define EFG_FRONT_H
+
+#include <stdint.h>
+
+#define EFG_FRONT_VERSION 1
+
+typedef struct efg_front {
+    uint32_t version;             /* EFG_FRONT_VERSION of the front */
+    uint32_t nslots;              /* EFG_NSLOTS of the front */
+    uint64_t slots_hash;          /* EFG_SLOTS_HASH of the front */
+    /* The MPI library's function of a slot. real[s] is filled in before wrapper
+     * s is entered for the first time; it stays NULL if the library has no such
+     * function (then the wrapper is not entered). For any other slot ask
+     * resolve, which fills real[s] and returns it; NULL if there is none. */
+    void *const *real;
+    void *(*resolve)(uint32_t slot);
+    /* Address of any other symbol of the MPI library, as the program would see
+     * it; NULL if there is none. */
+    void *(*find)(const char *name);
+    const char *const *names;     /* a name of each slot, for messages */
+    const char *mpi_path;         /* file of the library that has PMPI_Init */
+    const char *mpi_soname;
+} efg_front;
+
+/* Exported by every back end; called once per process, before any wrapper, on
+ * the thread that makes the first MPI call. Fills wrappers[0..nslots) (all NULL
+ * at entry); NULL stays for a slot that it does not wrap. Returns 0, or -1 if it
+ * cannot work here (having said why on stderr): then nothing is recorded. */
+int efg_back_open(const efg_front *f, void **wrappers);
+
+#endif

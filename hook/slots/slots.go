@@ -1,0 +1,104 @@
+// Package slots numbers the entry points of MPI that the hook intercepts: for
+// every procedure that is recorded its C name, its large-count C name and its
+// Fortran names.
+//
+// The front exports one stub per slot and a back end offers one wrapper per
+// slot. The numbers hold within one build of the hook; they are not stored.
+package slots
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/efg-tools/efg/signature"
+)
+
+// Binding is the interface an entry point belongs to.
+type Binding uint8
+
+const (
+	C     Binding = iota
+	Mpif          // mpif.h, use mpi
+	Cptr          // mpif.h, use mpi: the overload with TYPE(C_PTR) of Open MPI
+	F08           // mpi_f08; choice buffers by address (Open MPI)
+	F08TS         // mpi_f08; choice buffers by descriptor (MPICH)
+)
+
+// Slot is an entry point.
+type Slot struct {
+	ID      int
+	Proc    *signature.Proc
+	Binding Binding
+	Large   bool
+	// Name is the slot's name: EFG_SLOT_<Name> in C. It is the C name, or the
+	// Fortran name without trailing underscores.
+	Name string
+	// Symbols are the names under which a library may have it; they all mean
+	// the same function.
+	Symbols []string
+}
+
+// Procedures that return a C pointer: they have an overload with another name.
+var returnsPointer = []string{
+	"MPI_Alloc_mem", "MPI_Win_allocate", "MPI_Win_allocate_shared", "MPI_Win_shared_query",
+}
+
+// All are the slots in order; All()[i] has ID i.
+func All() []Slot {
+	var l []Slot
+	procs := signature.Procs()
+	for i := range procs {
+		if procs[i].Class != signature.Pass {
+			l = appendProc(l, &procs[i])
+		}
+	}
+	for i := range l {
+		l[i].ID = i
+	}
+	return l
+}
+
+func appendProc(l []Slot, p *signature.Proc) []Slot {
+	l = append(l, Slot{Proc: p, Name: p.Name, Symbols: []string{p.Name}})
+	if p.HasLarge {
+		name := p.Name + "_c"
+		l = append(l, Slot{Proc: p, Large: true, Name: name, Symbols: []string{name}})
+	}
+	if p.Fortran == signature.FortranAll || p.Fortran == signature.FortranOld {
+		l = append(l, oldFortran(p, Mpif, p.Name))
+		if slices.Contains(returnsPointer, p.Name) {
+			l = append(l, oldFortran(p, Cptr, p.Name+"_cptr"))
+		}
+	}
+	if p.Fortran == signature.FortranAll || p.Fortran == signature.FortranF08 {
+		l = appendF08(l, p)
+	}
+	return l
+}
+
+// oldFortran is an entry point whose name depends on the compiler.
+func oldFortran(p *signature.Proc, b Binding, name string) Slot {
+	low := strings.ToLower(name)
+	return Slot{
+		Proc: p, Binding: b, Name: low,
+		Symbols: []string{low + "_", low, low + "__", strings.ToUpper(name)},
+	}
+}
+
+func appendF08(l []Slot, p *signature.Proc) []Slot {
+	add := func(b Binding, large bool, suffix string) {
+		name := strings.ToLower(p.Name) + suffix
+		l = append(l, Slot{Proc: p, Binding: b, Large: large, Name: name, Symbols: []string{name + "_"}})
+	}
+	add(F08, false, "_f08")
+	if p.HasLarge {
+		add(F08, true, "_f08_large")
+	}
+	if slices.ContainsFunc(p.Params, func(q signature.Param) bool { return q.Kind == signature.Buf }) {
+		add(F08TS, false, "_f08ts")
+		if p.HasLarge {
+			add(F08TS, true, "_f08ts_large")
+		}
+	}
+	return l
+}
