@@ -8,7 +8,10 @@ const (
 	trailerMagic = "EFG.END\n"
 	// runVersion goes up when a reader of the version before cannot read the
 	// file any more.
-	runVersion  = 1
+	runVersion = 1
+	// maxMeta bounds the metadata, so that nesting cannot exhaust the decoder's
+	// stack.
+	maxMeta     = 1 << 20
 	headerSize  = 16
 	trailerSize = 32
 )

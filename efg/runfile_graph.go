@@ -40,7 +40,7 @@ func appendEdges(b []byte, n *Node) []byte {
 		b = appendUvarint(b, e.Weight)
 		switch {
 		case e.Counts != nil:
-			b = e.Counts.AppendTo(append(b, countSeq))
+			b = appendSeq(append(b, countSeq), e.Counts)
 		case e.Count == e.Weight:
 			b = append(b, countWeight)
 		default:
@@ -48,7 +48,7 @@ func appendEdges(b []byte, n *Node) []byte {
 		}
 	}
 	if n.Runs != nil {
-		b = n.Runs.AppendTo(b)
+		b = appendSeq(b, n.Runs)
 	}
 	return b
 }
@@ -60,9 +60,9 @@ func appendAttrs(b []byte, n *Node) ([]byte, error) {
 	for i := range n.Attrs {
 		a := &n.Attrs[i]
 		b = append(b, byte(flag(a.Elems != nil)))
-		b = a.Values.AppendTo(b)
+		b = appendSeq(b, a.Values)
 		if a.Elems != nil {
-			b = a.Elems.AppendTo(b)
+			b = appendSeq(b, a.Elems)
 		}
 	}
 	return b, nil

@@ -181,6 +181,9 @@ func (r *Run) smallTables() error {
 	if b, section, err = r.one(blockMeta); err != nil {
 		return err
 	}
+	if len(b) > maxMeta {
+		return &CorruptError{section, 0, fmt.Errorf("%d bytes of metadata", len(b))}
+	}
 	if err := msgpack.Unmarshal(b, &r.Meta); err != nil {
 		return &CorruptError{section, 0, err}
 	}

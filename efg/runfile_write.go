@@ -207,9 +207,13 @@ func (rw *runWriter) str(s string) uint64 {
 
 // shared writes the tables that all processes use.
 func (rw *runWriter) shared(meta Meta) error {
+	meta.Command = cutCommand(meta.Command)
 	m, err := msgpack.Marshal(&meta)
 	if err != nil {
 		return err
+	}
+	if len(m) > maxMeta {
+		return fmt.Errorf("%d bytes of metadata", len(m))
 	}
 	sites := rw.sites(meta.Sites)
 	for i := range rw.procs {
@@ -233,6 +237,17 @@ func (rw *runWriter) shared(meta Meta) error {
 		}
 	}
 	return nil
+}
+
+// cutCommand leaves out the end of a command line that is too long to store.
+func cutCommand(args []string) []string {
+	size := 0
+	for i, a := range args {
+		if size += len(a) + 8; size > maxMeta/2 {
+			return append(append([]string(nil), args[:i]...), "...")
+		}
+	}
+	return args
 }
 
 // sites appends for each site its word, and the strings of place and function.

@@ -159,7 +159,7 @@ func checkForm(s *Stream, n *Node) error {
 	if len(n.Words) < 3 || len(n.Words) > MaxWords || n.Words[0]>>24&0xff != uint64(len(n.Words)) {
 		return fmt.Errorf("%d words, header %#x", len(n.Words), n.Words[0])
 	}
-	if n.Mask&7 != 0 || n.Mask>>len(n.Words) != 0 {
+	if n.Mask&3 != 0 || n.Mask>>len(n.Words) != 0 {
 		return fmt.Errorf("mask %#x of %d words", n.Mask, len(n.Words))
 	}
 	for i, w := range n.Words {
@@ -252,7 +252,10 @@ func checkAttr(a *Attr, visits uint64) error {
 	total, left := uint64(0), a.Elems.Len()
 	it := a.Values.Iter()
 	for v, ok := it.Next(); ok; v, ok = it.Next() {
-		if v > left-total {
+		if v&1 != 0 { // a constant in place of a vector
+			continue
+		}
+		if v >>= 1; v > left-total {
 			return errors.New("vectors longer than their elements")
 		}
 		total += v
