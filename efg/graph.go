@@ -97,18 +97,19 @@ type Interval struct {
 type DefKind uint8
 
 const (
-	DefString DefKind = iota + 1 // Data: bytes
-	DefVec                       // Words: elements
-	DefType                      // Words: combiner constant, size in bytes, then contents as in package signature
-	DefGroup                     // Words: members (world ranks) as ranges: first, count, stride, repeated
-	DefOp                        // Words: site word of the function, commute
-	DefComm                      // Word is hash38<<24, of a family. Words: parent word, kind constant, size, number of local range words, local ranges, remote ranges
-	DefWin                       // as DefComm: comm word, kind
-	DefFile                      // as DefComm: comm word, string word of the name
-	DefSite                      // Words: the module's word, offset of the call instruction's last byte in it
-	DefModule                    // Data: path, NUL, build-id in hex
-	DefRegion                    // Words: region number; Data: name (--buffers)
-	DefNamed                     // a handle's rank in its communicator: Words: comm word (family), rank of this process
+	DefUnknown DefKind = iota // an identity word that nobody explained
+	DefString                 // Data: bytes
+	DefVec                    // Words: elements
+	DefType                   // Words: combiner constant, size in bytes, then contents as in package signature
+	DefGroup                  // Words: members (world ranks) as ranges: first, count, stride, repeated
+	DefOp                     // Words: site word of the function, commute
+	DefComm                   // Word is hash38<<24, of a family. Words: parent word, kind constant, size, number of local range words, local ranges, remote ranges
+	DefWin                    // as DefComm: comm word, kind
+	DefFile                   // as DefComm: comm word, string word of the name
+	DefSite                   // Words: the module's word, offset of the call instruction's last byte in it
+	DefModule                 // Data: path, NUL, build-id in hex
+	DefRegion                 // Words: region number; Data: name (--buffers)
+	DefNamed                  // a handle's rank in its communicator: Words: comm word (family), rank of this process
 )
 
 // Def gives an identity word its content.

@@ -56,7 +56,7 @@ func TestSeqRoundTripAndSize(t *testing.T) {
 		{"one", []uint64{7}, false, 1},
 		{"constant", repeat(1000000, 5), false, 10},
 		{"period 2", repeat(100000, 1, 2), false, 12},
-		{"period 100", repeat(1000, ramp[:100]...), false, 450},
+		{"period 100", repeat(1000, ramp[:100]...), false, 480},
 		{"ramp", ramp, true, 16},
 		{"large values", repeat(5, 1<<63, 1<<62, 1<<61, 0), true, 100},
 		{"loops", loops(nil, 50, 40, 30), false, 200},

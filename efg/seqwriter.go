@@ -95,7 +95,8 @@ func (l *writeLevel) remember(y symbol) {
 func (l *writeLevel) pairSlot(a, b symbol) *uint32 {
 	const p1, p2 = 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F
 	h := (a.value*p1+uint64(a.kind))*p2 + b.value*p1 + uint64(b.kind)
-	return &l.last[uint32(h*p2>>40)&uint32(len(l.last)-1)]
+	h = (h ^ h>>32) * p2
+	return &l.last[uint32(h>>40)&uint32(len(l.last)-1)]
 }
 
 func (l *writeLevel) indexPair(pos uint64) {

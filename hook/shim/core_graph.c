@@ -409,7 +409,12 @@ static uint64_t ident_value(uint64_t w)
 {
     if (EFG_IS_CONST(w))
         return (w & ~EFG_ABSENT) << 1 | 1;
-    return (uint64_t)efg_def_index(w) << 1;
+    int64_t i = efg_def_index(w);
+    if (i < 0) {                /* nobody said what it is: at least its word is kept */
+        efg_def(EFG_DEF_UNKNOWN, w, NULL, 0, NULL, 0);
+        i = efg_def_index(w);
+    }
+    return (uint64_t)i << 1;
 }
 
 static int push_vec(const seg_attr *a, const event_in *e, unsigned word)

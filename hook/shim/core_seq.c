@@ -127,7 +127,8 @@ static inline void remember(level *l, symbol y)
 static inline uint32_t *pair_slot(const level *l, symbol a, symbol b)
 {
     uint64_t h = (a.v * XXP1 + a.k) * XXP2 + b.v * XXP1 + b.k;
-    return &l->last[(uint32_t)((h * XXP2) >> 40) & (2 * l->window - 1)];
+    h = (h ^ h >> 32) * XXP2;
+    return &l->last[(uint32_t)(h >> 40) & (2 * l->window - 1)];
 }
 
 /* Enters the pair that ends at position pos. */

@@ -54,7 +54,7 @@ typedef struct efg_process_info {
 } efg_process_info;
 
 enum efg_def_kind {         /* efg.DefKind */
-    EFG_DEF_STRING = 1, EFG_DEF_VEC, EFG_DEF_TYPE, EFG_DEF_GROUP, EFG_DEF_OP, EFG_DEF_COMM,
+    EFG_DEF_UNKNOWN, EFG_DEF_STRING, EFG_DEF_VEC, EFG_DEF_TYPE, EFG_DEF_GROUP, EFG_DEF_OP, EFG_DEF_COMM,
     EFG_DEF_WIN, EFG_DEF_FILE, EFG_DEF_SITE, EFG_DEF_MODULE, EFG_DEF_REGION, EFG_DEF_NAMED
 };
 

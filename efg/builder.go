@@ -1,0 +1,283 @@
+package efg
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"github.com/efg-tools/efg/signature"
+)
+
+// DefaultDemote is how many nodes a site may have before a word is demoted.
+const DefaultDemote = 24
+
+// Input is one event for a Builder.
+type Input struct {
+	// Words of the event; the slot word, if any, holds the slot itself.
+	Words []uint64
+	// Vecs are the contents of the vec words that are not constants.
+	Vecs []VecContent
+}
+
+// VecContent is the content of a vec word.
+type VecContent struct {
+	Word  int // index into Input.Words
+	Elems []uint64
+}
+
+// Definitions are a process's definitions, in order, one for each word.
+type Definitions struct {
+	List  []Def
+	index map[uint64]int
+}
+
+// Add appends a definition unless its word has one.
+func (d *Definitions) Add(def Def) {
+	if _, ok := d.index[def.Word]; ok {
+		return
+	}
+	if d.index == nil {
+		d.index = map[uint64]int{}
+	}
+	d.index[def.Word] = len(d.List)
+	d.List = append(d.List, def)
+}
+
+// Builder makes the event flow graph of one stream, event by event. It is
+// hook/shim/core_graph.c in Go: the same events give the same graph.
+type Builder struct {
+	defs   *Definitions
+	sites  siteTable
+	nodes  []*buildNode
+	index  map[uint64][]int // by hash
+	cur    int              // node of the last event, -1 before the first
+	events uint64
+	hash   uint64
+	thread uint32
+}
+
+type buildNode struct {
+	words  []uint64
+	mask   uint64
+	hash   uint64
+	dead   bool
+	edges  []*buildEdge
+	byTo   map[int]*buildEdge
+	cur    *buildEdge
+	run    uint64
+	runs   *SeqWriter
+	attrs  []buildAttr
+	number int
+}
+
+type buildEdge struct {
+	to, index          int
+	runs, total, count uint64
+	counts             *SeqWriter
+}
+
+type buildAttr struct {
+	word          int
+	form          signature.Form
+	values, elems *SeqWriter
+}
+
+// NewBuilder returns a builder for one thread. Vectors that stay in signatures
+// are added to defs. demote is the bound of nodes at a site, normally
+// DefaultDemote.
+func NewBuilder(thread uint32, demote int, defs *Definitions) *Builder {
+	return &Builder{
+		defs: defs, thread: thread, cur: -1, index: map[uint64][]int{},
+		sites: siteTable{demote: demote, sites: map[siteKey]*site{}, calls: map[callKey]*call{}},
+	}
+}
+
+// Add appends an event. An event whose header does not say its number of words
+// is refused.
+func (b *Builder) Add(e Input) error {
+	if n := signature.Header(e.Words[0]).Words(); n != len(e.Words) || n < 3 || n > signature.MaxWords {
+		return fmt.Errorf("event %d: %d words, header says %d", b.events, len(e.Words), n)
+	}
+	to := b.next(e.Words)
+	if to < 0 {
+		to = b.find(e)
+	}
+	if b.cur >= 0 {
+		b.nodes[b.cur].step(to)
+	}
+	n := b.nodes[to]
+	h := Roll(b.hash, n.hash)
+	for i := range n.attrs {
+		b.pushAttr(&n.attrs[i], e)
+		h = Roll(h, e.Words[n.attrs[i].word])
+	}
+	b.hash, b.cur = h, to
+	b.events++
+	return nil
+}
+
+// next returns the node that the current branch run leads to if the event
+// belongs to it, else -1.
+func (b *Builder) next(words []uint64) int {
+	if b.cur < 0 || b.nodes[b.cur].cur == nil {
+		return -1
+	}
+	to := b.nodes[b.cur].cur.to
+	if n := b.nodes[to]; n.dead || !n.matches(words) {
+		return -1
+	}
+	return to
+}
+
+func (n *buildNode) matches(words []uint64) bool {
+	if len(words) != len(n.words) {
+		return false
+	}
+	for i, w := range words {
+		if w != n.words[i] && n.mask>>i&1 == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// find returns the node of an event by its signature; made if it is new.
+func (b *Builder) find(e Input) int {
+	for {
+		mask := b.sites.mask(e.Words)
+		words := slices.Clone(e.Words)
+		for m := mask; m != 0; m &= m - 1 {
+			words[bits.TrailingZeros64(m)] = 0
+		}
+		hash := HashWords(words)
+		for _, i := range b.index[hash] {
+			if n := b.nodes[i]; !n.dead && n.mask == mask && slices.Equal(n.words, words) {
+				return i
+			}
+		}
+		if !b.sites.makeRoom(e.Words) {
+			return b.make(e, words, mask, hash)
+		}
+	}
+}
+
+func (b *Builder) make(e Input, words []uint64, mask, hash uint64) int {
+	for _, v := range e.Vecs {
+		if mask>>v.Word&1 == 0 && !isConst(e.Words[v.Word]) {
+			b.defs.Add(Def{Kind: DefVec, Word: e.Words[v.Word], Words: slices.Clone(v.Elems)})
+		}
+	}
+	n := &buildNode{words: words, mask: mask, hash: hash, byTo: map[int]*buildEdge{}, number: len(b.nodes)}
+	for m := mask; m != 0; m &= m - 1 {
+		a := buildAttr{word: bits.TrailingZeros64(m), values: NewSeqWriter(true)}
+		if a.form = form(words[0], a.word); a.form == signature.VecForm {
+			a.elems = NewSeqWriter(true)
+		}
+		n.attrs = append(n.attrs, a)
+	}
+	b.sites.addNode(e.Words, n)
+	b.nodes = append(b.nodes, n)
+	b.index[hash] = append(b.index[hash], n.number)
+	return n.number
+}
+
+func (b *Builder) pushAttr(a *buildAttr, e Input) {
+	w := e.Words[a.word]
+	switch a.form {
+	case signature.VecForm:
+		i := slices.IndexFunc(e.Vecs, func(v VecContent) bool { return v.Word == a.word })
+		if isConst(w) || i < 0 {
+			a.values.Push(b.identValue(w))
+			return
+		}
+		a.values.Push(uint64(len(e.Vecs[i].Elems)) << 1)
+		for _, x := range e.Vecs[i].Elems {
+			a.elems.Push(x)
+		}
+	case signature.IdentForm:
+		a.values.Push(b.identValue(w))
+	default:
+		a.values.Push(w)
+	}
+}
+
+// identValue is how an identity word is stored when demoted: twice the number
+// of its definition, or twice a constant's number plus one.
+func (b *Builder) identValue(w uint64) uint64 {
+	if isConst(w) {
+		return (w&^constBit)<<1 | 1
+	}
+	b.defs.Add(Def{Kind: DefUnknown, Word: w})
+	return uint64(b.defs.index[w]) << 1
+}
+
+// step records a step from n to the node with number to.
+func (n *buildNode) step(to int) {
+	e := n.byTo[to]
+	if e == nil {
+		e = &buildEdge{to: to, index: len(n.edges)}
+		n.edges = append(n.edges, e)
+		n.byTo[to] = e
+	}
+	if e == n.cur {
+		n.run++
+		return
+	}
+	if old := n.cur; old != nil {
+		old.closeRun(n.run)
+		if n.runs == nil {
+			n.runs = NewSeqWriter(false)
+			n.runs.Push(uint64(old.index))
+		}
+		n.runs.Push(uint64(e.index))
+	}
+	n.cur, n.run = e, 1
+}
+
+func (e *buildEdge) closeRun(r uint64) {
+	switch {
+	case e.counts != nil:
+		e.counts.Push(r)
+	case e.runs == 0:
+		e.count = r
+	case e.count != r:
+		e.counts = newConstSeqWriter(e.count, e.runs)
+		e.counts.Push(r)
+	}
+	e.runs++
+	e.total += r
+}
+
+// Stream returns the graph of the events so far. The builder can go on.
+func (b *Builder) Stream() (*Stream, error) {
+	o := OpenStream{Thread: b.thread, Events: b.events, Hash: b.hash, Last: uint32(max(b.cur, 0))}
+	for _, n := range b.nodes {
+		o.Nodes = append(o.Nodes, n.open())
+	}
+	return o.Close()
+}
+
+func (n *buildNode) open() OpenNode {
+	o := OpenNode{Words: n.words, Mask: n.mask, Cur: -1, Run: n.run}
+	if n.cur != nil {
+		o.Cur = n.cur.index
+	}
+	if n.runs != nil {
+		o.Runs = n.runs.Seq()
+	}
+	for _, e := range n.edges {
+		oe := OpenEdge{To: uint32(e.to), Runs: e.runs, Total: e.total, Count: e.count}
+		if e.counts != nil {
+			oe.Counts = e.counts.Seq()
+		}
+		o.Edges = append(o.Edges, oe)
+	}
+	for _, a := range n.attrs {
+		oa := Attr{Values: a.values.Seq()}
+		if a.elems != nil {
+			oa.Elems = a.elems.Seq()
+		}
+		o.Attrs = append(o.Attrs, oa)
+	}
+	return o
+}

@@ -1,0 +1,258 @@
+package efg
+
+import (
+	"errors"
+	"fmt"
+)
+
+// OpenStream is a stream as a recorder keeps it: the current branch run of each
+// node is not closed yet, and an event may be half recorded. The segment reader
+// and the builder both end here; Close makes a Stream of it.
+type OpenStream struct {
+	Thread  uint32
+	Events  uint64
+	Hash    uint64
+	Dropped uint64
+	End     End
+	Last    uint32 // node of event Events-1
+	Nodes   []OpenNode
+}
+
+// OpenNode is a node of an OpenStream.
+type OpenNode struct {
+	Words []uint64
+	Mask  uint64
+	Edges []OpenEdge
+	Cur   int    // edge of the current run, -1 if none
+	Run   uint64 // its length so far
+	Runs  *Seq   // edge numbers of all runs, the current one included; nil with one edge
+	Attrs []Attr
+	Stats *Stats
+}
+
+// OpenEdge is an edge of an OpenNode. Runs, Total, Count and Counts are about
+// closed runs only.
+type OpenEdge struct {
+	To     uint32
+	Runs   uint64
+	Total  uint64
+	Count  uint64
+	Counts *Seq
+}
+
+// ErrGraph is wrapped by all errors about a graph that cannot be.
+var ErrGraph = errors.New("impossible graph")
+
+// Close returns the stream of exactly o.Events events. What an unfinished event
+// left behind is cut off: a step from the last node, a value at the node it led
+// to, an edge or node that was never used.
+func (o *OpenStream) Close() (*Stream, error) {
+	s := &Stream{Thread: o.Thread, Events: o.Events, Hash: o.Hash, Dropped: o.Dropped, End: o.End}
+	if o.Events == 0 {
+		return s, nil
+	}
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	if err := o.cutLast(); err != nil {
+		return nil, err
+	}
+	visits := o.visits()
+	for len(o.Nodes) > 0 && visits[len(o.Nodes)-1] == 0 {
+		o.Nodes = o.Nodes[:len(o.Nodes)-1]
+	}
+	s.Nodes = make([]Node, len(o.Nodes))
+	for i := range o.Nodes {
+		if err := o.Nodes[i].close(&s.Nodes[i], visits[i]); err != nil {
+			return nil, fmt.Errorf("node %d: %w", i, err)
+		}
+	}
+	return s, nil
+}
+
+func (o *OpenStream) check() error {
+	if uint64(o.Last) >= uint64(len(o.Nodes)) {
+		return fmt.Errorf("%w: last node %d of %d", ErrGraph, o.Last, len(o.Nodes))
+	}
+	for i := range o.Nodes {
+		n := &o.Nodes[i]
+		if n.Cur >= len(n.Edges) || (n.Cur < 0 && len(n.Edges) > 0 && uint32(i) != o.Last) {
+			return fmt.Errorf("%w: node %d: current edge %d of %d", ErrGraph, i, n.Cur, len(n.Edges))
+		}
+		for _, e := range n.Edges {
+			if uint64(e.To) >= uint64(len(o.Nodes)) {
+				return fmt.Errorf("%w: node %d: edge to node %d of %d", ErrGraph, i, e.To, len(o.Nodes))
+			}
+		}
+	}
+	return nil
+}
+
+// steps is how many steps were taken from n.
+func (n *OpenNode) steps() uint64 {
+	var total uint64
+	for i := range n.Edges {
+		total += n.Edges[i].Total
+	}
+	if n.Cur >= 0 {
+		total += n.Run
+	}
+	return total
+}
+
+// cutLast makes the last node's steps fit: all others' plus its own are one less
+// than there are events.
+func (o *OpenStream) cutLast() error {
+	left := o.Events - 1
+	for i := range o.Nodes {
+		if uint32(i) == o.Last {
+			continue
+		}
+		k := o.Nodes[i].steps()
+		if k > left {
+			return fmt.Errorf("%w: %d events, but more steps", ErrGraph, o.Events)
+		}
+		left -= k
+	}
+	n := &o.Nodes[o.Last]
+	if n.steps() == left {
+		return nil
+	}
+	return n.cut(left)
+}
+
+// cut leaves n its first steps steps. It goes through n's branch runs.
+func (n *OpenNode) cut(steps uint64) error {
+	runs, counts := n.Runs.Iter(), make([]SeqIter, len(n.Edges))
+	for i := range n.Edges {
+		counts[i] = n.Edges[i].Counts.Iter()
+	}
+	done := make([]OpenEdge, len(n.Edges))
+	nruns, cur, run := uint64(0), -1, uint64(0)
+	for ; steps > 0; nruns++ {
+		if cur >= 0 {
+			done[cur].Runs++
+			done[cur].Total += run
+		}
+		i, ok := runs.Next()
+		if n.Runs == nil {
+			i, ok = 0, nruns == 0
+		}
+		if !ok || i >= uint64(len(n.Edges)) {
+			return fmt.Errorf("%w: %d steps missing (%v)", ErrGraph, steps, runs.Err())
+		}
+		cur, run = int(i), steps
+		e := &n.Edges[i]
+		if e.Counts != nil {
+			if c, ok := counts[i].Next(); ok {
+				run = min(run, c)
+			}
+		} else if done[i].Runs < e.Runs {
+			run = min(run, e.Count)
+		}
+		if run == 0 {
+			return fmt.Errorf("%w: empty branch run", ErrGraph)
+		}
+		steps -= run
+	}
+	n.keep(done, nruns, cur, run)
+	return nil
+}
+
+// keep puts the result of cut in place.
+func (n *OpenNode) keep(done []OpenEdge, nruns uint64, cur int, run uint64) {
+	used := 0
+	for i := range done {
+		e := &n.Edges[i]
+		e.Runs, e.Total = done[i].Runs, done[i].Total
+		if e.Counts != nil {
+			e.Counts = e.Counts.Prefix(e.Runs)
+		}
+		if e.Runs > 0 || i == cur {
+			used = i + 1
+		}
+	}
+	n.Edges, n.Cur, n.Run = n.Edges[:used], cur, run
+	if n.Runs != nil {
+		n.Runs = n.Runs.Prefix(nruns)
+	}
+	if used < 2 {
+		n.Runs = nil
+	}
+}
+
+// visits returns how many events each node had.
+func (o *OpenStream) visits() []uint64 {
+	v := make([]uint64, len(o.Nodes))
+	v[0] = 1
+	for i := range o.Nodes {
+		n := &o.Nodes[i]
+		for j, e := range n.Edges {
+			v[e.To] += e.Total
+			if j == n.Cur {
+				v[e.To] += n.Run
+			}
+		}
+	}
+	return v
+}
+
+// close closes the current run and trims the attributes to the node's visits.
+func (n *OpenNode) close(to *Node, visits uint64) error {
+	*to = Node{Words: n.Words, Mask: n.Mask, Runs: n.Runs, Attrs: n.Attrs, Stats: n.Stats}
+	to.Edges = make([]Edge, len(n.Edges))
+	for i := range n.Edges {
+		o, e := &n.Edges[i], &to.Edges[i]
+		*e = Edge{To: o.To, Weight: o.Total, Count: o.Count, Counts: o.Counts}
+		if i != n.Cur {
+			continue
+		}
+		e.Weight += n.Run
+		switch {
+		case o.Counts != nil && o.Runs > 0:
+			e.Counts = o.Counts.plus(n.Run)
+		case o.Runs == 0:
+			e.Count, e.Counts = n.Run, nil
+		case o.Count != n.Run:
+			e.Counts = constSeq(o.Count, o.Runs, n.Run)
+		}
+		if e.Counts != nil {
+			e.Count = 0
+		}
+	}
+	for i := range to.Attrs {
+		if err := to.Attrs[i].trim(visits); err != nil {
+			return fmt.Errorf("attribute %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// trim cuts the attribute stream to n values.
+func (a *Attr) trim(n uint64) error {
+	if a.Values.Len() < n {
+		return fmt.Errorf("%w: %d values for %d events", ErrGraph, a.Values.Len(), n)
+	}
+	if a.Values.Len() == n {
+		return nil
+	}
+	a.Values = a.Values.Prefix(n)
+	if a.Elems == nil {
+		return nil
+	}
+	var elems uint64
+	it := a.Values.Iter()
+	for v, ok := it.Next(); ok; v, ok = it.Next() {
+		if v&1 == 0 {
+			elems += v >> 1
+		}
+	}
+	if err := it.Err(); err != nil {
+		return err
+	}
+	if elems > a.Elems.Len() {
+		return fmt.Errorf("%w: %d elements, want %d", ErrGraph, a.Elems.Len(), elems)
+	}
+	a.Elems = a.Elems.Prefix(elems)
+	return nil
+}

@@ -1,0 +1,275 @@
+package efg
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+
+	"github.com/efg-tools/efg/signature"
+)
+
+// Walker goes through a stream's events in order. Its memory is that of the
+// graph, not of the events. The slices it returns are valid until the next call
+// of Next.
+type Walker struct {
+	stream *Stream
+	defs   []Def
+	vecs   map[uint64][]uint64 // content of vec words in signatures
+	nodes  []walkNode
+	cur    int
+	seq    uint64 // events returned so far
+	words  []uint64
+	err    error
+}
+
+type walkNode struct {
+	left    uint64 // steps left in the current run
+	to      int
+	single  bool
+	edges   []walkEdge
+	runs    SeqIter
+	attrs   []walkAttr
+	words   []uint64
+	hasAttr bool
+}
+
+type walkEdge struct {
+	to     int
+	count  uint64 // length of every run, if there is no sequence
+	counts SeqIter
+}
+
+type walkAttr struct {
+	word   int
+	form   signature.Form
+	raw    uint64 // the value as stored
+	values SeqIter
+	elems  SeqIter
+	vec    []uint64
+}
+
+// ErrWalk is wrapped by errors that a walk runs into.
+var ErrWalk = errors.New("broken graph")
+
+// Walk starts at the stream's first event. defs are the process's definitions.
+func (s *Stream) Walk(defs []Def) *Walker {
+	w := &Walker{stream: s, defs: defs, nodes: make([]walkNode, len(s.Nodes)), cur: -1,
+		words: make([]uint64, 0, signature.MaxWords)}
+	for i := range s.Nodes {
+		w.nodes[i].open(&s.Nodes[i])
+	}
+	return w
+}
+
+func (n *walkNode) open(from *Node) {
+	n.words = from.Words
+	n.runs = from.Runs.Iter()
+	n.hasAttr = len(from.Attrs) > 0
+	n.edges = make([]walkEdge, len(from.Edges))
+	for i, e := range from.Edges {
+		n.edges[i] = walkEdge{to: int(e.To), count: e.Count, counts: e.Counts.Iter()}
+		if e.Counts != nil {
+			n.edges[i].count = 0
+		}
+	}
+	if len(n.edges) == 1 {
+		n.single, n.left, n.to = true, from.Edges[0].Weight, n.edges[0].to
+	}
+	mask := from.Mask
+	n.attrs = make([]walkAttr, 0, len(from.Attrs))
+	for _, a := range from.Attrs {
+		i := bits.TrailingZeros64(mask)
+		mask &= mask - 1
+		n.attrs = append(n.attrs, walkAttr{word: i, form: form(from.Words[0], i), values: a.Values.Iter(), elems: a.Elems.Iter()})
+	}
+}
+
+// Next goes to the next event; false at the end or on an error.
+func (w *Walker) Next() bool {
+	if w.seq == w.stream.Events || w.err != nil {
+		return false
+	}
+	if w.cur < 0 {
+		w.cur = 0
+		if len(w.nodes) == 0 {
+			return w.fail("no nodes")
+		}
+	} else {
+		n := &w.nodes[w.cur]
+		if n.left == 0 && !w.nextRun(n) {
+			return false
+		}
+		n.left--
+		w.cur = n.to
+	}
+	w.seq++
+	if n := &w.nodes[w.cur]; n.hasAttr {
+		return w.nextAttrs(n)
+	}
+	return true
+}
+
+// nextRun begins the next branch run at n.
+func (w *Walker) nextRun(n *walkNode) bool {
+	if n.single {
+		return w.fail("more steps than the edge's weight")
+	}
+	i, ok := n.runs.Next()
+	if !ok || i >= uint64(len(n.edges)) {
+		return w.fail(fmt.Sprintf("branch runs end early: %v", n.runs.Err()))
+	}
+	e := &n.edges[i]
+	n.to, n.left = e.to, e.count
+	if n.left == 0 {
+		if n.left, ok = e.counts.Next(); !ok || n.left == 0 {
+			return w.fail(fmt.Sprintf("run lengths end early: %v", e.counts.Err()))
+		}
+	}
+	return true
+}
+
+func (w *Walker) nextAttrs(n *walkNode) bool {
+	for i := range n.attrs {
+		a := &n.attrs[i]
+		v, ok := a.values.Next()
+		if !ok {
+			return w.fail(fmt.Sprintf("attribute values end early: %v", a.values.Err()))
+		}
+		a.raw = v
+		if a.form == signature.VecForm && v&1 == 0 && !w.nextVec(a, v>>1) {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *Walker) nextVec(a *walkAttr, n uint64) bool {
+	if n > a.elems.Left() {
+		return w.fail("vector elements end early")
+	}
+	a.vec = a.vec[:0]
+	for range n {
+		x, ok := a.elems.Next()
+		if !ok {
+			return w.fail(fmt.Sprintf("vector elements end early: %v", a.elems.Err()))
+		}
+		a.vec = append(a.vec, x)
+	}
+	return true
+}
+
+func (w *Walker) fail(cause string) bool {
+	w.err = fmt.Errorf("%w: thread %d, event %d, node %d: %s", ErrWalk, w.stream.Thread, w.seq, w.cur, cause)
+	return false
+}
+
+// Err is the error that ended the walk, if any.
+func (w *Walker) Err() error { return w.err }
+
+// Seq is the number of the current event, from 0.
+func (w *Walker) Seq() uint64 { return w.seq - 1 }
+
+// Node is the number of the current event's node.
+func (w *Walker) Node() int { return w.cur }
+
+// Words returns the current event's words, demoted ones filled in. An identity
+// word whose definition is missing ends the walk; the result is then nil.
+func (w *Walker) Words() []uint64 {
+	n := &w.nodes[w.cur]
+	if !n.hasAttr {
+		return n.words
+	}
+	w.words = append(w.words[:0], n.words...)
+	for i := range n.attrs {
+		a := &n.attrs[i]
+		v, ok := w.value(a)
+		if !ok {
+			return nil
+		}
+		w.words[a.word] = v
+	}
+	return w.words
+}
+
+// value turns a stored attribute value into the word.
+func (w *Walker) value(a *walkAttr) (uint64, bool) {
+	switch {
+	case a.form == signature.ScalarForm || a.form == signature.SlotForm:
+		return a.raw, true
+	case a.raw&1 != 0:
+		return constBit | a.raw>>1, true
+	case a.form == signature.VecForm:
+		return signature.Ident(signature.Hash(a.vec...)), true
+	case a.raw>>1 < uint64(len(w.defs)):
+		return w.defs[a.raw>>1].Word, true
+	}
+	return 0, w.fail(fmt.Sprintf("word %d: definition %d of %d", a.word, a.raw>>1, len(w.defs)))
+}
+
+// Attr returns the word that attribute stream k of the current node gives to
+// the current event, and its index in the event's words.
+func (w *Walker) Attr(k int) (index int, word uint64) {
+	a := &w.nodes[w.cur].attrs[k]
+	word, _ = w.value(a)
+	return a.word, word
+}
+
+// Vec returns the content of vec word i of the current event, nil if the word
+// is a constant.
+func (w *Walker) Vec(i int) []uint64 {
+	n := &w.nodes[w.cur]
+	for k := range n.attrs {
+		if a := &n.attrs[k]; a.word == i {
+			if a.raw&1 != 0 {
+				return nil
+			}
+			return a.vec
+		}
+	}
+	return w.defined(n.words[i])
+}
+
+func (w *Walker) defined(word uint64) []uint64 {
+	if w.vecs == nil {
+		w.vecs = map[uint64][]uint64{}
+		for _, d := range w.defs {
+			if d.Kind == DefVec {
+				w.vecs[d.Word] = d.Words
+			}
+		}
+	}
+	return w.vecs[word]
+}
+
+// Verify walks the stream and compares the number of events and the rolling
+// hash with the recorder's. A nil error proves that the sequence is the one the
+// recorder saw.
+func (s *Stream) Verify(defs []Def) error {
+	hashes := make([]uint64, len(s.Nodes))
+	for i := range s.Nodes {
+		hashes[i] = HashWords(s.Nodes[i].Words)
+	}
+	var h, n uint64
+	w := s.Walk(defs)
+	for w.Next() {
+		node := &w.nodes[w.cur]
+		h = Roll(h, hashes[w.cur])
+		for i := range node.attrs {
+			v, ok := w.value(&node.attrs[i])
+			if !ok {
+				return w.err
+			}
+			h = Roll(h, v)
+		}
+		n++
+	}
+	switch {
+	case w.err != nil:
+		return w.err
+	case n != s.Events:
+		return fmt.Errorf("%w: thread %d: %d events, recorded %d", ErrWalk, s.Thread, n, s.Events)
+	case h != s.Hash:
+		return fmt.Errorf("%w: thread %d: hash of the events is %016x, recorded %016x", ErrWalk, s.Thread, h, s.Hash)
+	}
+	return nil
+}
