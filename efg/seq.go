@@ -53,8 +53,11 @@ func NewSeq(n uint64, delta bool, code []byte) (*Seq, error) {
 		}
 		s.reach[level] = max(s.reach[level], d)
 	}
-	if n > 0 && len(code) == 0 {
-		return nil, fmt.Errorf("%w: %d values without code", ErrSeq, n)
+	if len(code) == 0 {
+		s.code = nil
+		if n > 0 {
+			return nil, fmt.Errorf("%w: %d values without code", ErrSeq, n)
+		}
 	}
 	return s, nil
 }

@@ -10,7 +10,12 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-//go:generate go run ../gen/layout ../shim/gen/efg_layout.h
+//go:generate go run ../gen/layout ../shim/gen
+
+// CFiles are the generated C files, by name in hook/shim/gen.
+func CFiles() map[string][]byte {
+	return map[string][]byte{"efg_layout.h": CHeader(), "schema.c": CSchema()}
+}
 
 // layoutTypes are the structs the C side shares, inner ones first.
 var layoutTypes = []any{

@@ -1,21 +1,25 @@
-// Command layout writes the C side of the segment's layout from the Go structs
-// of package hook/segment, so that both agree by construction.
+// Command layout writes the C side of what the recorder shares with Go: the
+// segment's layout, from the structs of package hook/segment, and the table of
+// word kinds, from package signature. So both agree by construction.
 package main
 
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/efg-tools/efg/hook/segment"
 )
 
 func main() {
 	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: layout FILE")
+		fmt.Fprintln(os.Stderr, "usage: layout DIRECTORY")
 		os.Exit(2)
 	}
-	if err := os.WriteFile(os.Args[1], segment.CHeader(), 0o644); err != nil {
-		fmt.Fprintln(os.Stderr, "layout:", err)
-		os.Exit(1)
+	for name, content := range segment.CFiles() {
+		if err := os.WriteFile(filepath.Join(os.Args[1], name), content, 0o644); err != nil {
+			fmt.Fprintln(os.Stderr, "layout:", err)
+			os.Exit(1)
+		}
 	}
 }
