@@ -96,24 +96,16 @@ func (c *cursor) index(limit int, what string) uint32 {
 	return uint32(v)
 }
 
-// appendSeq appends number of values and form, length of the code, and code.
-func appendSeq(b []byte, s *Seq) []byte {
-	b = appendUvarint(b, s.Len()<<1|flag(s.Delta()))
-	b = appendUvarint(b, uint64(len(s.Code())))
-	return append(b, s.Code()...)
-}
-
 func (c *cursor) seq() *Seq {
-	n := c.uvarint()
-	code := c.bytes(c.uvarint())
 	if c.err != nil {
 		return nil
 	}
-	s, err := NewSeq(n>>1, n&1 != 0, code)
+	s, rest, err := DecodeSeq(c.buf[c.off:])
 	if err != nil {
 		c.fail(err)
 		return nil
 	}
+	c.off = len(c.buf) - len(rest)
 	return s
 }
 

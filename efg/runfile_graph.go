@@ -40,7 +40,7 @@ func appendEdges(b []byte, n *Node) []byte {
 		b = appendUvarint(b, e.Weight)
 		switch {
 		case e.Counts != nil:
-			b = appendSeq(append(b, countSeq), e.Counts)
+			b = e.Counts.AppendTo(append(b, countSeq))
 		case e.Count == e.Weight:
 			b = append(b, countWeight)
 		default:
@@ -48,7 +48,7 @@ func appendEdges(b []byte, n *Node) []byte {
 		}
 	}
 	if n.Runs != nil {
-		b = appendSeq(b, n.Runs)
+		b = n.Runs.AppendTo(b)
 	}
 	return b
 }
@@ -60,9 +60,9 @@ func appendAttrs(b []byte, n *Node) ([]byte, error) {
 	for i := range n.Attrs {
 		a := &n.Attrs[i]
 		b = append(b, byte(flag(a.Elems != nil)))
-		b = appendSeq(b, a.Values)
+		b = a.Values.AppendTo(b)
 		if a.Elems != nil {
-			b = appendSeq(b, a.Elems)
+			b = a.Elems.AppendTo(b)
 		}
 	}
 	return b, nil

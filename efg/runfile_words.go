@@ -130,13 +130,8 @@ func newDefTable() *defTable {
 	return &defTable{wordCoder: wordCoder{byWord: map[uint64]uint32{}}, byKey: map[string]uint32{}}
 }
 
-// add returns the number of a definition. Load addresses are left out: they
-// differ from process to process, and sites hold offsets.
+// add returns the number of a definition.
 func (t *defTable) add(d Def) uint32 {
-	if d.Kind == DefModule && len(d.Words) > 1 {
-		d.Words = append([]uint64(nil), d.Words...)
-		d.Words[1] = 0
-	}
 	key := tableKey(byte(d.Kind), d.Word, d.Words, d.Data)
 	if n, ok := t.byKey[key]; ok {
 		return n
@@ -187,7 +182,7 @@ func decodeDefs(section string, content []byte) ([]Def, error) {
 		if kind&0x80 == 0 {
 			d.Word = c.u64()
 		}
-		if d.Kind == 0 || d.Kind > DefNamed {
+		if d.Kind > DefNamed {
 			c.failf("unknown kind %d of a definition", d.Kind)
 		}
 		if c.err == nil && nwords > 0 {

@@ -98,10 +98,10 @@ func checkDefs(defs []Def) error {
 	}
 	seen := make(map[key]bool, len(defs))
 	for i, d := range defs {
-		if d.Word>>62 != 0 {
+		if d.Word>>62 != 0 && d.Kind != DefUnknown {
 			return fmt.Errorf("definition %d: word %#x is not an identity", i, d.Word)
 		}
-		if k := (key{d.Kind, d.Word}); seen[k] && d.Kind != DefNamed {
+		if k := (key{d.Kind, d.Word}); seen[k] {
 			return fmt.Errorf("definition %d: second definition of %#x", i, d.Word)
 		} else {
 			seen[k] = true

@@ -49,13 +49,13 @@ type site struct{ word, offset uint64 }
 // module is a file that was loaded into a process.
 type module struct{ path, buildID string }
 
-// modulesOf returns a process's modules by number.
+// modulesOf returns a process's modules by their words.
 func modulesOf(p *efg.Process) map[uint64]module {
 	mods := map[uint64]module{}
 	for _, d := range p.Defs {
-		if d.Kind == efg.DefModule && len(d.Words) > 0 {
+		if d.Kind == efg.DefModule {
 			path, id, _ := strings.Cut(string(d.Data), "\x00")
-			mods[d.Words[0]] = module{path, strings.TrimRight(id, "\x00")}
+			mods[d.Word] = module{path, strings.TrimRight(id, "\x00")}
 		}
 	}
 	return mods

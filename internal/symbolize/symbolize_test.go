@@ -127,8 +127,8 @@ func TestSites(t *testing.T) {
 	exe := build(t)
 	syms, id := symbols(t, exe)
 	procs := []*efg.Process{{Defs: []efg.Def{
-		{Kind: efg.DefModule, Words: []uint64{3, 0x555500000000, 0x1000}, Data: []byte(exe + "\x00" + id)},
-		{Kind: efg.DefModule, Words: []uint64{4, 0, 0}, Data: []byte("/nowhere/libgone.so\x0011")},
+		{Kind: efg.DefModule, Word: 3, Data: []byte(exe + "\x00" + id)},
+		{Kind: efg.DefModule, Word: 4, Data: []byte("/nowhere/libgone.so\x0011")},
 		{Kind: efg.DefSite, Word: 9, Words: []uint64{3, syms["mark_far"].Value}},
 		{Kind: efg.DefSite, Word: 8, Words: []uint64{4, 0x1234}},
 		{Kind: efg.DefSite, Word: 7, Words: []uint64{5, 0x10}},

@@ -1,0 +1,450 @@
+package efg
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"math/rand"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// naiveStream makes a graph of events without demotion, the obvious way.
+func naiveStream(events [][]uint64) Stream {
+	s := Stream{Events: uint64(len(events)), Hash: 1234, End: EndFinalized}
+	number := map[string]int{}
+	type run struct {
+		to  int
+		len uint64
+	}
+	var runs [][]run
+	last := -1
+	for _, w := range events {
+		key := tableKey(0, 0, w, nil)
+		n, ok := number[key]
+		if !ok {
+			n = len(s.Nodes)
+			number[key] = n
+			s.Nodes = append(s.Nodes, Node{Words: w})
+			runs = append(runs, nil)
+		}
+		if last >= 0 {
+			if r := runs[last]; len(r) > 0 && r[len(r)-1].to == n {
+				r[len(r)-1].len++
+			} else {
+				runs[last] = append(r, run{n, 1})
+			}
+		}
+		last = n
+	}
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		edge := map[int]int{}
+		var counts []*SeqWriter
+		branches := NewSeqWriter(false)
+		for _, r := range runs[i] {
+			e, ok := edge[r.to]
+			if !ok {
+				e = len(n.Edges)
+				edge[r.to] = e
+				n.Edges = append(n.Edges, Edge{To: uint32(r.to), Count: r.len})
+				counts = append(counts, NewSeqWriter(false))
+			}
+			if n.Edges[e].Count != r.len {
+				n.Edges[e].Count = 0
+			}
+			n.Edges[e].Weight += r.len
+			counts[e].Push(r.len)
+			branches.Push(uint64(e))
+		}
+		for e := range n.Edges {
+			if n.Edges[e].Count == 0 {
+				n.Edges[e].Counts = counts[e].Seq()
+			}
+		}
+		if len(n.Edges) > 1 {
+			n.Runs = branches.Seq()
+		}
+	}
+	return s
+}
+
+// event makes a signature of the given words after the header.
+func event(words ...uint64) []uint64 {
+	n := uint64(len(words) + 1)
+	return append([]uint64{7 | n<<24}, words...)
+}
+
+func sampleProcess(rank int) *Process {
+	site := Def{Kind: DefSite, Word: 0x1234567890abcdef >> 2, Words: []uint64{77, 0x4711}}
+	vec := Def{Kind: DefVec, Words: []uint64{1, 2, idBit | 3<<50 | 4<<24 | 5, constBit | 9}}
+	vec.Word = derivedWord(&vec)
+	str := Def{Kind: DefString, Data: []byte("hello")}
+	str.Word = derivedWord(&str)
+	comm := Def{Kind: DefComm, Word: 0x2badcafe01 << 24, Words: []uint64{constBit | 3, 1, 4, 3, 0, 4, 1}}
+	module := Def{Kind: DefModule, Word: 77, Data: []byte("/bin/app\x00aabb")}
+	var events [][]uint64
+	for i := range uint64(40) {
+		events = append(events, event(site.Word, comm.Word+2, i%3, vec.Word))
+		if i%4 == 0 {
+			events = append(events, event(site.Word, constBit|5, ^uint64(0), str.Word))
+		}
+	}
+	events = append(events, event(1, 0, 1<<61, idBit|1<<50|2<<24|7, constBit|1<<60))
+	s := naiveStream(events)
+	s.Nodes[0].Stats = &Stats{Count: 3, Dur: Interval{Sum: 10, Min: 1, Max: 8}}
+	s.Nodes[0].Stats.Gap.Bins[31] = 2
+	s.Nodes[1].Mask = 1 << 4
+	s.Nodes[1].Words = append([]uint64(nil), s.Nodes[1].Words...)
+	s.Nodes[1].Words[4] = 0
+	lengths, elems := NewSeqWriter(true), NewSeqWriter(true)
+	for range 10 {
+		lengths.Push(2 << 1)
+		elems.Push(6)
+		elems.Push(uint64(rank))
+	}
+	s.Nodes[1].Attrs = []Attr{{Values: lengths.Seq(), Elems: elems.Seq()}}
+	return &Process{
+		Rank: rank, Size: 4, World: 99, PID: 1000 + rank, Host: "node", Command: []string{"app", "", "x y"},
+		MPI: "Some MPI 1.2", Start: 1e18, Defs: []Def{module, site, vec, str, comm},
+		Streams: []Stream{s, {Thread: 1, Events: 0, End: EndOpen, Nodes: []Node{}}},
+	}
+}
+
+func sampleMeta(p *Process) Meta {
+	return Meta{
+		Tool: "efg test", Command: []string{"mpiexec", "app"}, Started: 5, Ended: 6, Status: 137, Time: "stats",
+		Sites: []Site{{Word: p.Defs[1].Word, Place: "app.c:12", Func: "main"}},
+	}
+}
+
+func encode(t testing.TB, procs []*Process, meta Meta) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := EncodeRun(&b, procs, meta); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestRunFileRoundTrip(t *testing.T) {
+	procs := []*Process{sampleProcess(2), sampleProcess(0), sampleProcess(1)}
+	procs[1].Rank = -1
+	meta := sampleMeta(procs[0])
+	path := filepath.Join(t.TempDir(), "a.efg")
+	if err := WriteRun(path, procs, meta); err != nil {
+		t.Fatal(err)
+	}
+	r, err := OpenRun(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if err := Validate(r); err != nil {
+		t.Error(err)
+	}
+	if !reflect.DeepEqual(r.Meta, meta) {
+		t.Errorf("metadata %+v, want %+v", r.Meta, meta)
+	}
+	for i, want := range []*Process{procs[2], procs[0], procs[1]} { // rank 1, 2, unknown
+		got, err := r.Process(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("process %d:\n%+v\nwant\n%+v", i, got, want)
+		}
+	}
+}
+
+func TestRunFileOfNothing(t *testing.T) {
+	b := encode(t, nil, Meta{})
+	r, err := NewRun(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Validate(r); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestEqualGraphsAreStoredOnce(t *testing.T) {
+	a, b, c := sampleProcess(0), sampleProcess(0), sampleProcess(2)
+	b.Rank, c.Rank = 1, 2
+	data := encode(t, []*Process{a, b, c}, Meta{})
+	r, err := NewRun(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := func(i int) uint32 { return r.Procs[i].Streams[0].Graph }
+	if g(0) != g(1) || g(0) == g(2) {
+		t.Errorf("graph blocks %d, %d, %d", g(0), g(1), g(2))
+	}
+	if r.Procs[0].defList != r.Procs[2].defList {
+		t.Error("equal lists of definitions are stored twice")
+	}
+}
+
+// countingReader counts the bytes read.
+type countingReader struct {
+	io.ReaderAt
+	n int
+}
+
+func (c *countingReader) ReadAt(b []byte, off int64) (int, error) {
+	c.n += len(b)
+	return c.ReaderAt.ReadAt(b, off)
+}
+
+func TestOneRankIsReadWithoutTheOthers(t *testing.T) {
+	var procs []*Process
+	rng := rand.New(rand.NewSource(1))
+	for rank := range 200 {
+		p := sampleProcess(rank)
+		var events [][]uint64
+		for range 300 {
+			events = append(events, event(1, 2, uint64(rng.Intn(40))))
+		}
+		p.Streams[0] = naiveStream(events)
+		procs = append(procs, p)
+	}
+	data := encode(t, procs, Meta{})
+	c := &countingReader{ReaderAt: bytes.NewReader(data)}
+	r, err := NewRun(c, int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Process(100); err != nil {
+		t.Fatal(err)
+	}
+	if c.n > len(data)/10 {
+		t.Errorf("read %d of %d bytes for one rank of 200", c.n, len(data))
+	}
+}
+
+func TestOpenRunErrors(t *testing.T) {
+	good := encode(t, []*Process{sampleProcess(0)}, Meta{})
+	newer := bytes.Clone(good)
+	newer[8] = 2
+	for _, c := range []struct {
+		name string
+		data []byte
+		want error
+	}{
+		{"empty", nil, ErrNotEFG},
+		{"text", []byte("hello, this is no run file at all\n"), ErrNotEFG},
+		{"newer", newer, ErrNewerVersion},
+		{"header only", good[:12], ErrTruncated},
+		{"half", good[:len(good)/2], ErrTruncated},
+		{"last byte missing", good[:len(good)-1], ErrTruncated},
+		{"no file", nil, os.ErrNotExist},
+	} {
+		path := filepath.Join(t.TempDir(), "x.efg")
+		if c.name != "no file" {
+			if err := os.WriteFile(path, c.data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := OpenRun(path)
+		if !errors.Is(err, c.want) || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: %v, want %v", c.name, err, c.want)
+		}
+	}
+	if _, err := OpenRun(t.TempDir()); !errors.Is(err, ErrNotEFG) {
+		t.Errorf("folder: %v", err)
+	}
+}
+
+// Every single changed byte must be noticed.
+func TestChangedBytesAreNoticed(t *testing.T) {
+	p := sampleProcess(0)
+	good := encode(t, []*Process{p}, sampleMeta(p))
+	for i := range good {
+		bad := bytes.Clone(good)
+		bad[i] ^= 0x40
+		r, err := NewRun(bytes.NewReader(bad), int64(len(bad)))
+		if err == nil {
+			err = Validate(r)
+		}
+		if err == nil {
+			t.Fatalf("byte %d: not noticed", i)
+		}
+	}
+}
+
+func TestWriteRunLeavesNothingBehindOnError(t *testing.T) {
+	dir := t.TempDir()
+	p := sampleProcess(0)
+	p.Streams[0].Nodes[0].Words = nil
+	if err := WriteRun(filepath.Join(dir, "a.efg"), []*Process{p}, Meta{}); err == nil {
+		t.Fatal("a node without words was written")
+	}
+	if files, _ := os.ReadDir(dir); len(files) != 0 {
+		t.Errorf("left behind: %v", files)
+	}
+	if err := WriteRun(filepath.Join(dir, "no", "a.efg"), nil, Meta{}); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("missing folder: %v", err)
+	}
+}
+
+func TestLongCommandLineIsCut(t *testing.T) {
+	args := make([]string, 3000)
+	for i := range args {
+		args[i] = strings.Repeat("x", 1000)
+	}
+	data := encode(t, nil, Meta{Command: args})
+	r, err := NewRun(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := r.Meta.Command; len(c) < 100 || c[len(c)-1] != "..." {
+		t.Errorf("%d arguments", len(c))
+	}
+}
+
+func TestValidateFindsBrokenGraphs(t *testing.T) {
+	ones := func(n int) *Seq {
+		w := NewSeqWriter(false)
+		for range n {
+			w.Push(1)
+		}
+		return w.Seq()
+	}
+	for name, spoil := range map[string]func(*Stream){
+		"weight":       func(s *Stream) { s.Nodes[2].Edges[0].Weight++ },
+		"events":       func(s *Stream) { s.Events++ },
+		"runs missing": func(s *Stream) { s.Nodes[0].Runs = nil },
+		"runs":         func(s *Stream) { s.Nodes[0].Runs = ones(3) },
+		"attributes":   func(s *Stream) { s.Nodes[1].Attrs[0].Values = ones(3) },
+		"elements":     func(s *Stream) { s.Nodes[1].Attrs[0].Elems = ones(3) },
+		"mask":         func(s *Stream) { s.Nodes[1].Mask = 1 },
+		"masked word":  func(s *Stream) { s.Nodes[1].Words[4] = 1 },
+		"same nodes":   func(s *Stream) { s.Nodes[3].Words = s.Nodes[2].Words },
+		"no nodes":     func(s *Stream) { s.Nodes = nil },
+		"words":        func(s *Stream) { s.Nodes[3].Words = s.Nodes[3].Words[:4] },
+		"counts": func(s *Stream) {
+			e := &s.Nodes[0].Edges[0]
+			e.Counts, e.Count = ones(2), 0
+		},
+		"end":         func(s *Stream) { s.End = 9 },
+		"times":       func(s *Stream) { s.Nodes[0].Stats.Count = 1 << 40 },
+		"edge to no":  func(s *Stream) { s.Nodes[2].Edges[0].To = 1 << 20 },
+		"double edge": func(s *Stream) { s.Nodes[0].Edges[1].To = s.Nodes[0].Edges[0].To },
+	} {
+		s := sampleProcess(0).Streams[0]
+		if _, err := CheckStream(&s); err != nil {
+			t.Fatal(err)
+		}
+		spoil(&s)
+		if _, err := CheckStream(&s); err == nil {
+			t.Errorf("%s: not found", name)
+		}
+	}
+}
+
+// A block whose checksum is right and whose content lies.
+func TestZstdBombIsRefused(t *testing.T) {
+	for _, size := range []uint64{1 << 40, 1 << 29, 5} {
+		packed := zstdEncoder().EncodeAll(make([]byte, 1<<20), nil)
+		b := []byte{byte(blockMeta), encodingZstd}
+		b = appendUvarint(b, uint64(len(packed)))
+		b = append(appendUvarint(b, size), packed...)
+		b = appendU64(b, xxhash.Sum64(b))
+		_, err := readBlock(bytes.NewReader(b), blockRef{blockMeta, 0, uint64(len(b))}, "meta")
+		var corrupt *CorruptError
+		if !errors.As(err, &corrupt) {
+			t.Errorf("size %d: %v", size, err)
+		}
+	}
+}
+
+func TestWordsRoundTrip(t *testing.T) {
+	tab := newDefTable()
+	tab.add(Def{Kind: DefString, Word: 0x123456789abcdef})
+	tab.add(Def{Kind: DefComm, Word: 0x3fffff00aa << 24})
+	words := []uint64{
+		0, 1, ^uint64(0), 1 << 53, 1 << 61, 1<<62 - 1, constBit, constBit | 1<<32, constBit | 1<<61,
+		idBit, idBit | identMask, 3 << 62, 0x123456789abcdef, 0x3fffff00aa << 24, 0x3fffff00aa<<24 | seqMask,
+		1 << 24, 0xffffff,
+	}
+	rng := rand.New(rand.NewSource(2))
+	for range 1000 {
+		words = append(words, rng.Uint64()>>rng.Intn(64))
+	}
+	var b []byte
+	for _, w := range words {
+		b = tab.wordCoder.append(b, w, none)
+	}
+	c := &cursor{section: "test", buf: b}
+	for _, w := range words {
+		if got := c.word(tab.defs); got != w {
+			t.Fatalf("%#x came back as %#x", w, got)
+		}
+	}
+	if err := c.close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// fixChecksums makes the checksums of a file right, as far as its blocks can
+// be found.
+func fixChecksums(b []byte) {
+	if len(b) < headerSize+trailerSize {
+		return
+	}
+	t := b[len(b)-trailerSize:]
+	binary.LittleEndian.PutUint64(t[16:], xxhash.Sum64(t[:16]))
+	for at := headerSize; at < len(b)-trailerSize; {
+		c := &cursor{buf: b[at:]}
+		c.byte()
+		encoding := c.byte()
+		stored := c.uvarint()
+		if encoding == encodingZstd {
+			c.uvarint()
+		}
+		c.bytes(stored)
+		if c.err != nil || c.left() < checksumSize {
+			return
+		}
+		binary.LittleEndian.PutUint64(b[at+c.off:], xxhash.Sum64(b[at:at+c.off]))
+		at += c.off + checksumSize
+	}
+}
+
+// FuzzRunFile feeds changed files to the reader and the validator: an error or
+// a run, never a panic. What the validator accepts must come back the same.
+func FuzzRunFile(f *testing.F) {
+	p := sampleProcess(0)
+	f.Add(encode(f, []*Process{p, sampleProcess(1)}, sampleMeta(p)))
+	f.Add(encode(f, nil, Meta{}))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		data = bytes.Clone(data)
+		fixChecksums(data)
+		r, err := NewRun(bytes.NewReader(data), int64(len(data)))
+		if err != nil || Validate(r) != nil {
+			return
+		}
+		var procs []*Process
+		for i := range r.Procs {
+			p, err := r.Process(i)
+			if err != nil {
+				t.Fatalf("validated, but: %v", err)
+			}
+			procs = append(procs, p)
+		}
+		again := encode(t, procs, r.Meta)
+		r2, err := NewRun(bytes.NewReader(again), int64(len(again)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Validate(r2); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
