@@ -2,6 +2,10 @@
 #ifndef EFG_SLOTS_H
 #define EFG_SLOTS_H
 
+#define EFG_NSLOTS 1945
+#define EFG_SLOTS_HASH 0x61ceea40a88aa1ceu
+
+#ifndef __ASSEMBLER__
 enum efg_slot {
     EFG_SLOT_MPI_Abort = 0,
     EFG_SLOT_mpi_abort = 1,
@@ -1948,9 +1952,7 @@ enum efg_slot {
     EFG_SLOT_mpix_scatterv_init = 1942,
     EFG_SLOT_mpix_scatterv_init_f08 = 1943,
     EFG_SLOT_mpix_scatterv_init_f08ts = 1944,
-    EFG_NSLOTS = 1945
 };
-
-#define EFG_SLOTS_HASH 0x61ceea40a88aa1ceu
+#endif
 
 #endif

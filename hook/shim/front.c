@@ -1,0 +1,113 @@
+/* The front: what LD_PRELOAD puts into every process. It needs libc alone and
+ * does nothing before the first call of an MPI name.
+ *
+ * A stub's first call comes here (front_<architecture>.S). The first of all
+ * finds the MPI in use and opens the back end for it. Then, for its slot, the
+ * stub gets the back end's wrapper, or the MPI library's own function where
+ * there is no wrapper, no back end, or the process is a fork of a recorded one. */
+#define _GNU_SOURCE
+#include "front.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum state { NEW, OPENING, RECORDING, PASSING };
+
+static _Atomic int state = NEW;
+/* Written under no lock: all threads find the same function. */
+static void *real[EFG_NSLOTS];
+static void *wrapper[EFG_NSLOTS];
+/* This thread is opening the back end: MPI calls made meanwhile pass. */
+static __thread int opening __attribute__((tls_model("initial-exec")));
+
+static void *real_of(uint32_t slot, const void *caller)
+{
+    void *p = __atomic_load_n(&real[slot], __ATOMIC_ACQUIRE);
+    for (const char *name = NULL; !p && (name = front_next_symbol(slot, name)); )
+        p = front_find(name, caller);
+    if (p) __atomic_store_n(&real[slot], p, __ATOMIC_RELEASE);
+    return p;
+}
+
+/* For the back end: it asks on behalf of the caller of the first MPI call. */
+static const void *first_caller;
+
+static void *back_resolve(uint32_t slot)
+{
+    return slot < EFG_NSLOTS ? real_of(slot, first_caller) : NULL;
+}
+
+static void *back_find(const char *name) { return front_find(name, first_caller); }
+
+/* In a forked child nothing is recorded: the segment belongs to the parent. */
+static void after_fork(void)
+{
+    if (atomic_load(&state) == NEW) return;
+    atomic_store(&state, PASSING);
+    for (uint32_t i = 0; i < EFG_NSLOTS; i++) efg_slot_table[i] = efg_lazy + i * EFG_STUB_SIZE;
+}
+
+/* Returns NEW if the caller has no MPI at all: the name is a namesake. */
+static enum state open_back(const void *caller)
+{
+    static efg_front front;    /* the back end may keep it */
+    static front_mpi mpi;
+    front_symbols_init();
+    if (!front_find_mpi(caller, &mpi)) return NEW;
+    first_caller = caller;
+    if (pthread_atfork(NULL, NULL, after_fork)) return PASSING;
+    void *back = front_open_back(&mpi);
+    if (!back) return PASSING;
+    int (*open)(const efg_front *, void **) = NULL;
+    *(void **)&open = dlsym(back, "efg_back_open");
+    if (!open) return PASSING;
+    front = (efg_front){
+        .version = EFG_FRONT_VERSION, .nslots = EFG_NSLOTS, .slots_hash = EFG_SLOTS_HASH,
+        .real = real, .resolve = back_resolve, .find = back_find, .names = front_slot_names(),
+        .mpi_path = mpi.path, .mpi_soname = mpi.soname,
+    };
+    return open(&front, wrapper) == 0 ? RECORDING : PASSING;
+}
+
+/* Opens the back end, or waits until another thread has. The wait ends in any
+ * case: that thread may need a lock of the dynamic linker that this one holds. */
+static void ensure_open(const void *caller)
+{
+    int expected = NEW;
+    if (atomic_compare_exchange_strong(&state, &expected, OPENING)) {
+        opening = 1;
+        enum state s = open_back(caller);
+        opening = 0;
+        atomic_store(&state, s);
+        return;
+    }
+    for (int i = 0; i < 5000 && atomic_load(&state) == OPENING; i++)
+        nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+}
+
+__attribute__((noreturn)) static void missing(uint32_t slot)
+{
+    fprintf(stderr, "efg: the program calls %s, which its MPI library does not have\n",
+            front_slot_names()[slot]);
+    abort();
+}
+
+/* Returns where the stub of the slot jumps, now and from now on. */
+void *efg_front_resolve(uint64_t slot64, const void *caller)
+{
+    uint32_t slot = (uint32_t)slot64;
+    int saved = errno;
+    if (!opening && atomic_load(&state) <= OPENING) ensure_open(caller);
+    int s = atomic_load(&state);
+    void *target = real_of(slot, caller);
+    if (!target) missing(slot);
+    if (s == RECORDING && wrapper[slot]) target = wrapper[slot];
+    if (s != OPENING) __atomic_store_n(&efg_slot_table[slot], target, __ATOMIC_RELEASE);
+    errno = saved;
+    return target;
+}

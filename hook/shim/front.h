@@ -1,0 +1,45 @@
+/* Inside the front. */
+#ifndef EFG_FRONT_INTERNAL_H
+#define EFG_FRONT_INTERNAL_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "efg_front.h"
+#include "gen/slots.h"
+
+/* ---- front_symbols.c ---- */
+
+void front_symbols_init(void);
+const char *const *front_slot_names(void);
+/* The symbols of a slot: name NULL asks for the first; NULL ends them. */
+const char *front_next_symbol(uint32_t slot, const char *name);
+
+/* ---- front_find.c ---- */
+
+typedef struct front_mpi {
+    const char *path, *soname;    /* of the library with PMPI_Init */
+} front_mpi;
+
+/* Is there an MPI that code at caller could mean? Later lookups start there. */
+int front_find_mpi(const void *caller, front_mpi *mpi);
+
+/* The function that a call from caller would have reached without the front;
+ * NULL if there is none. */
+void *front_find(const char *name, const void *caller);
+
+/* The back end for a library with this soname, opened; NULL: none, said why. */
+void *front_open_back(const front_mpi *mpi);
+
+/* ---- front.c, called by the stubs ---- */
+
+void *efg_front_resolve(uint64_t slot, const void *caller);
+
+/* ---- front_<architecture>.S ---- */
+
+extern char efg_stubs[], efg_lazy[];
+extern void *efg_slot_table[EFG_NSLOTS];
+#define EFG_STUB_SIZE 16
+
+#endif

@@ -1,0 +1,92 @@
+/* Looks for the MPI library behind the front, and for its back end. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "front.h"
+
+/* The MPI library, if it was found through a module that is not in the global
+ * scope (dlopened without RTLD_GLOBAL, as Python does). */
+static void *local_mpi;
+
+static int is_stub(const void *p)
+{
+    return (const char *)p >= efg_stubs && (const char *)p < efg_stubs + EFG_NSLOTS * EFG_STUB_SIZE;
+}
+
+/* Looks in the scope of the module that holds the address. */
+static void *find_from(const char *name, const void *address)
+{
+    Dl_info info;
+    if (!dladdr(address, &info) || !info.dli_fname) return NULL;
+    void *module = dlopen(info.dli_fname, RTLD_NOLOAD | RTLD_LAZY);
+    if (!module) return NULL;
+    void *p = dlsym(module, name);
+    dlclose(module);    /* it stays: the caller runs in it */
+    return is_stub(p) ? NULL : p;
+}
+
+void *front_find(const char *name, const void *caller)
+{
+    void *p = dlsym(RTLD_NEXT, name);
+    if (!p || is_stub(p)) p = find_from(name, caller);
+    if (!p && local_mpi) p = dlsym(local_mpi, name);
+    return p && !is_stub(p) ? p : NULL;
+}
+
+static const char *soname_of(const struct link_map *map)
+{
+    const char *strings = NULL;
+    ElfW(Xword) offset = 0;
+    int found = 0;
+    for (const ElfW(Dyn) *d = map->l_ld; d->d_tag != DT_NULL; d++) {
+        if (d->d_tag == DT_STRTAB) strings = (const char *)d->d_un.d_ptr;
+        if (d->d_tag == DT_SONAME) { offset = d->d_un.d_val; found = 1; }
+    }
+    return strings && found ? strings + offset : "";
+}
+
+int front_find_mpi(const void *caller, front_mpi *mpi)
+{
+    void *init = dlsym(RTLD_NEXT, "PMPI_Init");
+    int local = !init;
+    if (local) init = find_from("PMPI_Init", caller);
+    Dl_info info;
+    struct link_map *map = NULL;
+    if (!init || !dladdr1(init, &info, (void **)&map, RTLD_DL_LINKMAP) || !map) return 0;
+    mpi->path = map->l_name;
+    mpi->soname = soname_of(map);
+    if (local) local_mpi = dlopen(map->l_name, RTLD_NOLOAD | RTLD_LAZY);
+    return 1;
+}
+
+/* EFG_BACK is soname=file:soname=file… Copies the file's name. */
+static int back_file(const char *soname, char *file, size_t size)
+{
+    size_t n = strlen(soname);
+    for (const char *s = getenv("EFG_BACK"); s && *s; ) {
+        size_t len = strcspn(s, ":");
+        if (len > n && s[n] == '=' && !strncmp(s, soname, n) && len - n - 1 < size) {
+            memcpy(file, s + n + 1, len - n - 1);
+            file[len - n - 1] = 0;
+            return 1;
+        }
+        s += len + (s[len] == ':');
+    }
+    return 0;
+}
+
+void *front_open_back(const front_mpi *mpi)
+{
+    char file[4096];
+    if (!back_file(mpi->soname, file, sizeof file)) {
+        fprintf(stderr, "efg: no back end for this MPI (%s, %s): the program runs unrecorded\n",
+                *mpi->soname ? mpi->soname : "no soname", mpi->path);
+        return NULL;
+    }
+    void *back = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (!back) fprintf(stderr, "efg: %s: the program runs unrecorded\n", dlerror());
+    return back;
+}
