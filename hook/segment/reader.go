@@ -79,7 +79,7 @@ func Parse(data []byte) (*Segment, error) {
 		return nil, &CorruptError{"header", 0, fmt.Errorf("%d bytes used, file has %d", h.Used, len(data))}
 	}
 	r.data = data[:h.Used]
-	r.seen = make([]bool, h.Used/RefUnit)
+	r.seen = make([]bool, (h.Used+RefUnit-1)/RefUnit)
 	if err := s.fill(r); err != nil {
 		return nil, err
 	}
