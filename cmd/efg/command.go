@@ -1,0 +1,73 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"os/signal"
+	"slices"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Signals that are meant for the program, not for efg.
+var forwarded = []os.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2}
+
+// runCommand runs a command to its end, hands signals on to it, and returns its
+// exit status: 128+n if signal n ended it. An error means it did not start.
+func runCommand(cmd *exec.Cmd) (status int, err error) {
+	signals := make(chan os.Signal, 16)
+	// A signal that we were started to ignore (nohup) stays ignored, by us and
+	// by the command.
+	heeded := slices.DeleteFunc(slices.Clone(forwarded), signal.Ignored)
+	signal.Notify(signals, heeded...)
+	defer signal.Stop(signals)
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	done := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case s := <-signals:
+				if !fromTerminal(s) {
+					cmd.Process.Signal(s)
+				}
+			case <-done:
+				return
+			}
+		}
+	}()
+	err = cmd.Wait()
+	close(done)
+	return exitStatus(cmd, err)
+}
+
+func exitStatus(cmd *exec.Cmd, err error) (int, error) {
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		return 0, err
+	}
+	ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus)
+	if ok && ws.Signaled() {
+		return 128 + int(ws.Signal()), nil
+	}
+	return cmd.ProcessState.ExitCode(), nil
+}
+
+// fromTerminal tells whether the terminal has sent the signal, so that the whole
+// foreground group, the program included, has it already. (A launcher takes a
+// second interrupt for impatience and kills its processes.)
+func fromTerminal(s os.Signal) bool {
+	if s != syscall.SIGINT && s != syscall.SIGQUIT {
+		return false
+	}
+	tty, err := os.Open("/dev/tty")
+	if err != nil {
+		return false
+	}
+	defer tty.Close()
+	group, err := unix.IoctlGetInt(int(tty.Fd()), unix.TIOCGPGRP)
+	return err == nil && group == syscall.Getpgrp()
+}

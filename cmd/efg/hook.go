@@ -1,0 +1,59 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/efg-tools/efg/hook"
+)
+
+func newHook() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "hook",
+		Short: "Build the libraries that efg run puts into programs",
+		Args:  commandRequired,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(
+		&cobra.Command{
+			Use:   "build",
+			Short: "Build the hook anew for every MPI compiler that is found",
+			Long: `Build the hook anew for every MPI compiler that is found: $MPICC, mpicc,
+mpicc.openmpi, mpicc.mpich. efg run does this by itself when it must.`,
+			Args: argCount(cobra.NoArgs),
+			RunE: func(cmd *cobra.Command, _ []string) error { return runHook(cmd, true) },
+		},
+		&cobra.Command{
+			Use:   "path",
+			Short: "Print the files of the hook, building them if they are not there",
+			Args:  argCount(cobra.NoArgs),
+			RunE:  func(cmd *cobra.Command, _ []string) error { return runHook(cmd, false) },
+		},
+	)
+	return cmd
+}
+
+func runHook(cmd *cobra.Command, rebuild bool) error {
+	h, err := ensureHook(hook.Options{Log: cmd.ErrOrStderr(), Rebuild: rebuild})
+	if err != nil {
+		return err
+	}
+	out := cmd.OutOrStdout()
+	fmt.Fprintf(out, "front\t\t\t%s\n", h.Front)
+	for _, b := range h.Backs {
+		fmt.Fprintf(out, "back\t%s\t%s\t%s\n", b.Compiler, b.Soname, b.File)
+	}
+	return nil
+}
+
+// ensureHook makes a missing compiler an error of status 2.
+func ensureHook(opt hook.Options) (*hook.Hook, error) {
+	h, err := hook.Ensure(opt)
+	var missing *hook.MissingError
+	if errors.As(err, &missing) {
+		return nil, &exitError{2, err}
+	}
+	return h, err
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+)
+
+// exitError ends the program with a status. Its message, if any, is printed.
+type exitError struct {
+	status int
+	err    error
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit status %d", e.status)
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+// usageError is an error of the command line or of what it names: status 2.
+func usageError(format string, args ...any) error {
+	return &exitError{2, fmt.Errorf(format, args...)}
+}
+
+// execute runs a command line and returns the exit status: 0, 1 for a failure,
+// 2 for a command that makes no sense, or what the command decides.
+func execute(args []string, in io.Reader, out, errOut io.Writer) int {
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(errOut)
+	err := root.Execute()
+	if err == nil {
+		return 0
+	}
+	var exit *exitError
+	if !errors.As(err, &exit) {
+		exit = &exitError{1, err}
+	}
+	if exit.err != nil {
+		fmt.Fprintln(errOut, "efg:", err)
+	}
+	return exit.status
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "efg",
+		Short:         "Record every MPI call of a program, in order, and get it back",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          commandRequired,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError("%w", err) })
+	root.AddCommand(newRun(), newHook())
+	return root
+}
+
+// commandRequired rejects a first argument that is no command.
+func commandRequired(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usageError("unknown command %q; see efg --help", args[0])
+	}
+	return nil
+}
+
+// argCount makes a wrong number of arguments an error of the command line.
+func argCount(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return usageError("%s: %w", cmd.CommandPath(), err)
+		}
+		return nil
+	}
+}

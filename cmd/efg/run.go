@@ -1,0 +1,133 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/hook"
+)
+
+// runOptions are the options of efg run.
+type runOptions struct {
+	output  string
+	time    string
+	queries bool
+	buffers bool
+	keep    bool
+}
+
+func newRun() *cobra.Command {
+	var opt runOptions
+	cmd := &cobra.Command{
+		Use:   "run [flags] [--] COMMAND [ARGUMENT ...]",
+		Short: "Run an MPI program and record its calls",
+		Long: `Run an MPI program, or whatever starts one, and record every MPI call of every
+process in order. The program needs no rebuild; it must use MPI as a shared
+library. Its input, output and exit status stay as they are.`,
+		Example: "  efg run -o jacobi.efg -- mpiexec -n 4 ./jacobi 400",
+		Args:    argCount(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return run(args, opt, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	f := cmd.Flags()
+	f.SetInterspersed(false)
+	f.StringVarP(&opt.output, "output", "o", "run.efg", "file to write")
+	f.StringVar(&opt.time, "time", "stats", "times to record: off, or stats (per node)")
+	f.BoolVar(&opt.queries, "queries", false, "record local queries (MPI_Comm_rank, MPI_Get_count ...) too")
+	f.BoolVar(&opt.buffers, "buffers", false, "record buffer addresses, as region and offset")
+	f.BoolVar(&opt.keep, "keep", false, "keep the folder of segments and say where it is")
+	return cmd
+}
+
+// run records a command. Its error carries the command's exit status.
+func run(args []string, opt runOptions, in io.Reader, out, errOut io.Writer) error {
+	if opt.time != "off" && opt.time != "stats" {
+		return usageError("--time %s: want off or stats", opt.time)
+	}
+	path, err := exec.LookPath(args[0])
+	if err != nil {
+		return usageError("%s: %w", args[0], reason(err))
+	}
+	if err := checkOutput(opt.output); err != nil {
+		return err
+	}
+	h, err := ensureHook(hook.Options{Log: errOut})
+	if err != nil {
+		return err
+	}
+	dir, err := makeSpool()
+	if err != nil {
+		return err
+	}
+	meta := efg.Meta{
+		Tool: "efg " + version(), Command: args, Started: time.Now().UnixNano(),
+		Time: opt.time, Queries: opt.queries, Buffers: opt.buffers,
+	}
+	cmd := &exec.Cmd{Path: path, Args: args, Stdin: in, Stdout: out, Stderr: errOut}
+	cmd.Env = hookEnv(os.Environ(), h, dir, opt)
+	meta.Status, err = runCommand(cmd)
+	if err != nil {
+		os.RemoveAll(dir)
+		return usageError("%s: %w", args[0], reason(err))
+	}
+	meta.Ended = time.Now().UnixNano()
+	err = keepRecording(dir, opt, meta, errOut)
+	if meta.Status != 0 {
+		if err != nil {
+			fmt.Fprintln(errOut, "efg:", err)
+		}
+		return &exitError{status: meta.Status}
+	}
+	return err
+}
+
+// keepRecording writes the run file, if anything was recorded, and removes the
+// segments; if the file cannot be written they stay, so that nothing is lost.
+func keepRecording(dir string, opt runOptions, meta efg.Meta, errOut io.Writer) error {
+	n, err := collect(dir, opt.output, meta, errOut)
+	if err != nil {
+		return fmt.Errorf("%w; the recording stays in %s", err, dir)
+	}
+	if n == 0 {
+		fmt.Fprintf(errOut, "efg: nothing was recorded, %s was not written: no process called MPI through a shared library that efg knows\n", opt.output)
+	}
+	if opt.keep {
+		fmt.Fprintf(errOut, "efg: segments are in %s\n", dir)
+		return nil
+	}
+	return os.RemoveAll(dir)
+}
+
+// checkOutput finds out before the run, not after it, that the file cannot be
+// written.
+func checkOutput(file string) error {
+	if fi, err := os.Stat(file); err == nil && fi.IsDir() {
+		return usageError("%s: is a folder", file)
+	}
+	f, err := os.CreateTemp(parent(file), ".efg-*.tmp")
+	if err != nil {
+		return usageError("cannot write %s: %w", file, reason(err))
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// reason drops the operation and the path of an error that is told with a path.
+func reason(err error) error {
+	var e *exec.Error
+	if errors.As(err, &e) {
+		err = e.Err
+	}
+	var p *os.PathError
+	if errors.As(err, &p) {
+		err = p.Err
+	}
+	return err
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/hook"
+	"github.com/efg-tools/efg/hook/segment"
+	"github.com/efg-tools/efg/internal/symbolize"
+)
+
+// roomForSegments is what must be free in /dev/shm to put segments there.
+const roomForSegments = 32 << 20
+
+// makeSpool makes the private folder of this run's segments: in memory if there
+// is room, else in TMPDIR.
+func makeSpool() (string, error) {
+	base := os.TempDir()
+	var st syscall.Statfs_t
+	if syscall.Statfs("/dev/shm", &st) == nil && st.Bavail*uint64(st.Bsize) >= roomForSegments {
+		base = "/dev/shm"
+	}
+	dir, err := os.MkdirTemp(base, "efg-")
+	if err != nil && base != os.TempDir() {
+		dir, err = os.MkdirTemp("", "efg-")
+	}
+	return dir, err
+}
+
+// hookEnv adds to an environment what the hook needs. The hook comes last in
+// LD_PRELOAD, so that other tools see the program first.
+func hookEnv(env []string, h *hook.Hook, dir string, opt runOptions) []string {
+	preload := h.Front
+	if old := lookup(env, "LD_PRELOAD"); old != "" {
+		preload = old + ":" + preload
+	}
+	for _, v := range [][2]string{
+		{"LD_PRELOAD", preload}, {"EFG_DIR", dir}, {"EFG_BACK", h.BackVar()}, {"EFG_TIME", opt.time},
+		{"EFG_QUERIES", flag(opt.queries)}, {"EFG_BUFFERS", flag(opt.buffers)},
+	} {
+		env = setenv(env, v[0], v[1])
+	}
+	return env
+}
+
+func flag(b bool) string {
+	if b {
+		return "1"
+	}
+	return "0"
+}
+
+func lookup(env []string, name string) string {
+	for _, e := range slices.Backward(env) {
+		if v, ok := strings.CutPrefix(e, name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+func setenv(env []string, name, value string) []string {
+	env = slices.DeleteFunc(slices.Clone(env), func(e string) bool { return strings.HasPrefix(e, name+"=") })
+	return append(env, name+"="+value)
+}
+
+// collect reads the segments in dir and writes the run file. It returns the
+// number of processes; without any it writes nothing.
+func collect(dir, output string, meta efg.Meta, errOut io.Writer) (int, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.seg"))
+	if err != nil {
+		return 0, err
+	}
+	var procs []*efg.Process
+	var failed []error
+	for _, f := range files {
+		p, err := segment.Read(f)
+		if err != nil {
+			failed = append(failed, err)
+			continue
+		}
+		procs = append(procs, p)
+	}
+	if len(procs) == 0 {
+		return 0, errors.Join(failed...)
+	}
+	meta.Sites = symbolize.Sites(procs)
+	if err := efg.WriteRun(output, procs, meta); err != nil {
+		return 0, err
+	}
+	for _, err := range failed {
+		fmt.Fprintln(errOut, "efg: a process is missing from the file:", err)
+	}
+	return len(procs), nil
+}
+
+func parent(file string) string { return filepath.Dir(file) }
+
+// version is the version of this program, as the build recorded it.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
+}

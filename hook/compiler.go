@@ -1,0 +1,88 @@
+package hook
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// compiler is a compiler and what tells it from another one of the same name.
+type compiler struct {
+	path     string
+	identity string
+}
+
+// cCompiler finds a C compiler.
+func cCompiler() (compiler, error) {
+	for _, name := range []string{os.Getenv("CC"), "cc", "gcc", "clang"} {
+		if name == "" {
+			continue
+		}
+		if path, err := exec.LookPath(name); err == nil {
+			return compiler{path, path}, nil
+		}
+	}
+	return compiler{}, &MissingError{"no C compiler", "looked for $CC, cc, gcc, clang; on Debian: apt install gcc libc6-dev"}
+}
+
+// mpiCompilers finds the MPI compilers, each once.
+func mpiCompilers() []compiler {
+	var l []compiler
+	seen := map[string]bool{}
+	for _, name := range []string{os.Getenv("MPICC"), "mpicc", "mpicc.openmpi", "mpicc.mpich"} {
+		if name == "" {
+			continue
+		}
+		path, err := exec.LookPath(name)
+		if err != nil {
+			continue
+		}
+		if id := mpiIdentity(path); !seen[id] {
+			seen[id] = true
+			l = append(l, compiler{path, id})
+		}
+	}
+	return l
+}
+
+// mpiIdentity is what a compiler wrapper would run, and the mpi.h it would use.
+func mpiIdentity(path string) string {
+	show, err := exec.Command(path, "-show").Output()
+	if err != nil {
+		return path
+	}
+	id := string(show)
+	dirs := []string{"/usr/local/include", "/usr/include"}
+	for _, f := range strings.Fields(id) {
+		if d, ok := strings.CutPrefix(f, "-I"); ok {
+			dirs = append(dirs, d)
+		}
+	}
+	for _, d := range dirs {
+		if h, err := os.ReadFile(filepath.Join(d, "mpi.h")); err == nil {
+			id += d + "\n" + string(h)
+		}
+	}
+	return id
+}
+
+// run runs the compiler in a folder.
+func (c compiler) run(dir string, args ...string) error {
+	cmd := exec.Command(c.path, args...)
+	cmd.Dir = dir
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Run(); err != nil {
+		return &BuildError{c.path, out.String(), fmt.Errorf("%s %s: %w", filepath.Base(c.path), strings.Join(args, " "), err)}
+	}
+	return nil
+}
+
+func ownedByUs(fi os.FileInfo) bool {
+	st, ok := fi.Sys().(*syscall.Stat_t)
+	return ok && int(st.Uid) == os.Getuid()
+}
