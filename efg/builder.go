@@ -268,7 +268,7 @@ func (n *buildNode) open() OpenNode {
 	for _, e := range n.edges {
 		oe := OpenEdge{To: uint32(e.to), Runs: e.runs, Total: e.total, Count: e.count}
 		if e.counts != nil {
-			oe.Counts = e.counts.Seq()
+			oe.Counts, oe.Count = e.counts.Seq(), 0
 		}
 		o.Edges = append(o.Edges, oe)
 	}

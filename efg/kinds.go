@@ -49,4 +49,3 @@ func HashWords(w []uint64) uint64 {
 
 // isConst reports whether w is a constant word.
 func isConst(w uint64) bool { return w>>62 == 2 }
-

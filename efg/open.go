@@ -101,7 +101,8 @@ func (n *OpenNode) steps() uint64 {
 }
 
 // cutLast makes the last node's steps fit: all others' plus its own are one less
-// than there are events.
+// than there are events. Of a stream that was cut off, the last node's totals
+// may be those of a moment between two stores; they are counted anew.
 func (o *OpenStream) cutLast() error {
 	left := o.Events - 1
 	for i := range o.Nodes {
@@ -115,7 +116,7 @@ func (o *OpenStream) cutLast() error {
 		left -= k
 	}
 	n := &o.Nodes[o.Last]
-	if n.steps() == left {
+	if o.End != EndOpen && n.steps() == left {
 		return nil
 	}
 	return n.cut(left)

@@ -239,6 +239,12 @@ func (r *Run) Sites() ([]Site, error) {
 	return r.Meta.Sites, err
 }
 
+// Definitions returns the definitions of all processes.
+func (r *Run) Definitions() ([]Def, error) {
+	err := r.load()
+	return r.defs, err
+}
+
 // Process reads everything of Procs[i].
 func (r *Run) Process(i int) (*Process, error) {
 	info := &r.Procs[i]

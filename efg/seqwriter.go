@@ -6,6 +6,8 @@ const (
 	seqMinRepeat   = 3 // shorter matches are handed on as literals
 	seqActivate    = 8 // symbols a level hands on before there is one above
 	seqFirstWindow = 8
+	seqCredit      = 2  // windows of literals before a level goes to sleep
+	seqLongestNap  = 16 // windows
 )
 
 // SeqWriter folds values into a sequence as they come: constant amortised time
@@ -24,6 +26,9 @@ type writeLevel struct {
 	pos        uint64 // symbols seen
 	handed     uint32 // symbols handed on
 	sinceGrown uint32
+	credit     int      // below 0: repeats do not pay, go to sleep
+	nap        uint32   // symbols to let through the next time asleep
+	asleep     uint32   // symbols still to let through unseen
 	ring       []symbol // nil: not active
 	last       []uint32 // position of the last pair with this hash
 }
@@ -83,6 +88,7 @@ func (w *SeqWriter) Seq() *Seq {
 func (l *writeLevel) open(window int) {
 	l.ring = make([]symbol, window)
 	l.last = make([]uint32, 2*window)
+	l.credit = window * seqCredit
 }
 
 func (l *writeLevel) at(pos uint64) symbol { return l.ring[pos&uint64(len(l.ring)-1)] }
@@ -137,6 +143,11 @@ func (l *writeLevel) grow() {
 // push gives symbol y to level n.
 func (w *SeqWriter) push(n int, y symbol) {
 	l := &w.levels[n]
+	if l.asleep != 0 {
+		l.asleep--
+		w.handOn(n+1, y)
+		return
+	}
 	if l.d != 0 && l.at(l.pos-l.d) == y {
 		l.remember(y)
 		l.m++
@@ -153,6 +164,34 @@ func (w *SeqWriter) push(n int, y symbol) {
 	}
 	if l.sinceGrown >= uint32(len(l.ring)) && uint32(len(l.ring)) < seqWindow[n] {
 		l.grow()
+		return
+	}
+	if l.credit--; l.credit < 0 {
+		l.fallAsleep()
+	}
+}
+
+// fallAsleep: repeats have not paid of late; let symbols through unseen for a
+// while, twice as long as the last time, then start afresh.
+func (l *writeLevel) fallAsleep() {
+	window := uint32(len(l.ring))
+	if l.nap == 0 {
+		l.nap = window
+	} else {
+		l.nap = min(2*l.nap, window*seqLongestNap)
+	}
+	l.asleep = l.nap
+	l.credit = int(window) * seqCredit
+	l.pos, l.d = 0, 0
+	clear(l.last)
+}
+
+// earn keeps a level awake for a repeat of m symbols.
+func (l *writeLevel) earn(m uint64) {
+	window := uint64(len(l.ring))
+	l.credit = min(l.credit+int(min(m, window)), int(window)*seqCredit)
+	if m >= window {
+		l.nap = 0
 	}
 }
 
@@ -165,6 +204,7 @@ func (w *SeqWriter) endMatch(n int) {
 		for p := l.pos - min(m, l.d); p < l.pos; p++ {
 			l.indexPair(p)
 		}
+		l.earn(m)
 		w.handOn(n+1, symbol{value: m, kind: uint32(l.d)<<2 | uint32(n+1)})
 		return
 	}

@@ -118,12 +118,10 @@ type NodeStats struct {
 type Edge struct {
 	To     uint32 // ref: node
 	Next   uint32 // ref: the node's next edge
-	Runs   uint64 // closed branch runs
-	Total  uint64 // steps in closed branch runs
-	Count  uint64 // length of every closed run, while Counts is 0
-	Counts uint32 // ref: Seq of the lengths of closed runs
 	Index  uint32 // number at the node
-	Priv   uint64
+	Counts uint32 // ref: Seq of the lengths of closed branch runs; 0: all are Steps long
+	Runs   uint64 // closed branch runs
+	Steps  uint64 // in each closed run, or, with Counts, in all of them
 }
 
 // Attr is the attribute stream of a demoted word.

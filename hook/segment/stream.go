@@ -113,9 +113,10 @@ func (r *reader) edges(raw *rawNode, numbers map[uint32]uint32, n *efg.OpenNode)
 		if ref == raw.Cur {
 			n.Cur = len(n.Edges)
 		}
-		out := efg.OpenEdge{To: to, Runs: e.Runs, Total: e.Total, Count: e.Count}
+		out := efg.OpenEdge{To: to, Runs: e.Runs, Total: e.Steps * e.Runs, Count: e.Steps}
 		if e.Counts != 0 {
 			var err error
+			out.Total, out.Count = e.Steps, 0
 			if out.Counts, err = r.seq(e.Counts); err != nil {
 				return err
 			}

@@ -21,12 +21,11 @@ typedef struct index_entry {
     seg_node *node;
 } index_entry;
 
-/* Private half of a node with several successors, or with slots. */
+/* Private half of a node. */
 typedef struct node_priv {
     uint32_t nedges, cap;
-    uint32_t *to;               /* successors by edge number */
-    seg_edge **edge;
-    uint32_t *table;            /* edge number + 1 by successor; size 2*cap */
+    uint32_t *edge;             /* refs of the edges, by number */
+    uint32_t *table;            /* the same, hashed by successor; 2*cap entries */
     uint64_t *slots;            /* bitmap of slots in use */
     uint32_t nslots;            /* words of it */
 } node_priv;
@@ -236,42 +235,40 @@ static node_priv *priv_of(seg_node *p)
 static inline uint32_t *edge_slot(const node_priv *q, uint32_t to)
 {
     uint32_t size = 2 * q->cap, i = to * 0x9E3779B1u >> 8 & (size - 1);
-    while (q->table[i] != 0 && q->to[q->table[i] - 1] != to)
+    while (q->table[i] != 0 && ((seg_edge *)efg_ptr(q->table[i]))->to != to)
         i = (i + 1) & (size - 1);
     return &q->table[i];
 }
 
 static int grow_edges(node_priv *q)
 {
-    uint32_t cap = q->cap == 0 ? EDGES_SCAN : 2 * q->cap;
-    uint32_t *to = realloc(q->to, cap * sizeof *to);
-    if (to != NULL)
-        q->to = to;
-    seg_edge **edge = realloc(q->edge, cap * sizeof *edge);
-    if (edge != NULL)
-        q->edge = edge;
-    uint32_t *table = cap > EDGES_SCAN ? calloc(2 * (size_t)cap, sizeof *table) : NULL;
-    if (to == NULL || edge == NULL || (cap > EDGES_SCAN && table == NULL)) {
-        free(table);
+    uint32_t cap = q->cap == 0 ? 2 : 2 * q->cap;
+    uint32_t *edge = realloc(q->edge, cap * sizeof *edge);
+    if (edge == NULL)
         return -1;
-    }
+    q->edge = edge;
+    uint32_t *table = NULL;
+    if (cap > EDGES_SCAN && (table = calloc(2 * (size_t)cap, sizeof *table)) == NULL)
+        return -1;
     free(q->table);
     q->table = table;
     q->cap = cap;
     for (uint32_t i = 0; table != NULL && i < q->nedges; i++)
-        *edge_slot(q, q->to[i]) = i + 1;
+        *edge_slot(q, ((seg_edge *)efg_ptr(q->edge[i]))->to) = q->edge[i];
     return 0;
 }
 
 static seg_edge *find_edge(const node_priv *q, uint32_t to)
 {
     if (q->table != NULL) {
-        uint32_t i = *edge_slot(q, to);
-        return i != 0 ? q->edge[i - 1] : NULL;
+        uint32_t ref = *edge_slot(q, to);
+        return ref != 0 ? efg_ptr(ref) : NULL;
     }
-    for (uint32_t i = 0; i < q->nedges; i++)
-        if (q->to[i] == to)
-            return q->edge[i];
+    for (uint32_t i = 0; i < q->nedges; i++) {
+        seg_edge *e = efg_ptr(q->edge[i]);
+        if (e->to == to)
+            return e;
+    }
     return NULL;
 }
 
@@ -279,7 +276,7 @@ static seg_edge *add_edge(seg_node *p, node_priv *q, uint32_t to)
 {
     if (q->nedges == q->cap && grow_edges(q) != 0)
         return NULL;
-    seg_edge *e = efg_alloc(sizeof *e, SEG_REF_UNIT);
+    seg_edge *e = efg_alloc(sizeof *e, sizeof *e);
     if (e == NULL)
         return NULL;
     e->to = to;
@@ -288,12 +285,10 @@ static seg_edge *add_edge(seg_node *p, node_priv *q, uint32_t to)
     if (q->nedges == 0)
         p->edges = efg_ref(e);
     else
-        q->edge[q->nedges - 1]->next = efg_ref(e);
-    q->to[q->nedges] = to;
-    q->edge[q->nedges] = e;
-    q->nedges++;
+        ((seg_edge *)efg_ptr(q->edge[q->nedges - 1]))->next = efg_ref(e);
     if (q->table != NULL)
-        *edge_slot(q, to) = q->nedges;
+        *edge_slot(q, to) = efg_ref(e);
+    q->edge[q->nedges++] = efg_ref(e);
     return e;
 }
 
@@ -303,18 +298,19 @@ static int close_run(seg_edge *e, uint64_t r)
     if (e->counts != 0) {
         if (seq_push(efg_ptr(e->counts), r) != 0)
             return -1;
+        e->steps += r;
     } else if (e->runs == 0) {
-        e->count = r;
-    } else if (e->count != r) {
+        e->steps = r;
+    } else if (e->steps != r) {
         seg_seq *c = seq_new(false);
-        if (c == NULL || seq_init_const(c, e->count, e->runs) != 0 || seq_push(c, r) != 0)
+        if (c == NULL || seq_init_const(c, e->steps, e->runs) != 0 || seq_push(c, r) != 0)
             return -1;
         efg_publish_barrier();
         e->counts = efg_ref(c);
+        e->steps = e->steps * e->runs + r;
     }
     efg_publish_barrier();
     e->runs++;
-    e->total += r;
     return 0;
 }
 
@@ -360,7 +356,7 @@ static seg_edge *expected(const seg_node *p)
     uint64_t i;
     if (p->runs == 0 || !seq_predict(efg_ptr(p->runs), &i))
         return NULL;
-    return ((node_priv *)(uintptr_t)p->priv)->edge[i];
+    return efg_ptr(((node_priv *)(uintptr_t)p->priv)->edge[i]);
 }
 
 /* ---- attributes and slots ---- */

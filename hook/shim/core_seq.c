@@ -8,6 +8,9 @@
  * match to the level above, for which these are symbols again: loops in loops
  * fold. What leaves the highest active level becomes code bytes.
  *
+ * A level at which nothing repeats goes to sleep for a while, longer each time:
+ * it lets symbols through and forgets its past.
+ *
  * A reader may look at any moment. The state (bytes of code, pending matches)
  * exists twice; a change that is more than one store is prepared in the other
  * copy and published by switching Sel. Code bytes are only ever appended. */
@@ -22,6 +25,8 @@ enum {
     SEQ_MIN_REPEAT = 3,     /* shorter matches are handed on as literals */
     SEQ_ACTIVATE = 8,       /* symbols a level hands on before there is one above */
     SEQ_FIRST_WINDOW = 8,
+    SEQ_CREDIT = 2,         /* windows of literals before a level goes to sleep */
+    SEQ_LONGEST_NAP = 16,   /* windows */
     SEQ_CHUNK_MAX = 4096
 };
 
@@ -36,6 +41,9 @@ typedef struct level {
     uint32_t window;        /* symbols in ring; 0: level not active */
     uint32_t handed;        /* symbols handed on */
     uint32_t since_grown;   /* of them since the window last grew */
+    int32_t credit;         /* below 0: repeats do not pay, go to sleep */
+    uint32_t nap;           /* symbols to let through the next time asleep */
+    uint32_t asleep;        /* symbols still to let through unseen */
     uint64_t pos;           /* symbols seen */
     uint64_t *v;            /* ring of values */
     uint32_t *k;            /* ring of kinds; NULL at level 0 */
@@ -103,6 +111,7 @@ static int level_alloc(level *l, uint32_t window, bool kinds)
         return -1;
     }
     l->window = window;
+    l->credit = (int32_t)window * SEQ_CREDIT;
     l->v = v, l->k = k, l->last = last;
     return 0;
 }
@@ -182,6 +191,16 @@ static int hand_on(seg_seq *s, seq *q, seg_seq_state *st, int n, symbol y)
     return put_symbol(s, q, st, y);
 }
 
+/* A repeat of m symbols keeps a level awake. */
+static void earn(level *l, uint64_t m)
+{
+    int64_t full = (int64_t)l->window * SEQ_CREDIT;
+    int64_t credit = l->credit + (m < l->window ? (int64_t)m : l->window);
+    l->credit = (int32_t)(credit < full ? credit : full);
+    if (m >= l->window)
+        l->nap = 0;
+}
+
 /* Ends the running match of level n. */
 static int end_match(seg_seq *s, seq *q, seg_seq_state *st, int n)
 {
@@ -193,6 +212,7 @@ static int end_match(seg_seq *s, seq *q, seg_seq_state *st, int n)
         uint64_t span = m < d ? m : d;
         for (uint64_t p = l->pos - span; p < l->pos; p++)
             index_pair(l, p);
+        earn(l, m);
         return hand_on(s, q, st, n + 1, (symbol){m, d << 2 | (uint32_t)(n + 1)});
     }
     for (uint64_t p = l->pos - m; p < l->pos; p++) {
@@ -203,9 +223,26 @@ static int end_match(seg_seq *s, seq *q, seg_seq_state *st, int n)
     return 0;
 }
 
+/* Repeats have not paid at level l of late: let symbols through unseen for a
+ * while, twice as long as the last time, then start afresh. */
+static void fall_asleep(level *l, seg_seq_state *st, int n)
+{
+    uint32_t longest = l->window * SEQ_LONGEST_NAP;
+    l->nap = l->nap == 0 ? l->window : l->nap * 2 < longest ? l->nap * 2 : longest;
+    l->asleep = l->nap;
+    l->credit = (int32_t)l->window * SEQ_CREDIT;
+    l->pos = 0;
+    st->d[n] = 0;
+    memset(l->last, 0, 2 * (size_t)l->window * sizeof *l->last);
+}
+
 static int level_push(seg_seq *s, seq *q, seg_seq_state *st, int n, symbol y)
 {
     level *l = &q->lv[n];
+    if (l->asleep != 0) {
+        l->asleep--;
+        return hand_on(s, q, st, n + 1, y);
+    }
     uint32_t d = st->d[n];
     if (d != 0 && same(at(l, l->pos - d), y)) {
         remember(l, y);
@@ -222,6 +259,8 @@ static int level_push(seg_seq *s, seq *q, seg_seq_state *st, int n, symbol y)
     }
     if (l->since_grown >= l->window && l->window < max_window[n])
         return grow_window(l);
+    if (--l->credit < 0)
+        fall_asleep(l, st, n);
     return 0;
 }
 

@@ -21,6 +21,7 @@ typedef struct site {
     uint32_t nlive;
     uint32_t nsites;            /* of a callsite entry */
     seg_node **live;            /* demote bound entries */
+    struct site *callsite;      /* its callsite's entry */
     struct site *next;          /* the callsite's sites */
 } site;
 
@@ -109,18 +110,24 @@ static site *adopt(sites *t, site *callsite, site *s)
     return all;
 }
 
+static inline bool object_demoted(const site *callsite)
+{
+    return callsite->mask >> OBJECT_WORD & 1;
+}
+
 /* The site that events like w belong to now; NULL when out of memory. */
 static site *site_of(sites *t, const uint64_t *w)
 {
-    site *s = *find(t, w[0], w[1], w[2]);
-    site *callsite = *find(t, w[0], w[1], EFG_NEW);
-    if (callsite != NULL && callsite->mask & (uint64_t)1 << OBJECT_WORD)
-        return find_or_add(t, w[0], w[1], EFG_NEW - 1);
-    if (s != NULL)
+    site *s = *find(t, w[0], w[1], w[2]), *callsite;
+    if (likely(s != NULL && !object_demoted(s->callsite)))
         return s;
-    if ((callsite = find_or_add(t, w[0], w[1], EFG_NEW)) == NULL
-        || (s = find_or_add(t, w[0], w[1], w[2])) == NULL)
+    if ((callsite = find_or_add(t, w[0], w[1], EFG_NEW)) == NULL)
         return NULL;
+    if (object_demoted(callsite))
+        return find_or_add(t, w[0], w[1], EFG_NEW - 1);
+    if ((s = find_or_add(t, w[0], w[1], w[2])) == NULL)
+        return NULL;
+    s->callsite = callsite;
     return adopt(t, callsite, s);
 }
 

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define EFG_LAYOUT_HASH UINT64_C(0xc01f65d303b709fa)
+#define EFG_LAYOUT_HASH UINT64_C(0xa4f01d7259cdf60a)
 #define SEG_MAGIC 0xa47455300474645
 #define SEG_VERSION 0x1
 #define SEG_REF_UNIT 0x10
@@ -183,22 +183,18 @@ _Static_assert(offsetof(seg_node_stats, gap_bins) == 192, "seg_node_stats.gap_bi
 typedef struct seg_edge {
     uint32_t to;
     uint32_t next;
-    uint64_t runs;
-    uint64_t total;
-    uint64_t count;
-    uint32_t counts;
     uint32_t index;
-    uint64_t priv;
+    uint32_t counts;
+    uint64_t runs;
+    uint64_t steps;
 } seg_edge;
-_Static_assert(sizeof(seg_edge) == 48, "seg_edge");
+_Static_assert(sizeof(seg_edge) == 32, "seg_edge");
 _Static_assert(offsetof(seg_edge, to) == 0, "seg_edge.to");
 _Static_assert(offsetof(seg_edge, next) == 4, "seg_edge.next");
-_Static_assert(offsetof(seg_edge, runs) == 8, "seg_edge.runs");
-_Static_assert(offsetof(seg_edge, total) == 16, "seg_edge.total");
-_Static_assert(offsetof(seg_edge, count) == 24, "seg_edge.count");
-_Static_assert(offsetof(seg_edge, counts) == 32, "seg_edge.counts");
-_Static_assert(offsetof(seg_edge, index) == 36, "seg_edge.index");
-_Static_assert(offsetof(seg_edge, priv) == 40, "seg_edge.priv");
+_Static_assert(offsetof(seg_edge, index) == 8, "seg_edge.index");
+_Static_assert(offsetof(seg_edge, counts) == 12, "seg_edge.counts");
+_Static_assert(offsetof(seg_edge, runs) == 16, "seg_edge.runs");
+_Static_assert(offsetof(seg_edge, steps) == 24, "seg_edge.steps");
 
 typedef struct seg_attr {
     uint32_t values;
