@@ -1,0 +1,36 @@
+package reconstruct
+
+import "strconv"
+
+// AppendJSON appends the event as one line of JSON; docs/jsonl.md describes it.
+func (e *Event) AppendJSON(b []byte) []byte {
+	b = append(b, `{"rank":`...)
+	b = strconv.AppendInt(b, int64(e.Rank()), 10)
+	b = append(b, `,"thread":`...)
+	b = strconv.AppendUint(b, uint64(e.Thread()), 10)
+	b = append(b, `,"seq":`...)
+	b = strconv.AppendUint(b, e.Seq, 10)
+	return e.appendEvent(b, jsonStyle)
+}
+
+// AppendText appends the event as one line for people: rank, thread if the
+// process has several, event number, call, results and place.
+func (e *Event) AppendText(b []byte) []byte {
+	b = appendPadded(b, uint64(max(e.Rank(), 0)), 4)
+	if len(e.stream.process.streams) > 1 {
+		b = strconv.AppendUint(append(b, '.'), uint64(e.Thread()), 10)
+	}
+	b = appendPadded(b, e.Seq, 9)
+	b = append(b, "  "...)
+	return e.appendEvent(b, textStyle)
+}
+
+// appendPadded appends v in at least width columns.
+func appendPadded(b []byte, v uint64, width int) []byte {
+	var room [20]byte
+	digits := strconv.AppendUint(room[:0], v, 10)
+	for i := len(digits); i < width; i++ {
+		b = append(b, ' ')
+	}
+	return append(b, digits...)
+}

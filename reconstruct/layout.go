@@ -1,0 +1,272 @@
+package reconstruct
+
+import (
+	"bytes"
+	"sort"
+	"strconv"
+
+	"github.com/efg-tools/efg/signature"
+)
+
+// style is a way to write events.
+type style struct {
+	index  int // of node.layouts
+	quote  string
+	assign string // between name and value
+	sep    string // between fields
+	args   [2]string
+	outs   [2]string
+	end    string // after the callsite
+}
+
+var (
+	jsonStyle = &style{
+		index: 0, quote: `"`, assign: `":`, sep: `,"`,
+		args: [2]string{`"args":{`, `}`}, outs: [2]string{`,"out":{`, `}`}, end: "}\n",
+	}
+	textStyle = &style{
+		index: 1, assign: "=", sep: ", ",
+		args: [2]string{"(", ")"}, outs: [2]string{" {", "}"}, end: "\n",
+	}
+)
+
+// layout is how events of a node are written: text that is always the same, and
+// in between what differs from event to event.
+type layout struct {
+	segments []segment
+}
+
+type segment struct {
+	text  []byte
+	field *field // nil after the last text
+}
+
+// field is an argument or result.
+type field struct {
+	name  string
+	out   bool
+	form  fieldForm
+	word  int
+	param *signature.Param
+	// datatype is the word of the received elements' datatype; 0: that of the
+	// completed request.
+	datatype int
+}
+
+type fieldForm uint8
+
+const (
+	oneWord fieldForm = iota
+	newObject
+	vector
+	requestVector
+	oneStatus
+	fileStatus
+	manyStatuses
+)
+
+// fields returns the arguments and results of the node's procedure, each in the
+// order of the C binding. The request that a call issues is shown with the
+// arguments, as the binding has it; other new handles with the results.
+func (n *node) fields() (args, outs []field) {
+	if n.proc == nil {
+		return nil, nil
+	}
+	for i := 2; i < len(n.proc.Words); i++ {
+		w := &n.proc.Words[i]
+		if w.Param < 0 || w.Part == signature.MessageTag || w.Part == signature.Bytes && n.isStatus(w) {
+			continue
+		}
+		q := &n.proc.Params[w.Param]
+		f := field{name: q.Name, out: w.Out, form: formOf(q, w), word: i, param: q}
+		if f.form == oneStatus || f.form == fileStatus {
+			f.datatype = n.receivedType()
+		}
+		if f.out && i != n.request {
+			outs = append(outs, f)
+		} else {
+			args = append(args, f)
+		}
+	}
+	order := func(l []field) {
+		sort.SliceStable(l, func(i, j int) bool {
+			return n.proc.Words[l[i].word].Param < n.proc.Words[l[j].word].Param
+		})
+	}
+	order(args)
+	order(outs)
+	return args, outs
+}
+
+func (n *node) isStatus(w *signature.Word) bool {
+	return n.proc.Params[w.Param].Kind == signature.Status
+}
+
+func formOf(q *signature.Param, w *signature.Word) fieldForm {
+	switch {
+	case q.Kind == signature.Status:
+		return oneStatus
+	case q.Kind == signature.FStatus:
+		return fileStatus
+	case q.Kind == signature.Statuses:
+		return manyStatuses
+	case w.Form == signature.SlotForm:
+		return newObject
+	case w.Form == signature.VecForm && q.Kind == signature.Req:
+		return requestVector
+	case w.Form == signature.VecForm:
+		return vector
+	}
+	return oneWord
+}
+
+// receivedType is the word of the datatype that a call receives.
+func (n *node) receivedType() int {
+	if n.proc.Completes != "" || n.proc.Peeks != "" {
+		return 0
+	}
+	return n.wordOf("recvtype", "datatype")
+}
+
+// constant says whether a field is the same for all events of the node.
+func (n *node) constant(f *field) bool {
+	if n.demoted(f.word) {
+		return false
+	}
+	switch f.form {
+	case requestVector:
+		return n.words[f.word] != wordSame
+	case oneStatus:
+		absent := n.words[f.word] == signature.Absent && n.words[f.word+2] == signature.Absent
+		return absent && !n.demoted(f.word+1) && !n.demoted(f.word+2) ||
+			f.datatype != 0 && !n.demoted(f.word+1) && !n.demoted(f.word+2) && !n.demoted(f.datatype)
+	case fileStatus:
+		return !n.demoted(f.datatype)
+	case manyStatuses:
+		return n.words[f.word] == signature.Absent
+	}
+	return true
+}
+
+// layoutOf returns the node's layout, which it makes at the first event.
+func (e *Event) layoutOf(st *style) *layout {
+	if l := e.node.layouts[st.index]; l != nil {
+		return l
+	}
+	l := e.makeLayout(st)
+	e.node.layouts[st.index] = l
+	return l
+}
+
+func (e *Event) makeLayout(st *style) *layout {
+	args, outs := e.node.fields()
+	l := &layout{}
+	text := e.appendOp(nil, st)
+	text = append(text, st.args[0]...)
+	text = e.layFields(l, text, args, st)
+	text = append(text, st.args[1]...)
+	text = append(text, st.outs[0]...)
+	text = e.layFields(l, text, outs, st)
+	if e.Failed() {
+		text = st.appendName(text, "error")
+		text = st.appendString(text, errorName(e.node.header.ErrorClass()))
+	}
+	if brief := bytes.TrimSuffix(text, []byte(textStyle.outs[0])); len(brief) < len(text) && st == textStyle {
+		text = brief // no results
+	} else {
+		text = append(text, st.outs[1]...)
+	}
+	text = e.appendSite(text, st)
+	l.segments = append(l.segments, segment{text: append(text, st.end...)})
+	return l
+}
+
+// layFields adds fields to the layout. text is what was not added yet.
+func (e *Event) layFields(l *layout, text []byte, fields []field, st *style) []byte {
+	for i := range fields {
+		f := &fields[i]
+		if e.node.constant(f) {
+			text = e.appendField(text, f, st)
+			continue
+		}
+		l.segments = append(l.segments, segment{text, f})
+		text = nil
+	}
+	return text
+}
+
+func (e *Event) appendOp(b []byte, st *style) []byte {
+	if st == jsonStyle {
+		b = append(b, `,"op":"`...)
+		return append(append(b, e.Op()...), `",`...)
+	}
+	return append(b, e.Op()...)
+}
+
+func (e *Event) appendSite(b []byte, st *style) []byte {
+	if st == jsonStyle {
+		return appendJSONString(append(b, `,"site":`...), e.Site())
+	}
+	return append(append(b, "  "...), e.Site()...)
+}
+
+// appendEvent appends all of an event but what comes before the procedure.
+func (e *Event) appendEvent(b []byte, st *style) []byte {
+	for _, s := range e.layoutOf(st).segments {
+		b = st.appendText(b, s.text)
+		if s.field != nil {
+			b = e.appendField(b, s.field, st)
+		}
+	}
+	return b
+}
+
+// appendText appends constant text. The separator at its front is left out if
+// no field is in front of it.
+func (st *style) appendText(b, text []byte) []byte {
+	if len(text) > 0 && text[0] == ',' && opens(b) {
+		text = text[len(st.sep)-len(st.quote):]
+	}
+	return append(b, text...)
+}
+
+// opens says whether b ends with the opening bracket of a list of fields.
+func opens(b []byte) bool {
+	return len(b) > 0 && (b[len(b)-1] == '{' || b[len(b)-1] == '(')
+}
+
+// appendName appends the name of a field, and the separator if it is not the
+// first one.
+func (st *style) appendName(b []byte, name string) []byte {
+	if opens(b) {
+		b = append(b, st.quote...)
+	} else {
+		b = append(b, st.sep...)
+	}
+	return append(append(b, name...), st.assign...)
+}
+
+func (st *style) appendString(b []byte, s string) []byte {
+	if st.quote == "" {
+		return append(b, s...)
+	}
+	return append(append(append(b, '"'), s...), '"')
+}
+
+// errorName is the name of an error class in a header.
+func errorName(class uint16) string {
+	if class&signature.UserErrorClass != 0 {
+		return "MPI_ERR_LASTCODE+" + strconv.Itoa(int(class&^signature.UserErrorClass))
+	}
+	return constantName(int(class))
+}
+
+func constantName(k int) string {
+	if c := signature.ConstantByID(k); c != nil {
+		if c.Name == "EFG_NULL" {
+			return "NULL"
+		}
+		return c.Name
+	}
+	return "constant " + strconv.Itoa(k)
+}

@@ -1,0 +1,191 @@
+package reconstruct
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/signature"
+)
+
+// sequenceMask is the part of a communicator's, window's or file's word that
+// counts the objects of a family.
+const sequenceMask = 1<<24 - 1
+
+// Names gives the identity words of a run their texts. It may be used by
+// several goroutines.
+type Names struct {
+	strings map[uint64]string // content of strings
+	handles map[uint64]string // "type:…", "group:…", "op:…", families "comm:…"
+	places  map[uint64]string // callsites
+	funcs   map[uint64]string // functions that hold them
+	sizes   map[uint64]uint64 // bytes of datatypes
+	regions map[uint64]string
+}
+
+// NewNames prepares the names of everything that the definitions of a run
+// define. sites are the places in the source of its callsites.
+func NewNames(defs []efg.Def, sites []efg.Site) *Names {
+	n := &Names{
+		strings: map[uint64]string{}, handles: map[uint64]string{}, places: map[uint64]string{},
+		funcs: map[uint64]string{}, sizes: map[uint64]uint64{}, regions: map[uint64]string{},
+	}
+	modules := map[uint64]string{}
+	for _, d := range defs {
+		if d.Kind == efg.DefModule {
+			modules[d.Word] = moduleName(d.Data)
+		}
+	}
+	for i := range defs {
+		n.add(&defs[i], modules)
+	}
+	for _, s := range sites {
+		n.places[s.Word] = s.Place
+		n.funcs[s.Word] = s.Func
+	}
+	n.nameHandles(defs)
+	return n
+}
+
+func (n *Names) add(d *efg.Def, modules map[uint64]string) {
+	switch d.Kind {
+	case efg.DefString:
+		n.strings[d.Word] = string(d.Data)
+	case efg.DefType:
+		if len(d.Words) > 1 {
+			n.sizes[d.Word] = d.Words[1]
+		}
+	case efg.DefRegion:
+		if len(d.Words) > 0 {
+			n.regions[d.Words[0]] = string(d.Data)
+		}
+	case efg.DefSite:
+		if len(d.Words) > 1 {
+			n.places[d.Word] = fmt.Sprintf("%s+%#x", modules[d.Words[0]], d.Words[1])
+		}
+	}
+}
+
+// moduleName is the file name in a module definition's data.
+func moduleName(data []byte) string {
+	start, end := 0, len(data)
+	for i, c := range data {
+		if c == 0 {
+			end = i
+			break
+		}
+		if c == '/' {
+			start = i + 1
+		}
+	}
+	return string(data[start:end])
+}
+
+// Prefixes of the texts of user handles.
+var handlePrefix = map[signature.Kind]string{
+	signature.Comm: "comm:", signature.Win: "win:", signature.File: "file:",
+	signature.Type: "type:", signature.Group: "group:", signature.Op: "op:",
+	signature.Req: "req:", signature.Msg: "msg:", signature.Info: "info:",
+	signature.Errh: "errhandler:", signature.Keyval: "keyval:", signature.Sess: "session:",
+}
+
+var defPrefix = map[efg.DefKind]string{
+	efg.DefComm: "comm:", efg.DefWin: "win:", efg.DefFile: "file:",
+	efg.DefType: "type:", efg.DefGroup: "group:", efg.DefOp: "op:",
+}
+
+// shortDigits is how many hex digits a handle's text has, unless two handles
+// of the run share them.
+const shortDigits = 8
+
+// nameHandles gives every defined handle the shortest text that tells it apart.
+func (n *Names) nameHandles(defs []efg.Def) {
+	seen := map[string]int{}
+	for _, pass := range []func(word uint64, short, full string){
+		func(_ uint64, short, _ string) { seen[short]++ },
+		func(word uint64, short, full string) {
+			if seen[short] > 1 {
+				short = full
+			}
+			n.handles[word] = short
+		},
+	} {
+		done := map[uint64]bool{}
+		for _, d := range defs {
+			prefix, ok := defPrefix[d.Kind]
+			if !ok || done[d.Word] {
+				continue
+			}
+			done[d.Word] = true
+			digits := handleDigits(d.Kind <= efg.DefOp, d.Word)
+			pass(d.Word, prefix+digits[:shortDigits], prefix+digits)
+		}
+	}
+}
+
+// handleDigits are all hex digits of an identity: of a content hash, or of the
+// family in a word with sequence number.
+func handleDigits(hash bool, word uint64) string {
+	if hash {
+		return fmt.Sprintf("%016x", word)
+	}
+	return fmt.Sprintf("%010x", word>>24)
+}
+
+// Place is the place in the source of a callsite word.
+func (n *Names) Place(site uint64) string {
+	if s, ok := n.places[site]; ok {
+		return s
+	}
+	return "unknown"
+}
+
+// Func is the function that holds a callsite, "" if unknown.
+func (n *Names) Func(site uint64) string { return n.funcs[site] }
+
+// TypeSize returns the size in bytes of a datatype.
+func (n *Names) TypeSize(word uint64) (size uint64, ok bool) {
+	if k, isConst := signature.ConstNumber(word); isConst {
+		c := signature.ConstantByID(k)
+		if c == nil || c.Group != "type" || c.Size == 0 {
+			return 0, false
+		}
+		return uint64(c.Size), true
+	}
+	size, ok = n.sizes[word]
+	return size, ok
+}
+
+// appendHandle appends the text of a handle that is not a constant. thread is
+// the one that is looking at it.
+func (n *Names) appendHandle(b []byte, kind signature.Kind, w uint64, thread uint32) []byte {
+	if id, ok := signature.ParseID(w); ok {
+		return appendID(b, kind, id, thread)
+	}
+	if !kind.Object() {
+		if s, ok := n.handles[w]; ok {
+			return append(b, s...)
+		}
+		return append(append(b, handlePrefix[kind]...), handleDigits(true, w)...)
+	}
+	if s, ok := n.handles[w&^sequenceMask]; ok {
+		b = append(b, s...)
+	} else {
+		b = append(append(b, handlePrefix[kind]...), handleDigits(false, w)...)
+	}
+	if seq := w & sequenceMask; seq > 0 {
+		b = strconv.AppendUint(append(b, '.'), seq, 10)
+	}
+	return b
+}
+
+// appendID appends "req:NODE.SLOT", with the thread in front of the node if it
+// is another one.
+func appendID(b []byte, kind signature.Kind, id signature.ID, thread uint32) []byte {
+	b = append(b, handlePrefix[kind]...)
+	if id.Thread != thread {
+		b = append(strconv.AppendUint(b, uint64(id.Thread), 10), ':')
+	}
+	b = append(strconv.AppendUint(b, uint64(id.Node), 10), '.')
+	return strconv.AppendUint(b, uint64(id.Slot), 10)
+}

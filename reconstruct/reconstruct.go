@@ -1,0 +1,282 @@
+// Package reconstruct turns event flow graphs back into the ordered events that
+// they stand for, with their arguments, and writes them as JSON Lines, as text
+// and in the terms of the MPI Trace Format (MTF).
+//
+// Events are produced one at a time while the graph is walked: nothing is
+// expanded in memory, and what nobody asks for is not decoded.
+package reconstruct
+
+import (
+	"fmt"
+	"iter"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/signature"
+)
+
+// Run reconstructs the processes of a run file.
+type Run struct {
+	run   *efg.Run
+	names *Names
+}
+
+// NewRun prepares the reconstruction of a run.
+func NewRun(r *efg.Run) (*Run, error) {
+	defs, err := r.Definitions()
+	if err != nil {
+		return nil, err
+	}
+	sites, err := r.Sites()
+	if err != nil {
+		return nil, err
+	}
+	return &Run{r, NewNames(defs, sites)}, nil
+}
+
+// Names are the names of the run's identities.
+func (r *Run) Names() *Names { return r.names }
+
+// Process reads Procs[i] of the run file.
+func (r *Run) Process(i int) (*Process, error) {
+	p, err := r.run.Process(i)
+	if err != nil {
+		return nil, err
+	}
+	return NewProcess(p, r.names), nil
+}
+
+// Process is a process whose events can be iterated. Each of its streams must be
+// iterated by one goroutine at a time.
+type Process struct {
+	proc    *efg.Process
+	names   *Names
+	streams []*stream
+	// threads finds the stream of a request that another thread issued.
+	threads map[uint32]*stream
+	// persistent says that the process has persistent requests: whether one is
+	// active must be tracked.
+	persistent bool
+	vecs       map[uint64][]uint64 // content of vec words
+}
+
+// stream is a thread's graph with what is known of its nodes.
+type stream struct {
+	*efg.Stream
+	process *Process
+	nodes   []node
+}
+
+// NewProcess prepares the reconstruction of a process.
+func NewProcess(p *efg.Process, names *Names) *Process {
+	r := &Process{proc: p, names: names, threads: map[uint32]*stream{}, vecs: map[uint64][]uint64{}}
+	for _, d := range p.Defs {
+		if d.Kind == efg.DefVec {
+			r.vecs[d.Word] = d.Words
+		}
+	}
+	for i := range p.Streams {
+		s := &stream{Stream: &p.Streams[i], process: r, nodes: make([]node, len(p.Streams[i].Nodes))}
+		for k := range s.nodes {
+			n := &s.nodes[k]
+			n.prepare(&s.Nodes[k], r.vecs)
+			r.persistent = r.persistent || n.persistent()
+		}
+		r.streams = append(r.streams, s)
+		r.threads[s.Thread] = s
+	}
+	if r.persistent {
+		r.trackActive()
+	}
+	return r
+}
+
+// trackActive marks the nodes where persistent requests are made, start or
+// complete.
+func (p *Process) trackActive() {
+	for _, s := range p.streams {
+		for i := range s.nodes {
+			if n := &s.nodes[i]; n.requests != 0 || n.persistent() {
+				n.tracked |= trackActive
+			}
+		}
+	}
+}
+
+// Data is the process's recorded data.
+func (p *Process) Data() *efg.Process { return p.proc }
+
+// RangeError says that there is no such event, thread or rank.
+type RangeError struct {
+	What      string
+	Got, Have uint64
+}
+
+func (e *RangeError) Error() string {
+	return fmt.Sprintf("no %s %d: the run has %d", e.What, e.Got, e.Have)
+}
+
+// Options select events of a stream.
+type Options struct {
+	// From and To are event numbers, To exclusive; 0 stands for all.
+	From, To uint64
+	// Issues asks for the numbers of the events that issued requests; see
+	// Event.Issuer.
+	Issues bool
+}
+
+// Events iterates the events of Streams[i] in order. An error ends the
+// iteration. The event is valid until the next one.
+func (p *Process) Events(i int, opt Options) iter.Seq2[*Event, error] {
+	s := p.streams[i]
+	return func(yield func(*Event, error) bool) {
+		e := &Event{stream: s, walk: s.Walk(p.proc.Defs)}
+		e.track = newTracker(s, opt.Issues)
+		to := opt.To
+		if to == 0 {
+			to = s.Events
+		}
+		if !e.skip(opt.From) {
+			if err := e.walk.Err(); err != nil {
+				yield(nil, err)
+			}
+			return
+		}
+		for seq := opt.From; seq < to && e.walk.Next(); seq++ {
+			e.Seq = seq
+			e.node = &s.nodes[e.walk.Node()]
+			if e.node.tracked == 0 && !opt.Issues {
+				if !yield(e, nil) {
+					return
+				}
+				continue
+			}
+			e.track.before(e)
+			if !yield(e, nil) {
+				return
+			}
+			e.track.after(e)
+		}
+		if err := e.walk.Err(); err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// skip passes n events without showing them.
+func (e *Event) skip(n uint64) bool {
+	for seq := range n {
+		if !e.walk.Next() {
+			return false
+		}
+		e.Seq = seq
+		if e.node = &e.stream.nodes[e.walk.Node()]; e.node.tracked != 0 || e.track.issues != nil {
+			e.track.before(e)
+			e.track.after(e)
+		}
+	}
+	return true
+}
+
+// Event is one call of an MPI procedure.
+type Event struct {
+	// Seq is the number of the event in its stream, from 0.
+	Seq uint64
+
+	stream *stream
+	walk   *efg.Walker
+	node   *node
+	track  *tracker
+}
+
+// Rank is the rank of the process.
+func (e *Event) Rank() int { return e.stream.process.proc.Rank }
+
+// Thread is the ordinal of the thread.
+func (e *Event) Thread() uint32 { return e.stream.Thread }
+
+// Node is the number of the event's node.
+func (e *Event) Node() int { return e.walk.Node() }
+
+// Proc is the procedure, nil if it is not in this version's table.
+func (e *Event) Proc() *signature.Proc { return e.node.proc }
+
+// Op is the procedure's C name, without _c.
+func (e *Event) Op() string { return e.node.op() }
+
+// Header tells language, variant and error class.
+func (e *Event) Header() signature.Header { return e.node.header }
+
+// Failed says whether the call returned an error.
+func (e *Event) Failed() bool { return e.node.header.ErrorClass() != 0 }
+
+// Site is the call's place in the source.
+func (e *Event) Site() string { return e.stream.process.names.Place(e.node.words[1]) }
+
+// Words are the event's words, nil if the graph is broken.
+func (e *Event) Words() []uint64 { return e.walk.Words() }
+
+// Word returns word i of the event; of vec words only constants. Words that the
+// procedure does not have are absent.
+func (e *Event) Word(i int) uint64 {
+	switch {
+	case i < 0 || i >= len(e.node.words):
+		return signature.Absent
+	case e.node.mask>>i&1 == 0:
+		return e.node.words[i]
+	}
+	_, w := e.walk.Attr(e.node.attrOf(i))
+	return w
+}
+
+// Vec returns the content of vec word i and, if it is nil, the constant in its
+// place. Of an array of requests it is what the program passed, also where the
+// recorder has only noted that it is the same as before.
+func (e *Event) Vec(i int) (elems []uint64, constant uint64) {
+	if i == e.node.requests && e.node.requestsVec {
+		return e.track.array, e.track.constant
+	}
+	return e.vec(i)
+}
+
+func (e *Event) vec(i int) ([]uint64, uint64) {
+	n := e.node
+	if i < len(n.words) && !n.demoted(i) {
+		if isConst(n.words[i]) {
+			return nil, n.words[i]
+		}
+		return n.vecs[i], 0
+	}
+	if v := e.walk.Vec(i); v != nil {
+		return v, 0
+	}
+	if w := e.Word(i); isConst(w) {
+		return nil, w
+	}
+	return []uint64{}, 0
+}
+
+// Completed returns the positions in the event's array of requests of those
+// that the call completed. For calls on one request the position is 0. The
+// result is valid until the next event.
+func (e *Event) Completed() []int { return e.track.completed(e) }
+
+// Request returns the word of the request at a position, as Completed gives it.
+func (e *Event) Request(position int) uint64 {
+	switch {
+	case e.node.requests == 0:
+		return signature.Absent
+	case !e.node.requestsVec:
+		return e.Word(e.node.requests)
+	case position >= 0 && position < len(e.track.array):
+		return e.track.array[position]
+	}
+	return signature.Absent
+}
+
+// Issuer returns the number of the event that issued a request or, if it is
+// persistent, last started it; Options.Issues must be set. It is not known for
+// requests that another thread issued.
+func (e *Event) Issuer(request uint64) (seq uint64, ok bool) {
+	seq, ok = e.track.issues[request]
+	return seq, ok
+}

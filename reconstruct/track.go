@@ -1,0 +1,354 @@
+package reconstruct
+
+import (
+	"slices"
+
+	"github.com/efg-tools/efg/signature"
+)
+
+// Marks in place of content, and other constants that the tracker looks for.
+var (
+	wordSame        = constant("EFG_SAME")
+	wordAsPosted    = constant("EFG_AS_POSTED")
+	wordNullRequest = constant("MPI_REQUEST_NULL")
+	wordAnySource   = constant("MPI_ANY_SOURCE")
+	wordAnyTag      = constant("MPI_ANY_TAG")
+)
+
+func constant(name string) uint64 { return signature.ConstantByName(name).Word() }
+
+// tracker follows a stream's requests as far as its events need it to be
+// understood: the array of requests that the last call left (for EFG_SAME), what
+// receives were posted with, and which persistent requests are active.
+type tracker struct {
+	stream *stream
+
+	array    []uint64 // array of the current event, if it passes one
+	constant uint64   // in place of an array
+	last     []uint64 // what the last call left
+	valid    bool     // last is known
+	same     bool     // array is last
+	done     []int    // result of completed
+	order    []int    // result of statusOrder
+
+	posted   map[uint64]posted // by request
+	inactive map[uint64]bool   // persistent requests that are not started
+	issues   map[uint64]uint64 // numbers of issuing events, if wanted
+}
+
+// posted is what a receive was posted with. Unknown words are absent.
+type posted struct {
+	source, tag, datatype uint64
+	count                 uint64 // elements
+	counted               bool   // count is known
+}
+
+func newTracker(s *stream, issues bool) *tracker {
+	t := &tracker{stream: s, posted: map[uint64]posted{}, inactive: map[uint64]bool{}}
+	if issues {
+		t.issues = map[uint64]uint64{}
+	}
+	return t
+}
+
+// before prepares the event for its reader.
+func (t *tracker) before(e *Event) {
+	if e.node.tracked&trackArray == 0 {
+		return
+	}
+	t.array, t.constant = e.vec(e.node.requests)
+	t.same = t.constant == wordSame && t.valid
+	if t.same {
+		t.array, t.constant = t.last, 0
+	}
+}
+
+// after takes over what the event did.
+func (t *tracker) after(e *Event) {
+	n := e.node
+	if n.request != 0 && !e.Failed() {
+		t.issued(e)
+	}
+	if n.proc != nil && n.proc.Starts && !e.Failed() {
+		t.started(e)
+	}
+	if n.requests == 0 {
+		return
+	}
+	done := t.completed(e)
+	if n.proc.Peeks != "" {
+		done = nil
+	}
+	for _, i := range done {
+		t.settle(e.Request(i))
+	}
+	if n.requestsVec {
+		t.leave(e, done)
+	}
+}
+
+// leave keeps the array as the call left it.
+func (t *tracker) leave(e *Event, done []int) {
+	t.valid = t.constant == 0 && !e.Failed()
+	if !t.valid {
+		return
+	}
+	if !t.same {
+		t.last = append(t.last[:0], t.array...)
+	}
+	for _, i := range done {
+		if i < len(t.last) && !t.stream.process.isPersistent(t.last[i]) {
+			t.last[i] = wordNullRequest
+		}
+	}
+}
+
+func (t *tracker) issued(e *Event) {
+	n := e.node
+	if n.tracked&(trackPosted|trackActive) == 0 && t.issues == nil {
+		return
+	}
+	w := t.newRequest(e)
+	if n.tracked&trackPosted != 0 {
+		t.posted[w] = t.postedBy(n, e)
+	}
+	if n.persistent() {
+		t.inactive[w] = true
+	}
+	if t.issues != nil {
+		t.issues[w] = e.Seq
+	}
+}
+
+// newRequest is the word of the request that the event issued.
+func (t *tracker) newRequest(e *Event) uint64 {
+	w := e.Word(e.node.request)
+	if w>>62 != 0 {
+		return w
+	}
+	return signature.ID{Thread: e.Thread(), Node: uint32(e.Node()), Slot: uint32(w)}.Word()
+}
+
+func (t *tracker) started(e *Event) {
+	if e.node.requestsVec {
+		for _, w := range t.array {
+			t.start(w, e.Seq)
+		}
+		return
+	}
+	t.start(e.Word(e.node.requests), e.Seq)
+}
+
+func (t *tracker) start(w, seq uint64) {
+	delete(t.inactive, w)
+	if t.issues != nil {
+		t.issues[w] = seq
+	}
+}
+
+// settle forgets a request that is complete.
+func (t *tracker) settle(w uint64) {
+	if t.stream.process.isPersistent(w) {
+		t.inactive[w] = true
+		return
+	}
+	delete(t.posted, w)
+	delete(t.issues, w)
+}
+
+// completed returns the positions of the requests that the event completed.
+func (t *tracker) completed(e *Event) []int {
+	n := e.node
+	t.done = t.done[:0]
+	if n.proc == nil || e.Failed() {
+		return t.done
+	}
+	which := n.proc.Completes + n.proc.Peeks // one of them is empty
+	switch which {
+	case "one", "all":
+		if f := n.outOf("flag"); f != 0 && e.Word(f) != 1 {
+			break
+		}
+		if which == "one" {
+			t.add(0, e.Word(n.requests))
+			break
+		}
+		for i, w := range t.array {
+			t.add(i, w)
+		}
+	case "any":
+		if i := e.Word(n.outOf("index")); i < uint64(len(t.array)) {
+			t.add(int(i), t.array[i])
+		}
+	case "some":
+		indices, _ := e.vec(n.outOf("array_of_indices"))
+		for _, i := range indices {
+			if i < uint64(len(t.array)) {
+				t.add(int(i), t.array[i])
+			}
+		}
+	}
+	return t.done
+}
+
+// add appends a position unless there is nothing to complete.
+func (t *tracker) add(i int, w uint64) {
+	if w>>62 == 1 && !(t.stream.process.persistent && t.inactive[w]) {
+		t.done = append(t.done, i)
+	}
+}
+
+// issuer returns the node that issued a request, nil if it is not known.
+func (p *Process) issuer(w uint64) *node {
+	id, ok := signature.ParseID(w)
+	if !ok {
+		return nil
+	}
+	s := p.threads[id.Thread]
+	if s == nil || int(id.Node) >= len(s.nodes) {
+		return nil
+	}
+	return &s.nodes[id.Node]
+}
+
+func (p *Process) isPersistent(w uint64) bool {
+	if !p.persistent {
+		return false
+	}
+	n := p.issuer(w)
+	return n != nil && n.persistent()
+}
+
+// postedWith returns what a receive was posted with; false if the request is
+// not a receive.
+func (t *tracker) postedWith(w uint64) (posted, bool) {
+	n := t.stream.process.issuer(w)
+	if n == nil || !n.receive.posts {
+		return posted{}, false
+	}
+	if p, ok := t.posted[w]; ok {
+		return p, true
+	}
+	return t.postedBy(n, nil), true
+}
+
+// postedBy reads what a receive is posted with, from the node and, where
+// arguments are demoted, from the event; without it they are not known.
+func (t *tracker) postedBy(n *node, e *Event) posted {
+	word := func(i int) uint64 {
+		switch {
+		case i == 0 || n.demoted(i) && e == nil:
+			return signature.Absent
+		case n.demoted(i):
+			return e.Word(i)
+		}
+		return n.words[i]
+	}
+	r := &n.receive
+	p := posted{source: word(r.source), tag: word(r.tag), datatype: word(r.datatype)}
+	p.count = word(r.count)
+	p.counted = !isConst(p.count)
+	if r.partitions != 0 {
+		parts := word(r.partitions)
+		p.counted = p.counted && !isConst(parts)
+		p.count *= parts
+	}
+	return p
+}
+
+// status is what a completed receive tells.
+type status struct {
+	position            int // in the array of requests
+	source, tag, bytes  uint64
+	datatype            uint64
+	count               uint64 // elements of datatype
+	whole, sized, known bool   // count is exact; bytes and count are known; anything is
+}
+
+// statusOf completes a status with the number of elements.
+func (t *tracker) statusOf(source, tag, bytes, datatype uint64) status {
+	s := status{source: source, tag: tag, bytes: bytes, datatype: datatype}
+	s.known = source != signature.Absent || tag != signature.Absent || bytes != signature.Absent
+	s.sized = !isConst(bytes)
+	size, ok := t.stream.process.names.TypeSize(datatype)
+	if !s.sized || !ok {
+		return s
+	}
+	switch {
+	case size == 0:
+		s.whole = bytes == 0
+	case bytes%size == 0:
+		s.count, s.whole = bytes/size, true
+	}
+	return s
+}
+
+// asPosted is the status of a receive that got what it asked for.
+func (t *tracker) asPosted(p posted) status {
+	s := status{source: p.source, tag: p.tag, bytes: signature.Absent, datatype: p.datatype, known: true}
+	if s.source == wordAnySource {
+		s.source = signature.Absent
+	}
+	if s.tag == wordAnyTag {
+		s.tag = signature.Absent
+	}
+	if p.counted {
+		s.count, s.whole = p.count, true
+		if size, ok := t.stream.process.names.TypeSize(p.datatype); ok {
+			s.bytes, s.sized = size*p.count, true
+		}
+	}
+	return s
+}
+
+// statuses appends the statuses of the receives that the event completed, from
+// its vec word i of statuses.
+func (t *tracker) statuses(dst []status, e *Event, i int) []status {
+	quads, mark := e.vec(i)
+	if mark != 0 && mark != wordAsPosted {
+		return dst
+	}
+	order := t.statusOrder(e)
+	for k, position := range order {
+		if position < 0 || position >= len(t.array) {
+			continue
+		}
+		w := t.array[position]
+		p, ok := t.postedWith(w)
+		if !ok || t.inactive[w] {
+			continue
+		}
+		s := t.asPosted(p)
+		for ; len(quads) >= 4 && quads[0] < uint64(k); quads = quads[4:] {
+		}
+		if len(quads) >= 4 && quads[0] == uint64(k) {
+			s = t.statusOf(quads[1], quads[2], quads[3], p.datatype)
+		}
+		s.position = position
+		dst = append(dst, s)
+	}
+	return dst
+}
+
+// statusOrder returns for each status of the event's array of statuses the
+// position of its request: the indices of a call that completes some, else all
+// positions, or none if nothing is complete.
+func (t *tracker) statusOrder(e *Event) []int {
+	n := e.node
+	t.order = t.order[:0]
+	if f := n.outOf("flag"); f != 0 && e.Word(f) != 1 {
+		return t.order
+	}
+	if k := n.outOf("array_of_indices"); k != 0 {
+		indices, _ := e.vec(k)
+		for _, v := range indices {
+			t.order = append(t.order, int(min(v, uint64(len(t.array)))))
+		}
+		return t.order
+	}
+	t.order = slices.Grow(t.order, len(t.array))
+	for i := range t.array {
+		t.order = append(t.order, i)
+	}
+	return t.order
+}
