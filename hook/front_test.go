@@ -1,0 +1,172 @@
+package hook
+
+import (
+	"debug/elf"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/efg-tools/efg/hook/slots"
+	"github.com/efg-tools/efg/internal/mpilib"
+)
+
+// stand is a front with stand-ins for everything around it.
+type stand struct {
+	dir   string
+	front string
+}
+
+func newStand(t *testing.T) *stand {
+	t.Helper()
+	cc, err := cCompiler()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &stand{dir: t.TempDir()}
+	b := &builder{cache: s.dir}
+	b.opt.Log = os.Stderr
+	if s.front, err = b.front(cc); err != nil {
+		t.Fatal(err)
+	}
+	shim := s.path("shim")
+	if err := extract(shim); err != nil {
+		t.Fatal(err)
+	}
+	src, err := filepath.Abs("testdata/front")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared := []string{"-shared", "-fPIC", "-Wall", "-Wextra", "-Werror"}
+	for _, args := range [][]string{
+		append(shared, "-Wl,-soname,libmpi.so.40", "-o", "libmpi.so.40", src+"/mpi.c"),
+		append(shared, "-I"+shim, "-o", "back.so", src+"/back.c", "-ldl"),
+		{"-o", "program", "-pthread", src + "/main.c", src + "/calls.c", "libmpi.so.40", "-Wl,-rpath,$ORIGIN"},
+		append(shared, "-o", "plugin.so", src+"/calls.c", "libmpi.so.40", "-pthread", "-Wl,-rpath,$ORIGIN"),
+		{"-o", "host", "-DPLUGIN_ONLY", src + "/main.c", "-ldl"},
+		{"-o", "static", "-pthread", src + "/main.c", src + "/calls.c", src + "/mpi.c"},
+	} {
+		if err := cc.run(s.dir, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+func (s *stand) path(name string) string { return filepath.Join(s.dir, name) }
+
+// run runs a program with the front; it returns output and errors.
+func (s *stand) run(t *testing.T, env []string, args ...string) (out, errOut string, status int) {
+	t.Helper()
+	var o, e strings.Builder
+	cmd := exec.Command(s.path(args[0]), args[1:]...)
+	cmd.Env = append(os.Environ(), "LD_PRELOAD="+s.front)
+	cmd.Env = append(cmd.Env, env...)
+	cmd.Stdout, cmd.Stderr = &o, &e
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return o.String(), e.String(), cmd.ProcessState.ExitCode()
+}
+
+const passed = "barrier 42\nbarrier 42\npcontrol 204\nsendrecv 650\nfortran 62 62 62 82\n"
+
+// wrapped is what the calls print when the back end is there.
+func wrapped(caller string) string {
+	w := func(name string) string { return "wrapper " + name + " from " + caller + "\n" }
+	return "open 1 libmpi.so.40\n" + strings.Repeat(w("MPI_Barrier")+"barrier 42\n", 2) + "pcontrol 204\n" +
+		w("MPI_Sendrecv") + "sendrecv 650\n" + strings.Repeat(w("mpi_barrier"), 3) + "fortran 62 62 62 82\n"
+}
+
+func TestFront(t *testing.T) {
+	s := newStand(t)
+	back := "EFG_BACK=other.so.1=/nowhere:libmpi.so.40=" + s.path("back.so")
+	sorted := func(text string) string {
+		l := strings.Split(text, "\n")
+		slices.Sort(l)
+		return strings.Join(l, "\n")
+	}
+	barrier := "wrapper MPI_Barrier from program\n"
+	for _, c := range []struct {
+		name     string
+		env      []string
+		args     []string
+		out, err string
+		status   int
+	}{
+		{"wrapped", []string{back}, []string{"program", "all"}, wrapped("program"), "", 5},
+		{"MPI loaded locally", []string{back}, []string{"host", "all", s.path("plugin.so")}, wrapped("plugin.so"), "", 5},
+		{"MPI loaded locally, no back end", nil, []string{"host", "all", s.path("plugin.so")}, passed, "efg: no back end for this MPI (libmpi.so.40, " + s.path("libmpi.so.40") + "): the program runs unrecorded\n", 5},
+		{"no back end", nil, []string{"program", "all"}, passed, "efg: no back end for this MPI (libmpi.so.40, " + s.path("libmpi.so.40") + "): the program runs unrecorded\n", 5},
+		{"back end not there", []string{"EFG_BACK=libmpi.so.40=/nowhere.so"}, []string{"program", "all"}, passed, "efg: /nowhere.so: cannot open shared object file: No such file or directory: the program runs unrecorded\n", 5},
+		{"back end refuses", []string{back, "FAKE_BACK_REFUSES=1"}, []string{"program", "all"}, "open 1 libmpi.so.40\n" + passed, "", 5},
+		{"static MPI", []string{back}, []string{"static", "threads"}, "sum 328\n", "", 5},
+		{"fork", []string{back}, []string{"program", "fork"}, "open 1 libmpi.so.40\n" + barrier + "child 41 43\n" + barrier + "parent 42\n", "", 5},
+		{"threads", []string{back}, []string{"program", "threads"}, "open 1 libmpi.so.40\n" + strings.Repeat(barrier, 8) + "sum 328\n", "", 5},
+		{"no such function", []string{back}, []string{"program", "missing"}, "open 1 libmpi.so.40\n", "efg: the program calls MPI_Send, which its MPI library does not have\n", -1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			out, errOut, status := s.run(t, c.env, c.args...)
+			if c.name == "threads" {
+				out, c.out = sorted(out), sorted(c.out)
+			}
+			if out != c.out || errOut != c.err || status != c.status {
+				t.Errorf("status %d, want %d\n--- output\n%s--- want\n%s--- errors\n%s--- want\n%s", status, c.status, out, c.out, errOut, c.err)
+			}
+		})
+	}
+}
+
+// The front runs in every process that inherits it: it may need only what is
+// there anyway.
+func TestFrontNeedsOnlyLibc(t *testing.T) {
+	s := newStand(t)
+	f, err := elf.Open(s.front)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	libs, err := f.ImportedLibraries()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range libs {
+		if !slices.Contains([]string{"libc.so.6", "libdl.so.2", "libpthread.so.0"}, l) {
+			t.Errorf("needs %s", l)
+		}
+	}
+	for _, program := range []string{"true", "sh"} {
+		cmd := exec.Command(program, "-c", "echo ok | cat")
+		cmd.Env = append(os.Environ(), "LD_PRELOAD="+s.front)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v: %s", program, err, out)
+		}
+	}
+}
+
+// The front exports the symbols of the slots, all and only them.
+func TestFrontExports(t *testing.T) {
+	got, err := mpilib.Functions(newStand(t).front)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]bool{}
+	for _, s := range slots.All() {
+		for _, name := range s.Symbols {
+			want[name] = true
+			if !got[name] {
+				t.Errorf("does not export %s", name)
+			}
+		}
+	}
+	for name := range got {
+		if !want[name] {
+			t.Errorf("exports %s", name)
+		}
+	}
+}
