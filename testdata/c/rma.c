@@ -70,7 +70,7 @@ static void requests(MPI_Win w)
 {
     int a = rank, b = -1, c = 5, d = -1, one = 1;
     MPI_Request r[4];
-    MPI_Win_lock(MPI_LOCK_SHARED, rank, MPI_MODE_NOCHECK, w);
+    MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, w);
     MPI_Rput(&a, 1, MPI_INT, rank, 7, 1, MPI_INT, w, &r[0]);
     MPI_Wait(&r[0], MPI_STATUS_IGNORE);
     MPI_Win_flush(rank, w);
@@ -136,7 +136,7 @@ static void dynamic(void)
     MPI_Get_address(mem, &here);
     MPI_Sendrecv(&here, 1, MPI_AINT, left, 1, &there, 1, MPI_AINT, right, 1, MPI_COMM_WORLD,
                  MPI_STATUS_IGNORE);
-    MPI_Win_lock_all(0, w);
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, w);
     MPI_Get(&got, 1, MPI_INT, right, there, 1, MPI_INT, w);
     MPI_Win_unlock_all(w);
     CHECK(got == right);
