@@ -19,6 +19,9 @@ type node struct {
 	// call completes, tests or starts; 0: none.
 	requests    int
 	requestsVec bool
+	completes   completion
+	// flag, index and indices are the words that tell what completed; 0: none.
+	flag, index, indices int
 	// request is the slot word of the request that the call issues; 0: none.
 	request int
 	receive receiveWords
@@ -27,6 +30,21 @@ type node struct {
 	vecs [][]uint64 // content of vec words that are not demoted, by word
 
 	layouts [2]*layout // made when first needed
+}
+
+// completion says which requests a call completes, or looks at.
+type completion uint8
+
+const (
+	completesNone completion = iota
+	completesOne
+	completesAny
+	completesSome
+	completesAll
+)
+
+var completions = map[string]completion{
+	"one": completesOne, "any": completesAny, "some": completesSome, "all": completesAll,
 }
 
 // tracking says what the tracker has to do at events of a node.
@@ -89,6 +107,10 @@ func (n *node) findRequests() {
 			n.requests, n.requestsVec = i, w.Form == signature.VecForm
 		}
 	}
+	if n.header.ErrorClass() == 0 {
+		n.completes = completions[p.Completes+p.Peeks] // one of them is empty
+	}
+	n.flag, n.index, n.indices = n.outOf("flag"), n.outOf("index"), n.outOf("array_of_indices")
 }
 
 func (n *node) findReceive() {

@@ -79,8 +79,10 @@ func (t *tracker) after(e *Event) {
 	if n.proc.Peeks != "" {
 		done = nil
 	}
-	for _, i := range done {
-		t.settle(e.Request(i))
+	if len(t.posted) > 0 || t.issues != nil || t.stream.process.persistent {
+		for _, i := range done {
+			t.settle(e.Request(i))
+		}
 	}
 	if n.requestsVec {
 		t.leave(e, done)
@@ -160,28 +162,22 @@ func (t *tracker) settle(w uint64) {
 func (t *tracker) completed(e *Event) []int {
 	n := e.node
 	t.done = t.done[:0]
-	if n.proc == nil || e.Failed() {
+	if n.flag != 0 && e.Word(n.flag) != 1 {
 		return t.done
 	}
-	which := n.proc.Completes + n.proc.Peeks // one of them is empty
-	switch which {
-	case "one", "all":
-		if f := n.outOf("flag"); f != 0 && e.Word(f) != 1 {
-			break
-		}
-		if which == "one" {
-			t.add(0, e.Word(n.requests))
-			break
-		}
+	switch n.completes {
+	case completesOne:
+		t.add(0, e.Word(n.requests))
+	case completesAll:
 		for i, w := range t.array {
 			t.add(i, w)
 		}
-	case "any":
-		if i := e.Word(n.outOf("index")); i < uint64(len(t.array)) {
+	case completesAny:
+		if i := e.Word(n.index); i < uint64(len(t.array)) {
 			t.add(int(i), t.array[i])
 		}
-	case "some":
-		indices, _ := e.vec(n.outOf("array_of_indices"))
+	case completesSome:
+		indices, _ := e.vec(n.indices)
 		for _, i := range indices {
 			if i < uint64(len(t.array)) {
 				t.add(int(i), t.array[i])
@@ -336,11 +332,11 @@ func (t *tracker) statuses(dst []status, e *Event, i int) []status {
 func (t *tracker) statusOrder(e *Event) []int {
 	n := e.node
 	t.order = t.order[:0]
-	if f := n.outOf("flag"); f != 0 && e.Word(f) != 1 {
+	if n.flag != 0 && e.Word(n.flag) != 1 {
 		return t.order
 	}
-	if k := n.outOf("array_of_indices"); k != 0 {
-		indices, _ := e.vec(k)
+	if n.indices != 0 {
+		indices, _ := e.vec(n.indices)
 		for _, v := range indices {
 			t.order = append(t.order, int(min(v, uint64(len(t.array)))))
 		}

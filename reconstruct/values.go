@@ -121,8 +121,8 @@ func (e *Event) oneStatus(f *field) status {
 		datatype = e.Word(f.datatype)
 	} else if e.node.requests != 0 && source != signature.Absent {
 		position := 0
-		if k := e.node.outOf("index"); k != 0 {
-			position = int(e.Word(k))
+		if e.node.index != 0 {
+			position = int(e.Word(e.node.index))
 		}
 		if p, ok := e.track.postedWith(e.Request(position)); ok {
 			datatype = p.datatype
