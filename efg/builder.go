@@ -66,14 +66,16 @@ type buildNode struct {
 	cur    *buildEdge
 	run    uint64
 	runs   *SeqWriter
+	counts *SeqWriter
 	attrs  []buildAttr
 	number int
 }
 
 type buildEdge struct {
-	to, index          int
-	runs, total, count uint64
-	counts             *SeqWriter
+	to, index    int
+	runs, total  uint64
+	count, fixed uint64
+	varies       bool
 }
 
 type buildAttr struct {
@@ -224,7 +226,7 @@ func (n *buildNode) step(to int) {
 		return
 	}
 	if old := n.cur; old != nil {
-		old.closeRun(n.run)
+		n.closeRun(old)
 		if n.runs == nil {
 			n.runs = NewSeqWriter(false)
 			n.runs.Push(uint64(old.index))
@@ -234,18 +236,22 @@ func (n *buildNode) step(to int) {
 	n.cur, n.run = e, 1
 }
 
-func (e *buildEdge) closeRun(r uint64) {
-	switch {
-	case e.counts != nil:
-		e.counts.Push(r)
-	case e.runs == 0:
-		e.count = r
-	case e.count != r:
-		e.counts = newConstSeqWriter(e.count, e.runs)
-		e.counts.Push(r)
+// closeRun closes the current run, which is one of e.
+func (n *buildNode) closeRun(e *buildEdge) {
+	if e.runs == 0 {
+		e.count = n.run
+	}
+	e.varies = e.varies || e.count != n.run
+	if e.varies {
+		if n.counts == nil {
+			n.counts = NewSeqWriter(false)
+		}
+		n.counts.Push(n.run)
+	} else {
+		e.fixed++
 	}
 	e.runs++
-	e.total += r
+	e.total += n.run
 }
 
 // Stream returns the graph of the events so far. The builder can go on.
@@ -265,12 +271,11 @@ func (n *buildNode) open() OpenNode {
 	if n.runs != nil {
 		o.Runs = n.runs.Seq()
 	}
+	if n.counts != nil {
+		o.Counts = n.counts.Seq()
+	}
 	for _, e := range n.edges {
-		oe := OpenEdge{To: uint32(e.to), Runs: e.runs, Total: e.total, Count: e.count}
-		if e.counts != nil {
-			oe.Counts, oe.Count = e.counts.Seq(), 0
-		}
-		o.Edges = append(o.Edges, oe)
+		o.Edges = append(o.Edges, OpenEdge{To: uint32(e.to), Runs: e.runs, Total: e.total, Count: e.count, Fixed: e.fixed})
 	}
 	for _, a := range n.attrs {
 		oa := Attr{Values: a.values.Seq()}

@@ -51,6 +51,9 @@ type Node struct {
 	// Runs is the sequence of branch runs, as indexes into Edges; nil if there
 	// are fewer than two edges.
 	Runs *Seq
+	// Counts are the lengths of the branch runs whose edge does not fix them, in
+	// the order of Runs; nil if there are none.
+	Counts *Seq
 	// Attrs holds one attribute stream for each set bit of Mask, lowest bit
 	// first, with one value for each event at the node.
 	Attrs []Attr
@@ -64,11 +67,13 @@ type Edge struct {
 	To uint32
 	// Weight is how often the step was taken.
 	Weight uint64
-	// Counts are the lengths of the edge's branch runs in order.
-	// It is nil if all of them are Count long.
-	Counts *Seq
-	Count  uint64
+	// The first Fixed branch runs of the edge are Count long. Of later ones the
+	// node's Counts has the lengths. If Fixed*Count == Weight there are none.
+	Count, Fixed uint64
 }
+
+// varies reports whether the edge has branch runs of other lengths than Count.
+func (e *Edge) varies() bool { return e.Fixed*e.Count != e.Weight }
 
 // Attr is the attribute stream of one demoted word at one node.
 type Attr struct {

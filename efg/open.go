@@ -26,18 +26,18 @@ type OpenNode struct {
 	Cur   int    // edge of the current run, -1 if none
 	Run   uint64 // its length so far
 	Runs  *Seq   // edge numbers of all runs, the current one included; nil with one edge
-	Attrs []Attr
-	Stats *Stats
+	// Counts are the lengths of the closed runs that their edges do not fix.
+	Counts *Seq
+	Attrs  []Attr
+	Stats  *Stats
 }
 
-// OpenEdge is an edge of an OpenNode. Runs, Total, Count and Counts are about
-// closed runs only.
+// OpenEdge is an edge of an OpenNode. It tells of closed runs only: how many
+// there are, how many steps they have, and that the first Fixed of them have
+// Count each.
 type OpenEdge struct {
-	To     uint32
-	Runs   uint64
-	Total  uint64
-	Count  uint64
-	Counts *Seq
+	To                        uint32
+	Runs, Total, Count, Fixed uint64
 }
 
 // ErrGraph is wrapped by all errors about a graph that cannot be.
@@ -124,10 +124,7 @@ func (o *OpenStream) cutLast() error {
 
 // cut leaves n its first steps steps. It goes through n's branch runs.
 func (n *OpenNode) cut(steps uint64) error {
-	runs, counts := n.Runs.Iter(), make([]SeqIter, len(n.Edges))
-	for i := range n.Edges {
-		counts[i] = n.Edges[i].Counts.Iter()
-	}
+	runs, counts := n.Runs.Iter(), n.Counts.Iter()
 	done := make([]OpenEdge, len(n.Edges))
 	nruns, cur, run := uint64(0), -1, uint64(0)
 	for ; steps > 0; nruns++ {
@@ -143,13 +140,10 @@ func (n *OpenNode) cut(steps uint64) error {
 			return fmt.Errorf("%w: %d steps missing (%v)", ErrGraph, steps, runs.Err())
 		}
 		cur, run = int(i), steps
-		e := &n.Edges[i]
-		if e.Counts != nil {
-			if c, ok := counts[i].Next(); ok {
-				run = min(run, c)
-			}
-		} else if done[i].Runs < e.Runs {
+		if e := &n.Edges[i]; done[i].Runs < e.Fixed {
 			run = min(run, e.Count)
+		} else if c, ok := counts.Next(); ok {
+			run = min(run, c)
 		}
 		if run == 0 {
 			return fmt.Errorf("%w: empty branch run", ErrGraph)
@@ -162,13 +156,12 @@ func (n *OpenNode) cut(steps uint64) error {
 
 // keep puts the result of cut in place.
 func (n *OpenNode) keep(done []OpenEdge, nruns uint64, cur int, run uint64) {
-	used := 0
+	used, varying := 0, uint64(0)
 	for i := range done {
 		e := &n.Edges[i]
 		e.Runs, e.Total = done[i].Runs, done[i].Total
-		if e.Counts != nil {
-			e.Counts = e.Counts.Prefix(e.Runs)
-		}
+		e.Fixed = min(e.Fixed, e.Runs)
+		varying += e.Runs - e.Fixed
 		if e.Runs > 0 || i == cur {
 			used = i + 1
 		}
@@ -177,8 +170,14 @@ func (n *OpenNode) keep(done []OpenEdge, nruns uint64, cur int, run uint64) {
 	if n.Runs != nil {
 		n.Runs = n.Runs.Prefix(nruns)
 	}
+	if n.Counts != nil {
+		n.Counts = n.Counts.Prefix(varying)
+	}
 	if used < 2 {
 		n.Runs = nil
+	}
+	if varying == 0 {
+		n.Counts = nil
 	}
 }
 
@@ -200,26 +199,14 @@ func (o *OpenStream) visits() []uint64 {
 
 // close closes the current run and trims the attributes to the node's visits.
 func (n *OpenNode) close(to *Node, visits uint64) error {
-	*to = Node{Words: n.Words, Mask: n.Mask, Runs: n.Runs, Attrs: n.Attrs, Stats: n.Stats}
+	*to = Node{Words: n.Words, Mask: n.Mask, Runs: n.Runs, Counts: n.Counts, Attrs: n.Attrs, Stats: n.Stats}
 	to.Edges = make([]Edge, len(n.Edges))
 	for i := range n.Edges {
-		o, e := &n.Edges[i], &to.Edges[i]
-		*e = Edge{To: o.To, Weight: o.Total, Count: o.Count, Counts: o.Counts}
-		if i != n.Cur {
-			continue
-		}
-		e.Weight += n.Run
-		switch {
-		case o.Counts != nil && o.Runs > 0:
-			e.Counts = o.Counts.plus(n.Run)
-		case o.Runs == 0:
-			e.Count, e.Counts = n.Run, nil
-		case o.Count != n.Run:
-			e.Counts = constSeq(o.Count, o.Runs, n.Run)
-		}
-		if e.Counts != nil {
-			e.Count = 0
-		}
+		o := &n.Edges[i]
+		to.Edges[i] = Edge{To: o.To, Weight: o.Total, Count: o.Count, Fixed: o.Fixed}
+	}
+	if n.Cur >= 0 {
+		n.closeRun(to)
 	}
 	for i := range to.Attrs {
 		if err := to.Attrs[i].trim(visits); err != nil {
@@ -227,6 +214,20 @@ func (n *OpenNode) close(to *Node, visits uint64) error {
 		}
 	}
 	return nil
+}
+
+// closeRun adds the current run to the node that n becomes.
+func (n *OpenNode) closeRun(to *Node) {
+	o, e := &n.Edges[n.Cur], &to.Edges[n.Cur]
+	e.Weight += n.Run
+	switch {
+	case o.Runs == 0:
+		e.Count, e.Fixed = n.Run, 1
+	case o.Runs == o.Fixed && o.Count == n.Run:
+		e.Fixed++
+	default:
+		to.Counts = n.Counts.plus(n.Run)
+	}
 }
 
 // trim cuts the attribute stream to n values.

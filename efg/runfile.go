@@ -75,6 +75,8 @@ type StreamInfo struct {
 	Dropped uint64
 	Nodes   uint64
 	Edges   uint64
+	// Words is the number of words of all events: what a linear trace would hold.
+	Words uint64
 	// Bytes is the size in the file of the stream's graph, which streams may
 	// share, and of its statistics.
 	Bytes uint64
@@ -85,7 +87,5 @@ type StreamInfo struct {
 	stats uint32
 }
 
-// Complete says whether the stream holds every event up to an orderly end.
-func (s *StreamInfo) Complete() bool {
-	return s.Dropped == 0 && (s.End == EndFinalized || s.End == EndThread)
-}
+// Complete says whether the stream is known to hold every event of its thread.
+func (s *StreamInfo) Complete() bool { return s.Dropped == 0 && s.End != EndOpen }

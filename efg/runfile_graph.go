@@ -9,7 +9,7 @@ import (
 const (
 	countWeight = 0 // the edge was taken in one branch run
 	countEqual  = 1 // all branch runs are as long: the length follows
-	countSeq    = 2 // a sequence of lengths follows
+	countVaries = 2 // the length of the first runs and their number follow
 )
 
 // appendGraph appends the content of a graph block: everything of the stream
@@ -33,14 +33,14 @@ func appendGraph(b []byte, s *Stream, sig func([]uint64) (uint32, error)) ([]byt
 }
 
 func appendEdges(b []byte, n *Node) []byte {
-	b = appendUvarint(b, uint64(len(n.Edges))<<1|flag(n.Runs != nil))
+	b = appendUvarint(b, uint64(len(n.Edges))<<2|flag(n.Counts != nil)<<1|flag(n.Runs != nil))
 	for i := range n.Edges {
 		e := &n.Edges[i]
 		b = appendUvarint(b, uint64(e.To))
 		b = appendUvarint(b, e.Weight)
 		switch {
-		case e.Counts != nil:
-			b = e.Counts.AppendTo(append(b, countSeq))
+		case e.varies():
+			b = appendUvarint(appendUvarint(append(b, countVaries), e.Count), e.Fixed)
 		case e.Count == e.Weight:
 			b = append(b, countWeight)
 		default:
@@ -49,6 +49,9 @@ func appendEdges(b []byte, n *Node) []byte {
 	}
 	if n.Runs != nil {
 		b = n.Runs.AppendTo(b)
+	}
+	if n.Counts != nil {
+		b = n.Counts.AppendTo(b)
 	}
 	return b
 }
@@ -98,7 +101,7 @@ func decodeGraph(section string, content []byte, sigs [][]uint64) ([]Node, error
 
 func (c *cursor) edges(n *Node, nodes int) {
 	v := c.uvarint()
-	count, hasRuns := v>>1, v&1 != 0
+	count, hasRuns, hasCounts := v>>2, v&1 != 0, v&2 != 0
 	if c.err == nil && count > c.left()/3 {
 		c.failf("%d edges announced, %d bytes left", count, c.left())
 	}
@@ -114,17 +117,25 @@ func (c *cursor) edges(n *Node, nodes int) {
 		e.Weight = c.uvarint()
 		switch form := c.byte(); form {
 		case countWeight:
-			e.Count = e.Weight
+			e.Count, e.Fixed = e.Weight, 1
 		case countEqual:
 			e.Count = c.uvarint()
-		case countSeq:
-			e.Counts = c.seq()
+			if e.Count == 0 || e.Weight%e.Count != 0 {
+				c.failf("weight %d in branch runs of %d", e.Weight, e.Count)
+				return
+			}
+			e.Fixed = e.Weight / e.Count
+		case countVaries:
+			e.Count, e.Fixed = c.uvarint(), c.uvarint()
 		default:
 			c.failf("unknown form %d of counts", form)
 		}
 	}
 	if hasRuns {
 		n.Runs = c.seq()
+	}
+	if hasCounts {
+		n.Counts = c.seq()
 	}
 }
 

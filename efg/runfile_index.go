@@ -83,6 +83,8 @@ var streamColumns = []streamColumn{
 		func(_ *Run, s *StreamInfo, v uint64) error { s.Nodes = v; return nil }},
 	{func(s *StreamInfo) uint64 { return s.Edges },
 		func(_ *Run, s *StreamInfo, v uint64) error { s.Edges = v; return nil }},
+	{func(s *StreamInfo) uint64 { return s.Words },
+		func(_ *Run, s *StreamInfo, v uint64) error { s.Words = v; return nil }},
 	{func(s *StreamInfo) uint64 { return uint64(s.Graph) }, setGraph},
 	{func(s *StreamInfo) uint64 { return uint64(s.stats + 1) }, setStats},
 }

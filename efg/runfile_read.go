@@ -65,6 +65,9 @@ func (r *Run) Close() error {
 	return r.closer.Close()
 }
 
+// Size is the size of the file in bytes.
+func (r *Run) Size() uint64 { return r.size }
+
 // NewRun opens a run file's content of the given size.
 func NewRun(file io.ReaderAt, size int64) (*Run, error) {
 	r := &Run{r: file, size: uint64(size)}

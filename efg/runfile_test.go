@@ -46,7 +46,7 @@ func naiveStream(events [][]uint64) Stream {
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		edge := map[int]int{}
-		var counts []*SeqWriter
+		counts := NewSeqWriter(false)
 		branches := NewSeqWriter(false)
 		for _, r := range runs[i] {
 			e, ok := edge[r.to]
@@ -54,19 +54,17 @@ func naiveStream(events [][]uint64) Stream {
 				e = len(n.Edges)
 				edge[r.to] = e
 				n.Edges = append(n.Edges, Edge{To: uint32(r.to), Count: r.len})
-				counts = append(counts, NewSeqWriter(false))
 			}
-			if n.Edges[e].Count != r.len {
-				n.Edges[e].Count = 0
+			if x := &n.Edges[e]; x.varies() || x.Count != r.len {
+				counts.Push(r.len)
+			} else {
+				x.Fixed++
 			}
 			n.Edges[e].Weight += r.len
-			counts[e].Push(r.len)
 			branches.Push(uint64(e))
 		}
-		for e := range n.Edges {
-			if n.Edges[e].Count == 0 {
-				n.Edges[e].Counts = counts[e].Seq()
-			}
+		if counts.Len() > 0 {
+			n.Counts = counts.Seq()
 		}
 		if len(n.Edges) > 1 {
 			n.Runs = branches.Seq()
@@ -328,14 +326,12 @@ func TestValidateFindsBrokenGraphs(t *testing.T) {
 		"same nodes":   func(s *Stream) { s.Nodes[3].Words = s.Nodes[2].Words },
 		"no nodes":     func(s *Stream) { s.Nodes = nil },
 		"words":        func(s *Stream) { s.Nodes[3].Words = s.Nodes[3].Words[:4] },
-		"counts": func(s *Stream) {
-			e := &s.Nodes[0].Edges[0]
-			e.Counts, e.Count = ones(2), 0
-		},
-		"end":         func(s *Stream) { s.End = 9 },
-		"times":       func(s *Stream) { s.Nodes[0].Stats.Count = 1 << 40 },
-		"edge to no":  func(s *Stream) { s.Nodes[2].Edges[0].To = 1 << 20 },
-		"double edge": func(s *Stream) { s.Nodes[0].Edges[1].To = s.Nodes[0].Edges[0].To },
+		"counts":       func(s *Stream) { s.Nodes[0].Counts = ones(2) },
+		"fixed":        func(s *Stream) { s.Nodes[0].Edges[0].Fixed++ },
+		"end":          func(s *Stream) { s.End = 9 },
+		"times":        func(s *Stream) { s.Nodes[0].Stats.Count = 1 << 40 },
+		"edge to no":   func(s *Stream) { s.Nodes[2].Edges[0].To = 1 << 20 },
+		"double edge":  func(s *Stream) { s.Nodes[0].Edges[1].To = s.Nodes[0].Edges[0].To },
 	} {
 		s := sampleProcess(0).Streams[0]
 		if _, err := CheckStream(&s); err != nil {

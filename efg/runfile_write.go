@@ -184,15 +184,28 @@ func (rw *runWriter) stream(s *Stream) (StreamInfo, error) {
 	if info.Graph, err = rw.sharedBlock(blockGraph, b); err != nil {
 		return info, err
 	}
-	info.Nodes = uint64(len(s.Nodes))
-	for i := range s.Nodes {
-		info.Edges += uint64(len(s.Nodes[i].Edges))
-	}
+	info.count(s.Nodes)
 	if b = appendStats(rw.buf[:0], s.Nodes); len(b) > 0 {
 		rw.buf = b
 		info.stats, err = rw.block(blockStats, b)
 	}
 	return info, err
+}
+
+// count fills in the sizes of the graph.
+func (s *StreamInfo) count(nodes []Node) {
+	s.Nodes = uint64(len(nodes))
+	if len(nodes) > 0 {
+		s.Words = uint64(len(nodes[0].Words)) // the first event; edges lead to the others
+	}
+	for i := range nodes {
+		s.Edges += uint64(len(nodes[i].Edges))
+		for _, e := range nodes[i].Edges {
+			if uint64(e.To) < s.Nodes {
+				s.Words += e.Weight * uint64(len(nodes[e.To].Words))
+			}
+		}
+	}
 }
 
 func (rw *runWriter) str(s string) uint64 {

@@ -84,20 +84,6 @@ func TestSeqDoesNotGrowWithIterations(t *testing.T) {
 	}
 }
 
-func TestSeqConstStart(t *testing.T) {
-	for n := uint64(1); n < 30; n++ {
-		w := newConstSeqWriter(9, n)
-		want := repeat(int(n), 9)
-		for _, v := range []uint64{9, 4, 9, 9, 9, 4, 9, 9, 9, 4} {
-			w.Push(v)
-			want = append(want, v)
-		}
-		if got := expand(t, w.Seq()); !slices.Equal(got, want) {
-			t.Fatalf("n=%d: %v, want %v", n, got, want)
-		}
-	}
-}
-
 func TestSeqPrefixAtEveryLength(t *testing.T) {
 	values := loops(nil, 4, 5, 3)
 	s := fold(values, false)

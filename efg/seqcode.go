@@ -36,20 +36,12 @@ func DecodeSeq(b []byte) (s *Seq, rest []byte, err error) {
 	return s, b[size:], err
 }
 
-// plus returns the sequence with one more value, which must not be a
+// plus returns the sequence, or none, with one more value, which must not be a
 // difference: a literal at the end of the code stands for itself at all levels.
 func (s *Seq) plus(v uint64) *Seq {
+	if s == nil {
+		s = &Seq{}
+	}
 	code := appendSymbol(append([]byte(nil), s.code...), symbol{value: v})
 	return &Seq{n: s.n + 1, code: code, reach: s.reach}
-}
-
-// constSeq is n times the value v and then last.
-func constSeq(v, n, last uint64) *Seq {
-	code := appendSymbol(nil, symbol{value: v})
-	s := &Seq{n: n, code: code}
-	if n > 1 {
-		s.code = appendSymbol(code, symbol{value: n - 1, kind: 1<<2 | 1})
-		s.reach[0] = 1
-	}
-	return s.plus(last)
 }

@@ -40,21 +40,6 @@ func NewSeqWriter(delta bool) *SeqWriter {
 	return w
 }
 
-// newConstSeqWriter starts a sequence as n times v.
-func newConstSeqWriter(v, n uint64) *SeqWriter {
-	w := NewSeqWriter(false)
-	w.Push(v)
-	if n == 1 {
-		return w
-	}
-	l := &w.levels[0]
-	for i := range l.ring {
-		l.ring[i] = symbol{value: v}
-	}
-	w.n, l.pos, l.d, l.m = n, n, 1, n-1
-	return w
-}
-
 // Len is the number of values pushed.
 func (w *SeqWriter) Len() uint64 { return w.n }
 

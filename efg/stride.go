@@ -61,27 +61,24 @@ func (e *StrideEdge) extend(seq uint64) bool {
 	return true
 }
 
-// runLengths gives the lengths of a node's branch runs, edge by edge.
+// runLengths gives the lengths of a node's branch runs, run by run.
 type runLengths struct {
-	n     *Node
-	iters []SeqIter
+	n      *Node
+	used   []uint64 // per edge: runs so far
+	counts SeqIter
 }
 
 func newRunLengths(n *Node) *runLengths {
-	l := &runLengths{n: n, iters: make([]SeqIter, len(n.Edges))}
-	for i := range n.Edges {
-		if n.Edges[i].Counts != nil {
-			l.iters[i] = n.Edges[i].Counts.Iter()
-		}
-	}
-	return l
+	return &runLengths{n: n, used: make([]uint64, len(n.Edges)), counts: n.Counts.Iter()}
 }
 
-// next returns the length of the edge's next branch run, 0 if there is none.
+// next returns the length of the next branch run, which is one of the edge; 0 if
+// there is none.
 func (l *runLengths) next(edge uint64) uint64 {
-	if l.n.Edges[edge].Counts == nil {
+	if l.used[edge] < l.n.Edges[edge].Fixed {
+		l.used[edge]++
 		return l.n.Edges[edge].Count
 	}
-	v, _ := l.iters[edge].Next()
+	v, _ := l.counts.Next()
 	return v
 }

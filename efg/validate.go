@@ -73,15 +73,13 @@ func (r *Run) validateStream(i, j int, used []bool) error {
 	if err != nil {
 		return err
 	}
-	edges := 0
-	for k := range s.Nodes {
-		edges += len(s.Nodes[k].Edges)
-	}
+	var sizes StreamInfo
+	sizes.count(s.Nodes)
 	node, err := CheckStream(s)
 	switch {
 	case err != nil:
-	case info.Nodes != uint64(len(s.Nodes)) || info.Edges != uint64(edges):
-		node, err = -1, errors.New("index and graph disagree on the number of nodes or edges")
+	case info.Nodes != sizes.Nodes || info.Edges != sizes.Edges || info.Words != sizes.Words:
+		node, err = -1, errors.New("index and graph disagree on the number of nodes, edges or words")
 	case j > 0 && info.Thread <= r.Procs[i].Streams[j-1].Thread:
 		node, err = -1, errors.New("threads are not in order")
 	}
@@ -293,12 +291,12 @@ func checkRuns(n *Node) error {
 		last = e
 	}
 	for i, e := range n.Edges {
-		if sums[i] != e.Weight {
+		if sums[i] != e.Weight || runs[i] < e.Fixed {
 			return fmt.Errorf("edge %d: weight %d, branch runs make %d", i, e.Weight, sums[i])
 		}
-		if e.Counts != nil && e.Counts.Len() != runs[i] {
-			return fmt.Errorf("edge %d: %d branch runs, %d lengths", i, runs[i], e.Counts.Len())
-		}
+	}
+	if left := lengths.counts.Left(); left != 0 {
+		return fmt.Errorf("%d lengths of branch runs too many", left)
 	}
 	return nil
 }

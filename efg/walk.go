@@ -28,15 +28,15 @@ type walkNode struct {
 	single  bool
 	edges   []walkEdge
 	runs    SeqIter
+	counts  SeqIter
 	attrs   []walkAttr
 	words   []uint64
 	hasAttr bool
 }
 
 type walkEdge struct {
-	to     int
-	count  uint64 // length of every run, if there is no sequence
-	counts SeqIter
+	to           int
+	count, fixed uint64 // the next fixed runs are count long
 }
 
 type walkAttr struct {
@@ -63,14 +63,11 @@ func (s *Stream) Walk(defs []Def) *Walker {
 
 func (n *walkNode) open(from *Node) {
 	n.words = from.Words
-	n.runs = from.Runs.Iter()
+	n.runs, n.counts = from.Runs.Iter(), from.Counts.Iter()
 	n.hasAttr = len(from.Attrs) > 0
 	n.edges = make([]walkEdge, len(from.Edges))
 	for i, e := range from.Edges {
-		n.edges[i] = walkEdge{to: int(e.To), count: e.Count, counts: e.Counts.Iter()}
-		if e.Counts != nil {
-			n.edges[i].count = 0
-		}
+		n.edges[i] = walkEdge{to: int(e.To), count: e.Count, fixed: e.Fixed}
 	}
 	if len(n.edges) == 1 {
 		n.single, n.left, n.to = true, from.Edges[0].Weight, n.edges[0].to
@@ -120,10 +117,13 @@ func (w *Walker) nextRun(n *walkNode) bool {
 	}
 	e := &n.edges[i]
 	n.to, n.left = e.to, e.count
-	if n.left == 0 {
-		if n.left, ok = e.counts.Next(); !ok || n.left == 0 {
-			return w.fail(fmt.Sprintf("run lengths end early: %v", e.counts.Err()))
-		}
+	if e.fixed > 0 {
+		e.fixed--
+	} else {
+		n.left, ok = n.counts.Next()
+	}
+	if !ok || n.left == 0 {
+		return w.fail(fmt.Sprintf("run lengths end early: %v", n.counts.Err()))
 	}
 	return true
 }

@@ -92,7 +92,7 @@ type Published struct {
 type Node struct {
 	Run   uint64 // length of the current branch run
 	Hash  uint64 // XXH64 of the words, demoted ones zero
-	Mask  uint64 // demoted words
+	Mask  uint32 // demoted words
 	Pred  uint32 // ref: node that the current run leads to
 	Cur   uint32 // ref: edge of the current run
 	Live  uint16 // N, or 0 once the site has a wider mask
@@ -102,7 +102,10 @@ type Node struct {
 	Edges uint32 // ref: first edge
 	Runs  uint32 // ref: Seq of edge numbers, one a branch run, the current one included
 	Attrs uint32 // ref: one Attr for each bit of Mask
-	Priv  uint64 // the recorder's own; no meaning elsewhere
+	// Counts is the ref of a Seq: the lengths of closed branch runs, in order, as
+	// far as their edges do not fix them.
+	Counts uint32
+	Priv   uint64 // the recorder's own; no meaning elsewhere
 }
 
 // NodeStats are a node's times, ns.
@@ -119,9 +122,14 @@ type Edge struct {
 	To     uint32 // ref: node
 	Next   uint32 // ref: the node's next edge
 	Index  uint32 // number at the node
-	Counts uint32 // ref: Seq of the lengths of closed branch runs; 0: all are Steps long
+	Varies uint32 // ref: Varies; 0: all closed runs are Steps long
 	Runs   uint64 // closed branch runs
-	Steps  uint64 // in each closed run, or, with Counts, in all of them
+	Steps  uint64 // in each closed run, or, if they vary, in all of them
+}
+
+// Varies says of an edge whose runs vary that the first Fixed are Count long.
+type Varies struct {
+	Fixed, Count uint64
 }
 
 // Attr is the attribute stream of a demoted word.

@@ -73,7 +73,7 @@ func (r *reader) nodes(ref uint32) (nodes []rawNode, numbers map[uint32]uint32, 
 }
 
 func (r *reader) node(raw *rawNode, numbers map[uint32]uint32, times bool) (*efg.OpenNode, error) {
-	n := &efg.OpenNode{Mask: raw.Mask, Cur: -1, Run: raw.Run}
+	n := &efg.OpenNode{Mask: uint64(raw.Mask), Cur: -1, Run: raw.Run}
 	size := uint64(unsafe.Sizeof(raw.Node))
 	var err error
 	if n.Words, err = r.words("node", raw.ref, size, uint64(raw.N)); err != nil {
@@ -87,6 +87,11 @@ func (r *reader) node(raw *rawNode, numbers map[uint32]uint32, times bool) (*efg
 	}
 	if raw.Runs != 0 && len(n.Edges) > 1 {
 		if n.Runs, err = r.seq(raw.Runs); err != nil {
+			return nil, err
+		}
+	}
+	if raw.Counts != 0 {
+		if n.Counts, err = r.seq(raw.Counts); err != nil {
 			return nil, err
 		}
 	}
@@ -113,13 +118,13 @@ func (r *reader) edges(raw *rawNode, numbers map[uint32]uint32, n *efg.OpenNode)
 		if ref == raw.Cur {
 			n.Cur = len(n.Edges)
 		}
-		out := efg.OpenEdge{To: to, Runs: e.Runs, Total: e.Steps * e.Runs, Count: e.Steps}
-		if e.Counts != 0 {
-			var err error
-			out.Total, out.Count = e.Steps, 0
-			if out.Counts, err = r.seq(e.Counts); err != nil {
+		out := efg.OpenEdge{To: to, Runs: e.Runs, Total: e.Steps * e.Runs, Count: e.Steps, Fixed: e.Runs}
+		if e.Varies != 0 {
+			var v Varies
+			if err := r.record("edge", e.Varies, &v); err != nil {
 				return err
 			}
+			out.Total, out.Count, out.Fixed = e.Steps, v.Count, v.Fixed
 		}
 		n.Edges = append(n.Edges, out)
 		ref = e.Next
@@ -128,7 +133,7 @@ func (r *reader) edges(raw *rawNode, numbers map[uint32]uint32, n *efg.OpenNode)
 }
 
 func (r *reader) attrs(raw *rawNode) ([]efg.Attr, error) {
-	count := uint64(bits.OnesCount64(raw.Mask))
+	count := uint64(bits.OnesCount32(raw.Mask))
 	if count == 0 {
 		return nil, nil
 	}

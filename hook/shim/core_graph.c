@@ -80,7 +80,7 @@ static inline bool matches(const seg_node *p, const uint64_t *w, unsigned n)
     if (p->live != n)
         return false;
     const uint64_t *s = node_words(p);
-    uint64_t mask = p->mask;
+    uint32_t mask = p->mask;
     for (unsigned i = 0; i < n; i++)
         if (w[i] != s[i] && !(mask >> i & 1))
             return false;
@@ -151,16 +151,16 @@ static void define_vectors(const event_in *e, uint64_t mask)
 
 static int make_attrs(seg_node *p, uint64_t header)
 {
-    unsigned count = (unsigned)__builtin_popcountll(p->mask);
+    unsigned count = (unsigned)__builtin_popcount(p->mask);
     if (count == 0)
         return 0;
     seg_attr *a = efg_alloc(count * sizeof *a, SEG_REF_UNIT);
     if (a == NULL)
         return -1;
     p->attrs = efg_ref(a);
-    for (uint64_t m = p->mask; m != 0; m &= m - 1, a++) {
+    for (uint32_t m = p->mask; m != 0; m &= m - 1, a++) {
         seg_seq *values = seq_new(true), *elems = NULL;
-        bool vec = kind_of(header, (unsigned)__builtin_ctzll(m)) == EFG_W_VEC;
+        bool vec = kind_of(header, (unsigned)__builtin_ctz(m)) == EFG_W_VEC;
         if (values == NULL || (vec && (elems = seq_new(true)) == NULL))
             return -1;
         a->values = efg_ref(values);
@@ -181,7 +181,7 @@ static seg_node *make_node(graph *g, const event_in *e, const uint64_t *words, u
     if (p == NULL)
         return NULL;
     p->hash = hash;
-    p->mask = mask;
+    p->mask = (uint32_t)mask;
     p->n = p->live = (uint16_t)n;
     p->index = g->nnodes;
     memcpy(node_words(p), words, n * sizeof *words);
@@ -292,22 +292,34 @@ static seg_edge *add_edge(seg_node *p, node_priv *q, uint32_t to)
     return e;
 }
 
-/* Adds a closed branch run of length r to its edge. */
-static int close_run(seg_edge *e, uint64_t r)
+/* The edge's runs vary from now on; the new one is r long. */
+static int begin_to_vary(seg_node *p, seg_edge *e, uint64_t r)
 {
-    if (e->counts != 0) {
-        if (seq_push(efg_ptr(e->counts), r) != 0)
+    seg_varies *v = efg_alloc(sizeof *v, SEG_REF_UNIT);
+    seg_seq *c = p->counts != 0 ? efg_ptr(p->counts) : seq_new(false);
+    if (v == NULL || c == NULL || seq_push(c, r) != 0)
+        return -1;
+    v->fixed = e->runs;
+    v->count = e->steps;
+    efg_publish_barrier();
+    p->counts = efg_ref(c);
+    e->varies = efg_ref(v);
+    e->steps = e->steps * e->runs + r;
+    return 0;
+}
+
+/* Closes p's current branch run, which is one of e. */
+static int close_run(seg_node *p, seg_edge *e)
+{
+    uint64_t r = p->run;
+    if (e->varies != 0) {
+        if (seq_push(efg_ptr(p->counts), r) != 0)
             return -1;
         e->steps += r;
     } else if (e->runs == 0) {
         e->steps = r;
-    } else if (e->steps != r) {
-        seg_seq *c = seq_new(false);
-        if (c == NULL || seq_init_const(c, e->steps, e->runs) != 0 || seq_push(c, r) != 0)
-            return -1;
-        efg_publish_barrier();
-        e->counts = efg_ref(c);
-        e->steps = e->steps * e->runs + r;
+    } else if (e->steps != r && begin_to_vary(p, e, r) != 0) {
+        return -1;
     }
     efg_publish_barrier();
     e->runs++;
@@ -319,7 +331,7 @@ static int start_run(seg_node *p, seg_edge *e)
 {
     if (p->cur != 0) {
         seg_edge *old = efg_ptr(p->cur);
-        if (close_run(old, p->run) != 0)
+        if (close_run(p, old) != 0)
             return -1;
         seg_seq *runs = p->runs != 0 ? efg_ptr(p->runs) : seq_new(false);
         if (runs == NULL || (p->runs == 0 && seq_push(runs, old->index) != 0)
@@ -431,8 +443,8 @@ static inline uint64_t roll(uint64_t h, uint64_t v) { return (xx_rotl(h, 5) ^ v)
 static int push_attrs(const seg_node *p, const event_in *e)
 {
     const seg_attr *a = efg_ptr(p->attrs);
-    for (uint64_t m = p->mask; m != 0; m &= m - 1, a++) {
-        unsigned i = (unsigned)__builtin_ctzll(m);
+    for (uint32_t m = p->mask; m != 0; m &= m - 1, a++) {
+        unsigned i = (unsigned)__builtin_ctz(m);
         enum efg_word_kind kind = kind_of(e->w[0], i);
         int err = kind == EFG_W_VEC     ? push_vec(a, e, i)
                   : kind == EFG_W_IDENT ? seq_push(efg_ptr(a->values), ident_value(e->w[i]))
@@ -461,8 +473,8 @@ static int new_object(graph *g, seg_node *p, const event_in *e, uint64_t *id)
 static void publish(graph *g, seg_node *p, const event_in *e)
 {
     uint64_t h = roll(g->hash, p->hash);
-    for (uint64_t m = p->mask; m != 0; m &= m - 1)
-        h = roll(h, e->w[__builtin_ctzll(m)]);
+    for (uint32_t m = p->mask; m != 0; m &= m - 1)
+        h = roll(h, e->w[__builtin_ctz(m)]);
     uint64_t n = g->s->events + 1;
     g->s->pub[n & 1].hash = g->hash = h;
     g->s->pub[n & 1].node = efg_ref(p);

@@ -49,8 +49,6 @@ typedef struct seq seq;   /* private half of a seg_seq */
 
 /* A new empty sequence; delta: store differences. NULL when out of space. */
 seg_seq *seq_new(bool delta);
-/* Starts s, which must be empty and not delta, as n times the value v. */
-int seq_init_const(seg_seq *s, uint64_t v, uint64_t n);
 /* Appends v. 0, or -1 when out of space (the sequence keeps what it has). */
 int seq_push(seg_seq *s, uint64_t v);
 /* The value that the running repeat expects next; false if there is none. */

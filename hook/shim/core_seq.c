@@ -283,24 +283,6 @@ seg_seq *seq_new(bool delta)
 
 static inline seq *priv(const seg_seq *s) { return (seq *)(uintptr_t)s->priv; }
 
-int seq_init_const(seg_seq *s, uint64_t v, uint64_t n)
-{
-    if (seq_push(s, v) != 0)
-        return -1;
-    if (n == 1)
-        return 0;
-    seq *q = priv(s);
-    level *l = &q->lv[0];
-    for (uint32_t i = 0; i < l->window; i++)
-        l->v[i] = v;
-    l->pos = n;
-    seg_seq_state *st = &s->state[s->sel];
-    st->n = n;
-    st->d[0] = 1;
-    st->m[0] = n - 1;
-    return 0;
-}
-
 static int push_slow(seg_seq *s, seq *q, uint64_t x)
 {
     seg_seq_state *next = &s->state[s->sel ^ 1];

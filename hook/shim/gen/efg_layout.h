@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define EFG_LAYOUT_HASH UINT64_C(0xa4f01d7259cdf60a)
+#define EFG_LAYOUT_HASH UINT64_C(0x68fd02a25c43fa11)
 #define SEG_MAGIC 0xa47455300474645
 #define SEG_VERSION 0x1
 #define SEG_REF_UNIT 0x10
@@ -129,7 +129,7 @@ _Static_assert(offsetof(seg_stream, words) == 120, "seg_stream.words");
 typedef struct seg_node {
     uint64_t run;
     uint64_t hash;
-    uint64_t mask;
+    uint32_t mask;
     uint32_t pred;
     uint32_t cur;
     uint16_t live;
@@ -139,21 +139,23 @@ typedef struct seg_node {
     uint32_t edges;
     uint32_t runs;
     uint32_t attrs;
+    uint32_t counts;
     uint64_t priv;
 } seg_node;
 _Static_assert(sizeof(seg_node) == 64, "seg_node");
 _Static_assert(offsetof(seg_node, run) == 0, "seg_node.run");
 _Static_assert(offsetof(seg_node, hash) == 8, "seg_node.hash");
 _Static_assert(offsetof(seg_node, mask) == 16, "seg_node.mask");
-_Static_assert(offsetof(seg_node, pred) == 24, "seg_node.pred");
-_Static_assert(offsetof(seg_node, cur) == 28, "seg_node.cur");
-_Static_assert(offsetof(seg_node, live) == 32, "seg_node.live");
-_Static_assert(offsetof(seg_node, n) == 34, "seg_node.n");
-_Static_assert(offsetof(seg_node, index) == 36, "seg_node.index");
-_Static_assert(offsetof(seg_node, next) == 40, "seg_node.next");
-_Static_assert(offsetof(seg_node, edges) == 44, "seg_node.edges");
-_Static_assert(offsetof(seg_node, runs) == 48, "seg_node.runs");
-_Static_assert(offsetof(seg_node, attrs) == 52, "seg_node.attrs");
+_Static_assert(offsetof(seg_node, pred) == 20, "seg_node.pred");
+_Static_assert(offsetof(seg_node, cur) == 24, "seg_node.cur");
+_Static_assert(offsetof(seg_node, live) == 28, "seg_node.live");
+_Static_assert(offsetof(seg_node, n) == 30, "seg_node.n");
+_Static_assert(offsetof(seg_node, index) == 32, "seg_node.index");
+_Static_assert(offsetof(seg_node, next) == 36, "seg_node.next");
+_Static_assert(offsetof(seg_node, edges) == 40, "seg_node.edges");
+_Static_assert(offsetof(seg_node, runs) == 44, "seg_node.runs");
+_Static_assert(offsetof(seg_node, attrs) == 48, "seg_node.attrs");
+_Static_assert(offsetof(seg_node, counts) == 52, "seg_node.counts");
 _Static_assert(offsetof(seg_node, priv) == 56, "seg_node.priv");
 
 typedef struct seg_node_stats {
@@ -184,7 +186,7 @@ typedef struct seg_edge {
     uint32_t to;
     uint32_t next;
     uint32_t index;
-    uint32_t counts;
+    uint32_t varies;
     uint64_t runs;
     uint64_t steps;
 } seg_edge;
@@ -192,9 +194,17 @@ _Static_assert(sizeof(seg_edge) == 32, "seg_edge");
 _Static_assert(offsetof(seg_edge, to) == 0, "seg_edge.to");
 _Static_assert(offsetof(seg_edge, next) == 4, "seg_edge.next");
 _Static_assert(offsetof(seg_edge, index) == 8, "seg_edge.index");
-_Static_assert(offsetof(seg_edge, counts) == 12, "seg_edge.counts");
+_Static_assert(offsetof(seg_edge, varies) == 12, "seg_edge.varies");
 _Static_assert(offsetof(seg_edge, runs) == 16, "seg_edge.runs");
 _Static_assert(offsetof(seg_edge, steps) == 24, "seg_edge.steps");
+
+typedef struct seg_varies {
+    uint64_t fixed;
+    uint64_t count;
+} seg_varies;
+_Static_assert(sizeof(seg_varies) == 16, "seg_varies");
+_Static_assert(offsetof(seg_varies, fixed) == 0, "seg_varies.fixed");
+_Static_assert(offsetof(seg_varies, count) == 8, "seg_varies.count");
 
 typedef struct seg_attr {
     uint32_t values;
