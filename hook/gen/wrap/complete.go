@@ -1,0 +1,178 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/efg-tools/efg/signature"
+)
+
+// request adds the slot word of a new request, and its entry in the map of
+// requests once it has an id.
+func (x *body) request(i int, q *signature.Param) {
+	h := x.now(q)
+	x.result(i, "", fmt.Sprintf("BK_KEY(%s) == BK_KEY(MPI_REQUEST_NULL) ? K(MPI_REQUEST_NULL) : EFG_NEW", h))
+	kind, bytes, wild := "BK_OTHER", "0", ""
+	switch x.p.Issues {
+	case "send", "psend":
+		kind = "BK_SEND"
+	case "recv", "sendrecv", "precv":
+		kind = "BK_RECV"
+		bytes, wild = x.posted()
+	}
+	flags := "BK_ACTIVE"
+	if x.p.Persistent {
+		flags = "BK_PERSISTENT"
+	}
+	x.made = true
+	x.then("if (made)")
+	x.then("    bk_request_add(&(const bk_request){ .key = BK_KEY(%s), .var = %s, .id = made, .bytes = %s, .kind = %s, .flags = (uint8_t)(%s%s) });",
+		h, q.Name, bytes, kind, flags, wild)
+}
+
+// first returns the first of the parameters that the procedure has.
+func (x *body) first(names ...string) *signature.Param {
+	for _, n := range names {
+		if q := x.named(n); q != nil {
+			return q
+		}
+	}
+	return nil
+}
+
+// posted is how many bytes a receive takes, and the flag for wildcards.
+func (x *body) posted() (bytes, wild string) {
+	count := x.value(x.first("recvcount", "count"))
+	typ := x.value(x.first("recvtype", "datatype"))
+	bytes = fmt.Sprintf("(uint64_t)%s * bk_type_size(b, %s)", count, typ)
+	if q := x.named("partitions"); q != nil {
+		bytes += " * (uint64_t)" + x.value(q)
+	}
+	source, tag := x.first("source"), x.first("recvtag", "tag")
+	if source == nil {
+		return bytes, " | BK_WILD" // of a matched message: the posting call does not tell
+	}
+	return bytes, fmt.Sprintf(" | (%s == MPI_ANY_SOURCE || %s == MPI_ANY_TAG ? BK_WILD : 0)", x.value(source), x.value(tag))
+}
+
+// which is the set of requests that a call completes or asks for, "" if none.
+func (x *body) which() string { return x.p.Completes + x.p.Peeks }
+
+// completion adds the statements for word i if it is one of those that calls
+// which complete, start or free requests treat in their own way.
+func (x *body) completion(i int, q *signature.Param) bool {
+	p := x.p
+	special := x.which() != "" || p.Starts || (p.Frees && q.Kind == signature.Req)
+	if !special {
+		return false
+	}
+	switch {
+	case q.Kind == signature.Req && q.Len == nil:
+		x.in("bk_one one;")
+		x.in("w[%d] = bk_one_begin(&one, BK_KEY(%s), %s);", i, x.value(q), x.address(q))
+		x.settleOne(q)
+	case q.Kind == signature.Req:
+		x.in("bk_many many;")
+		x.in("w[%d] = bk_many_begin(b, &many, %d, %s, %s);", i, i, q.Name, x.length(q.Len))
+		x.settleMany()
+	case q.Kind == signature.Status:
+		x.statusOf(i, q)
+	case q.Kind == signature.Statuses:
+		x.statusesOf(i, q)
+	case q.Kind == signature.Index && q.Len == nil:
+		x.result(i, x.found(), "position < 0 ? K(MPI_UNDEFINED) : (uint64_t)position")
+	case q.Kind == signature.Index:
+		x.result(i, "npos > 0", fmt.Sprintf("bk_vec(b, %d, pos, npos)", i))
+	default:
+		return false
+	}
+	return true
+}
+
+// ok is the C condition that the call succeeded and found something.
+func (x *body) ok() string {
+	if f := x.found(); f != "" {
+		return "rc == MPI_SUCCESS && " + f
+	}
+	return "rc == MPI_SUCCESS"
+}
+
+func (x *body) settleOne(q *signature.Param) {
+	switch {
+	case x.p.Starts:
+		x.then("if (rc == MPI_SUCCESS && one.at >= 0) bk_request_start(one.at);")
+	case x.p.Frees:
+		x.then("if (rc == MPI_SUCCESS && one.at >= 0) bk_request_free(one.at);")
+	case x.p.Completes != "":
+		x.then("bk_one_end(&one, %s, rc != MPI_SUCCESS, BK_KEY(%s));", x.ok(), x.now(q))
+	}
+}
+
+// settleMany declares what the outputs of the call mean and settles the
+// requests. The declarations come first among the outputs.
+func (x *body) settleMany() {
+	const failed = "rc != MPI_SUCCESS"
+	switch {
+	case x.p.Starts:
+		x.then("bk_many_start(&many, %s);", failed)
+		return
+	case x.which() == "any":
+		x.in("int64_t position = -1;")
+		s := fmt.Sprintf("position = bk_position(b, &many, %s);", x.now(x.named("index")))
+		if f := x.found(); f != "" {
+			s = fmt.Sprintf("if (%s) %s", f, s)
+		}
+		x.out = append(x.out, s)
+	case x.which() == "some":
+		x.in("int64_t npos = 0;")
+		x.in("const uint64_t *pos = NULL;")
+		x.out = append(x.out,
+			fmt.Sprintf("npos = %s;", x.now(x.named("outcount"))),
+			"pos = bk_positions(b, &many, array_of_indices, npos);",
+			"if (!pos) npos = 0;")
+	}
+	if x.p.Peeks != "" {
+		x.then("bk_many_peek_end(&many, %s);", failed)
+		return
+	}
+	switch x.which() {
+	case "any":
+		x.then("bk_many_end(b, &many, &(const uint64_t){ (uint64_t)position }, position >= 0, %s);", failed)
+	case "some":
+		x.then("bk_many_end(b, &many, pos, npos, %s);", failed)
+	default:
+		n := "BK_ALL"
+		if x.found() != "" {
+			n = x.ok() + " ? BK_ALL : 0"
+		}
+		x.then("bk_many_end(b, &many, NULL, %s, %s);", n, failed)
+	}
+}
+
+// statusOf is the status of a call that completes at most one request.
+func (x *body) statusOf(i int, q *signature.Param) {
+	name := q.Name + "_v"
+	x.pass[x.p.Param(q.Name)] = name
+	found := x.found()
+	if found != "" {
+		found += " && "
+	}
+	if x.which() == "one" {
+		x.in("void *const %s = bk_one_status(b, &one, %s);", name, q.Name)
+		x.statusResult(i, found+"one.recv", name)
+		return
+	}
+	x.in("void *const %s = bk_many_status(b, &many, %s);", name, q.Name)
+	x.statusResult(i, found+"bk_many_recv(&many, position)", name)
+}
+
+// statusesOf is the array of statuses of a call that completes several.
+func (x *body) statusesOf(i int, q *signature.Param) {
+	name := q.Name + "_v"
+	x.pass[x.p.Param(q.Name)] = name
+	x.in("void *const %s = bk_many_statuses(b, &many, %s);", name, q.Name)
+	if x.which() == "some" {
+		x.result(i, "npos > 0", fmt.Sprintf("bk_many_status_word(b, &many, %d, %s, pos, npos)", i, name))
+		return
+	}
+	x.result(i, x.found(), fmt.Sprintf("bk_many_status_word(b, &many, %d, %s, NULL, many.n)", i, name))
+}

@@ -1,0 +1,96 @@
+/* Calls that complete requests: which ones, and what their statuses said. */
+#ifndef EFG_BACK_COMPLETE_H
+#define EFG_BACK_COMPLETE_H
+
+#include "back.h"
+
+/* ---- one request: Wait, Test, Request_get_status ---- */
+
+typedef struct bk_one {
+    int32_t at;              /* place in the request map, -1: none */
+    bk_request r;
+    bool recv;               /* an active receive: its status tells something */
+} bk_one;
+
+/* Looks the request up before the call; returns its word. */
+uint64_t bk_one_begin(bk_one *o, uint64_t key, const void *var);
+
+/* The status to pass on: a private one where the program ignores what the
+ * recorder needs. */
+static inline void *bk_one_status(bk_thread *b, const bk_one *o, void *status)
+{
+    return o->recv && bk_status_ignored(b, status) ? &b->status : status;
+}
+
+static inline void bk_status_words(uint64_t *w, const void *status)
+{
+    const MPI_Status *s = status;
+    w[0] = bk_rank(s->MPI_SOURCE);
+    w[1] = bk_tag(s->MPI_TAG);
+    w[2] = bk_status_bytes(s);
+}
+static inline void bk_status_absent(uint64_t *w)
+{
+    w[0] = w[1] = w[2] = EFG_ABSENT;
+}
+
+/* Settles the request after the event was recorded. done: the call said so.
+ * now: the handle after the call, which tells where the call failed. */
+void bk_one_end(const bk_one *o, bool done, bool failed, uint64_t now);
+
+/* ---- arrays of requests ---- */
+
+/* What the last call of this thread that took an array of requests left in it
+ * (EFG_SAME); during such a call, the array before the call. */
+typedef struct bk_last {
+    bool valid;
+    uint32_t n, cap, width;
+    uint64_t changes;        /* bk_request_changes when it was stored */
+    const void *array;
+    bool recv;               /* an active receive is among them */
+    void *raw;               /* the handles as the program holds them */
+    uint64_t *words, *bytes; /* bytes: posted */
+    int32_t *at;             /* places in the request map, -1: none */
+    uint8_t *flags;          /* of the requests, and IS_RECV */
+} bk_last;
+
+typedef struct bk_many {
+    bk_last *l;              /* NULL: the array could not be looked up, n is 0 */
+    const void *array;
+    int64_t n;
+    uint64_t changes;        /* of the request map before the call */
+    bool recv;
+} bk_many;
+
+/* Looks all requests up before the call; returns the array's word. */
+uint64_t bk_many_begin(bk_thread *b, bk_many *m, unsigned word, const void *array, int64_t n);
+
+void *bk_many_status(bk_thread *b, const bk_many *m, void *status);
+void *bk_many_statuses(bk_thread *b, const bk_many *m, void *statuses);
+
+/* The position, counted from 0, that an index returned by the call means; -1
+ * for MPI_UNDEFINED. */
+int64_t bk_position(bk_thread *b, const bk_many *m, int64_t index);
+/* The same for arrays of n indexes; the result lives until the event is
+ * recorded. NULL: no memory. */
+uint64_t *bk_positions(bk_thread *b, const bk_many *m, const int *indices, int64_t n);
+/* Is the request at this position an active receive? */
+bool bk_many_recv(const bk_many *m, int64_t position);
+
+/* The word of the statuses of n completed requests: those at pos, or all. */
+uint64_t bk_many_status_word(bk_thread *b, const bk_many *m, unsigned word, const void *statuses,
+                             const uint64_t *pos, int64_t n);
+
+enum { BK_ALL = -1 };
+
+/* Settles the n requests at pos, or all of them (n = BK_ALL), after the event
+ * was recorded. failed: finds out by itself which are gone. */
+void bk_many_end(bk_thread *b, const bk_many *m, const uint64_t *pos, int64_t n, bool failed);
+/* The same for calls that leave the requests as they are, or start them. */
+void bk_many_peek_end(const bk_many *m, bool failed);
+void bk_many_start(const bk_many *m, bool failed);
+
+/* The library counts mpi_f08's indexes from 0 (a fault of some releases). */
+extern _Atomic bool bk_f08_from_zero;
+
+#endif

@@ -1,0 +1,191 @@
+/* Start and end of the back end. */
+#include "back_run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "gen/wrappers.h"
+
+void *const *bk_real;
+
+static bool session_seen;    /* its thread level is not ours to know */
+static char version[MPI_MAX_LIBRARY_VERSION_STRING + 1];
+
+/* ---- the process ---- */
+
+static uint64_t text_hash(const char *s)
+{
+    uint64_t w[32] = { 0 };
+    size_t n = strlen(s);
+    if (n > sizeof w) n = sizeof w;
+    memcpy(w, s, n);
+    return efg_hash(w, (n + 7) / 8);
+}
+
+/* Equal in all processes of one MPI_COMM_WORLD: what the launcher calls the
+ * job. 0 where it does not say. */
+static uint64_t world_id(void)
+{
+    static const char *const job[] = {
+        "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "OMPI_MCA_orte_ess_jobid", "PMI_JOBID",
+    };
+    for (size_t i = 0; i < sizeof job / sizeof *job; i++) {
+        const char *v = getenv(job[i]);
+        if (v && *v) return text_hash(v);
+    }
+    /* Hydra names no job, but marks the processes that MPI_Comm_spawn made. */
+    const char *spawned = getenv("PMI_SPAWNED");
+    return spawned && strcmp(spawned, "0") != 0 ? text_hash("PMI_SPAWNED") : 0;
+}
+
+static int env_number(const char *const *names, size_t n, int otherwise)
+{
+    for (size_t i = 0; i < n; i++) {
+        const char *v = getenv(names[i]);
+        char *end;
+        if (!v || !*v) continue;
+        long k = strtol(v, &end, 10);
+        if (*end == '\0' && k >= 0 && k <= INT32_MAX) return (int)k;
+    }
+    return otherwise;
+}
+
+/* Rank and size as the launcher says: for what is called before MPI_Init, and
+ * for programs that use sessions only. */
+static efg_process_info launched_as(void)
+{
+    static const char *const rank[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+                                        "SLURM_PROCID" };
+    static const char *const size[] = { "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS" };
+    int n = env_number(size, sizeof size / sizeof *size, 0);
+    return (efg_process_info){
+        .rank = n > 0 ? env_number(rank, sizeof rank / sizeof *rank, -1) : -1,
+        .size = n,
+        .world = world_id(),
+        .family = BK_FAMILY,
+        .version = version,
+    };
+}
+
+static void library_version(void)
+{
+    int len = 0;
+    if (PMPI_Get_library_version(version, &len) != MPI_SUCCESS) len = 0;
+    version[len >= 0 && len < (int)sizeof version ? len : 0] = '\0';
+    for (char *p = version; *p; p++)
+        if (*p == '\n' || *p == '\t') *p = ' ';
+    bk_f08_from_zero = bk_f08_index_from_zero(version);
+}
+
+static void tell_process(int level)
+{
+    efg_process_info info = launched_as();
+    PMPI_Comm_rank(MPI_COMM_WORLD, &info.rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &info.size);
+    info.thread_multiple = level == MPI_THREAD_MULTIPLE;
+    bk_threads = info.thread_multiple || session_seen;
+    efg_set_process(&info);
+    bk_comm_start();
+}
+
+void bk_started_threads(bool failed, int provided)
+{
+    if (!failed) tell_process(provided);
+}
+
+void bk_started(bool failed)
+{
+    int level = MPI_THREAD_SINGLE;
+    if (failed) return;
+    PMPI_Query_thread(&level);
+    tell_process(level);
+}
+
+void bk_before_session(void)
+{
+    session_seen = bk_threads = true;
+}
+
+void bk_session_started(MPI_Session session, bool failed)
+{
+#if MPI_VERSION >= 4
+    if (failed || bk_world_group != MPI_GROUP_NULL) return;
+    PMPI_Group_from_session_pset(session, "mpi://WORLD", &bk_world_group);
+#else
+    (void)session, (void)failed;
+#endif
+}
+
+void bk_finalized(bool failed)
+{
+    if (!failed) efg_end(EFG_END_FINALIZED);
+}
+
+/* ---- per-thread state ---- */
+
+bk_cold bk_thread *bk_thread_new(efg_stream *t)
+{
+    bk_thread *b = calloc(1, sizeof *b);
+    if (!b) return NULL;
+    b->t = t;
+    t->user = b;
+    return b;
+}
+
+/* ---- conditions and freed handles ---- */
+
+bool bk_leads(bk_thread *b, MPI_Comm comm, int leader)
+{
+    const bk_comm *c = bk_comm_info(b, comm);
+    return c && c->rank == leader;
+}
+
+bool bk_leads_group(MPI_Group group, int leader)
+{
+    int rank = MPI_UNDEFINED;
+    if (group != MPI_GROUP_NULL) PMPI_Group_rank(group, &rank);
+    return rank == leader;
+}
+
+void bk_take(bk_taken *k, bk_map *map, uint64_t key)
+{
+    k->map = map;
+    /* Predefined handles stay, whatever the library says to freeing them. */
+    k->taken = bk_map_get(map, key, &k->e) && !(k->e.word >> 63) && bk_map_del(map, key, &k->e);
+}
+
+void bk_taken_end(const bk_taken *k, bool failed)
+{
+    if (!k->taken) return;
+    bk_entry e = k->e;
+    bool object = k->map >= bk_objects && k->map < bk_objects + BK_OBJECTS;
+    if (failed || (object && --e.u.refs > 0))
+        bk_map_add(k->map, &e);
+    else if (k->map == &bk_comms && e.u.comm)
+        bk_comm_drop(e.u.comm);
+    else if (object)
+        efg_slot_free(e.word);
+}
+
+/* ---- entry ---- */
+
+__attribute__((visibility("default")))
+int efg_back_open(const efg_front *f, void **wrappers)
+{
+    if (f->version != EFG_FRONT_VERSION || f->slots_hash != EFG_SLOTS_HASH) {
+        fprintf(stderr, "efg: front and back end of the hook are of different builds\n");
+        return -1;
+    }
+    bk_real = f->real;
+    library_version();
+    bk_const_start();
+    efg_process_info info = launched_as();
+    info.thread_multiple = 1;
+    if (efg_start(&info) != 0) return -1;
+    bk_fortran_start(f->find);
+    bool queries = efg_option_queries();
+    for (size_t i = 0; i < sizeof bk_tables / sizeof *bk_tables; i++)
+        for (const bk_wrapper *x = bk_tables[i]; x->fn; x++)
+            if (queries || !x->query) wrappers[x->slot] = (void *)x->fn;
+    return 0;
+}

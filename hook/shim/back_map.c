@@ -1,0 +1,94 @@
+/* Maps from MPI handles to words. A handle value comes back after its object
+ * was freed, so constructors overwrite and frees remove. */
+#include "back.h"
+
+#include <stdlib.h>
+
+bool bk_threads = true;   /* until MPI_Init_thread says otherwise */
+
+bk_map bk_comms = BK_MAP_INIT, bk_wins = BK_MAP_INIT, bk_files = BK_MAP_INIT,
+       bk_types = BK_MAP_INIT, bk_groups = BK_MAP_INIT, bk_ops = BK_MAP_INIT;
+
+static size_t home(const bk_map *m, uint64_t key)
+{
+    return (size_t)((key * 0x9E3779B97F4A7C15ull) >> 20) & (m->cap - 1);
+}
+
+/* Place of the key, or the empty place where it belongs. */
+static bk_entry *find(const bk_map *m, uint64_t key)
+{
+    size_t i = home(m, key);
+    while (m->e[i].word && m->e[i].key != key) i = (i + 1) & (m->cap - 1);
+    return &m->e[i];
+}
+
+static bool grow(bk_map *m)
+{
+    bk_map n = { .cap = m->cap ? m->cap * 2 : 256 };
+    n.e = calloc(n.cap, sizeof *n.e);
+    if (!n.e) return false;
+    for (size_t i = 0; i < m->cap; i++)
+        if (m->e[i].word) *find(&n, m->e[i].key) = m->e[i];
+    free(m->e);
+    m->e = n.e;
+    m->cap = n.cap;
+    return true;
+}
+
+static void changed(bk_map *m)
+{
+    uint32_t gen = atomic_load_explicit(&m->gen, memory_order_relaxed) + 1;
+    atomic_store_explicit(&m->gen, gen ? gen : 1, memory_order_release);
+}
+
+bool bk_map_get(bk_map *m, uint64_t key, bk_entry *out)
+{
+    bool locked = bk_lock(&m->lock), found = false;
+    if (m->cap) {
+        const bk_entry *e = find(m, key);
+        found = e->word != 0;
+        if (found) *out = *e;
+    }
+    bk_unlock(&m->lock, locked);
+    return found;
+}
+
+/* Without memory the map stays as it is: the handle will count as unknown. */
+static void put(bk_map *m, const bk_entry *e, bool overwrite)
+{
+    bool locked = bk_lock(&m->lock);
+    if (m->n * 2 < m->cap || grow(m)) {
+        bk_entry *at = find(m, e->key);
+        bool known = at->word != 0;
+        if (!known) m->n++;
+        if (!known || overwrite) *at = *e;
+        if (known && overwrite) changed(m);
+    }
+    bk_unlock(&m->lock, locked);
+}
+
+void bk_map_set(bk_map *m, const bk_entry *e) { put(m, e, true); }
+void bk_map_add(bk_map *m, const bk_entry *e) { put(m, e, false); }
+
+bool bk_map_del(bk_map *m, uint64_t key, bk_entry *out)
+{
+    bool locked = bk_lock(&m->lock), found = false;
+    if (m->cap) {
+        bk_entry *e = find(m, key);
+        found = e->word != 0;
+        if (found) {
+            if (out) *out = *e;
+            size_t hole = (size_t)(e - m->e), mask = m->cap - 1;
+            for (size_t i = (hole + 1) & mask; m->e[i].word; i = (i + 1) & mask) {
+                if (((i - home(m, m->e[i].key)) & mask) < ((i - hole) & mask)) continue;
+                m->e[hole] = m->e[i];
+                hole = i;
+            }
+            m->e[hole].word = 0;
+            m->n--;
+            changed(m);
+        }
+    }
+    bk_unlock(&m->lock, locked);
+    return found;
+}

@@ -1,0 +1,46 @@
+/* Operations, and the objects that are named by slots: infos, error handlers,
+ * keyvals, sessions, messages. */
+#include "back.h"
+
+bk_map bk_objects[BK_OBJECTS] = { BK_MAP_INIT, BK_MAP_INIT, BK_MAP_INIT, BK_MAP_INIT, BK_MAP_INIT };
+
+uint64_t bk_op_word(MPI_Op op)
+{
+    bk_entry e;
+    return bk_map_get(&bk_ops, BK_KEY(op), &e) ? e.word : EFG_ABSENT;
+}
+
+uint64_t bk_op_new(bk_thread *b, MPI_Op op, const void *function, int commute)
+{
+    uint64_t w[2] = { efg_site_word(b->t, (void *)(uintptr_t)function), commute != 0 };
+    bk_entry e = { .key = BK_KEY(op), .word = EFG_IDENT(efg_hash(w, 2)) };
+    efg_def(EFG_DEF_OP, e.word, w, 2, NULL, 0);
+    bk_map_set(&bk_ops, &e);
+    return e.word;
+}
+
+uint64_t bk_object_word(enum bk_object kind, uint64_t key)
+{
+    bk_entry e;
+    return bk_map_get(&bk_objects[kind], key, &e) ? e.word : EFG_ABSENT;
+}
+
+uint64_t bk_object_out(enum bk_object kind, uint64_t key, bool may_exist)
+{
+    bk_entry e;
+    if (!bk_map_get(&bk_objects[kind], key, &e)) return EFG_NEW;
+    if (e.word >> 63) return e.word;
+    if (!may_exist) return EFG_NEW;
+    e.u.refs++;   /* the program owes one more MPI_Errhandler_free */
+    bk_map_set(&bk_objects[kind], &e);
+    return e.word;
+}
+
+/* A stale entry means that the object was freed out of our sight. */
+void bk_object_set(enum bk_object kind, uint64_t key, uint64_t id)
+{
+    bk_entry old, e = { .key = key, .word = id, .u.refs = 1 };
+    if (!id) return;
+    if (bk_map_get(&bk_objects[kind], key, &old) && !(old.word >> 63)) efg_slot_free(old.word);
+    bk_map_set(&bk_objects[kind], &e);
+}

@@ -1,0 +1,114 @@
+/* What the generated wrappers are made of, besides the words: the frame of a
+ * recorded call. */
+#ifndef EFG_BACK_RUN_H
+#define EFG_BACK_RUN_H
+
+#include "back_complete.h"
+#include "gen/slots.h"
+#include "gen/procs.h"
+
+/* The library's functions, by slot. */
+extern void *const *bk_real;
+
+/* The first word of an event, but for the error class. */
+#define BK_HEADER(proc, lang, large, n) \
+    ((uint64_t)(proc) | (uint64_t)(lang) << 16 | (uint64_t)(large) << 18 | (uint64_t)(n) << 24)
+
+/* How a Fortran entry point was called: its slot and what differs between the
+ * variants of one procedure. */
+#define BK_HOW(slot, lang, large, ts) \
+    ((unsigned)(slot) | (unsigned)(lang) << 16 | (unsigned)(large) << 18 | (unsigned)(ts) << 19)
+#define BK_HOW_SLOT(how)  ((how) & 0xffff)
+#define BK_HOW_LANG(how)  ((how) >> 16 & 3)
+#define BK_HOW_LARGE(how) ((how) >> 18 & 1)
+#define BK_HOW_TS(how)    ((how) >> 19 & 1)
+
+/* The thread's state if this call is to be recorded, else NULL. */
+static inline bk_thread *bk_enter(void *frame)
+{
+    efg_stream *t = efg_enter_at(frame);
+    if (bk_unlikely(!t)) return NULL;
+    bk_thread *b = bk_thread_of(t);
+    if (bk_unlikely(!b)) efg_leave(t);
+    return b;
+}
+
+/* Starts an event: header, callsite, no object. Returns its words. */
+static inline uint64_t *bk_begin(bk_thread *b, unsigned lang, uint64_t header, void *site)
+{
+    efg_stream *t = b->t;
+    uint64_t *w = t->w;
+    t->nvec = 0;             /* an error handler may have left the last call */
+    b->lang = lang;
+    if (bk_unlikely(b->block != NULL)) bk_scratch_reset(b);
+    w[0] = header;
+    w[1] = efg_site_word(t, site);
+    w[2] = 0;
+    return w;
+}
+
+static inline void bk_failed(uint64_t *w, int rc)
+{
+    w[0] |= bk_error_class(rc) << 32;
+}
+
+/* A default INTEGER of a Fortran call. */
+#define BK_F(p) (*(const MPI_Fint *)(p))
+
+/* A Fortran integer of a parameter that is 4 or 8 bytes wide. */
+static inline int64_t bk_fint(const void *p, int width)
+{
+    return width == 8 ? *(const int64_t *)p : *(const int32_t *)p;
+}
+
+/* A choice buffer of a Fortran call. */
+static inline const void *bk_fbuf(const void *p, unsigned how)
+{
+    return BK_HOW_TS(how) ? bk_descriptor_base(p) : p;
+}
+
+static inline bool bk_is_leaf(bk_thread *b, MPI_Comm comm, int root)
+{
+    const bk_comm *c = bk_comm_info(b, comm);
+    return c && (c->remote < 0 || root >= 0);
+}
+static inline bool bk_takes_part(bk_thread *b, MPI_Comm comm, int root)
+{
+    const bk_comm *c = bk_comm_info(b, comm);
+    return c && (c->remote < 0 || root != MPI_PROC_NULL);
+}
+static inline int64_t bk_min(int64_t x, int64_t y) { return x < y ? x : y; }
+
+#if MPI_VERSION < 4
+#define PMPI_Session_f2c(f) ((MPI_Session)(uintptr_t)(f))
+#endif
+
+bool bk_leads(bk_thread *b, MPI_Comm comm, int leader);
+bool bk_leads_group(MPI_Group group, int leader);
+
+/* A handle that a call frees: taken out of its map before the call, because
+ * another thread may get the same handle at once; put back if the call fails. */
+typedef struct bk_taken {
+    bk_map *map;
+    bk_entry e;
+    bool taken;
+} bk_taken;
+
+void bk_take(bk_taken *k, bk_map *map, uint64_t key);
+void bk_taken_end(const bk_taken *k, bool failed);
+
+/* The library's start and end. */
+void bk_started(bool failed);                    /* after MPI_Init */
+void bk_started_threads(bool failed, int provided);
+void bk_session_started(MPI_Session session, bool failed);
+void bk_before_session(void);
+void bk_finalized(bool failed);
+
+/* A wrapper of the generated tables. */
+typedef struct bk_wrapper {
+    uint16_t slot;
+    bool query;              /* with --queries only */
+    void (*fn)(void);
+} bk_wrapper;
+
+#endif

@@ -1,0 +1,84 @@
+/* Sizes that the lengths of array arguments depend on. */
+#include "back.h"
+
+int bk_local_size(bk_thread *b, MPI_Comm comm)
+{
+    const bk_comm *c = bk_comm_info(b, comm);
+    return c ? c->size : 0;
+}
+
+static int topology(MPI_Comm comm)
+{
+    int t = MPI_UNDEFINED;
+    if (comm != MPI_COMM_NULL) PMPI_Topo_test(comm, &t);
+    return t;
+}
+
+int bk_cart_dims(MPI_Comm comm)
+{
+    int n = 0;
+    if (topology(comm) == MPI_CART) PMPI_Cartdim_get(comm, &n);
+    return n;
+}
+
+static void graph_dims(MPI_Comm comm, int *nodes, int *edges)
+{
+    *nodes = *edges = 0;
+    if (topology(comm) == MPI_GRAPH) PMPI_Graphdims_get(comm, nodes, edges);
+}
+
+int bk_graph_nodes(MPI_Comm comm)
+{
+    int nodes, edges;
+    graph_dims(comm, &nodes, &edges);
+    return nodes;
+}
+
+int bk_graph_edges(MPI_Comm comm)
+{
+    int nodes, edges;
+    graph_dims(comm, &nodes, &edges);
+    return edges;
+}
+
+int bk_graph_degree(MPI_Comm comm, int rank)
+{
+    int n = 0;
+    if (rank >= 0 && rank < bk_graph_nodes(comm)) PMPI_Graph_neighbors_count(comm, rank, &n);
+    return n;
+}
+
+static void neighbours(const bk_comm *c, MPI_Comm comm, int degree[2])
+{
+    int weighted;
+    degree[0] = degree[1] = 0;
+    switch (topology(comm)) {
+    case MPI_CART:
+        degree[0] = degree[1] = 2 * bk_cart_dims(comm);
+        break;
+    case MPI_GRAPH:
+        degree[0] = degree[1] = bk_graph_degree(comm, c->rank);
+        break;
+    case MPI_DIST_GRAPH:
+        PMPI_Dist_graph_neighbors_count(comm, &degree[0], &degree[1], &weighted);
+        break;
+    default:
+        break;
+    }
+}
+
+static int degree(bk_thread *b, MPI_Comm comm, int which)
+{
+    bk_comm *c = (bk_comm *)bk_comm_info(b, comm);
+    if (!c) return 0;
+    if (c->degree[which] < 0) {
+        int d[2];
+        neighbours(c, comm, d);
+        c->degree[0] = d[0];
+        c->degree[1] = d[1];
+    }
+    return c->degree[which];
+}
+
+int bk_indegree(bk_thread *b, MPI_Comm comm) { return degree(b, comm, 0); }
+int bk_outdegree(bk_thread *b, MPI_Comm comm) { return degree(b, comm, 1); }
