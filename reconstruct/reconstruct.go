@@ -124,6 +124,9 @@ type Options struct {
 	Issues bool
 }
 
+// Streams is how many threads the process has.
+func (p *Process) Streams() int { return len(p.streams) }
+
 // Events iterates the events of Streams[i] in order. An error ends the
 // iteration. The event is valid until the next one.
 func (p *Process) Events(i int, opt Options) iter.Seq2[*Event, error] {
@@ -143,7 +146,8 @@ func (p *Process) Events(i int, opt Options) iter.Seq2[*Event, error] {
 		}
 		for seq := opt.From; seq < to && e.walk.Next(); seq++ {
 			e.Seq = seq
-			e.node = &s.nodes[e.walk.Node()]
+			e.number = e.walk.Node()
+			e.node = &s.nodes[e.number]
 			if e.node.tracked == 0 && !opt.Issues {
 				if !yield(e, nil) {
 					return
@@ -168,8 +172,8 @@ func (e *Event) skip(n uint64) bool {
 		if !e.walk.Next() {
 			return false
 		}
-		e.Seq = seq
-		if e.node = &e.stream.nodes[e.walk.Node()]; e.node.tracked != 0 || e.track.issues != nil {
+		e.Seq, e.number = seq, e.walk.Node()
+		if e.node = &e.stream.nodes[e.number]; e.node.tracked != 0 || e.track.issues != nil {
 			e.track.before(e)
 			e.track.after(e)
 		}
@@ -185,6 +189,7 @@ type Event struct {
 	stream *stream
 	walk   *efg.Walker
 	node   *node
+	number int // of node
 	track  *tracker
 }
 
@@ -195,7 +200,7 @@ func (e *Event) Rank() int { return e.stream.process.proc.Rank }
 func (e *Event) Thread() uint32 { return e.stream.Thread }
 
 // Node is the number of the event's node.
-func (e *Event) Node() int { return e.walk.Node() }
+func (e *Event) Node() int { return e.number }
 
 // Proc is the procedure, nil if it is not in this version's table.
 func (e *Event) Proc() *signature.Proc { return e.node.proc }

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/reconstruct"
+)
+
+// reconstructOptions are the options of efg reconstruct.
+type reconstructOptions struct {
+	rank     string
+	thread   int
+	from, to uint64
+	format   string
+	verify   bool
+}
+
+func newReconstruct() *cobra.Command {
+	var opt reconstructOptions
+	cmd := &cobra.Command{
+		Use:   "reconstruct FILE",
+		Short: "Give back every call, in order",
+		Long: `Give back every call of a recorded run, in order, with its arguments. Streams
+follow one another: by rank, and for each rank by thread.
+
+Formats: jsonl, one JSON object a line (the default when the output is not a
+terminal); text, one readable line an event (the default on a terminal); mtf,
+JSON Lines in the terms of the MPI Trace Format.`,
+		Example: `  efg reconstruct jacobi.efg --rank 2
+  efg reconstruct jacobi.efg --rank 0-3,7 --from 1000 --to 1100 --format text
+  efg reconstruct jacobi.efg --verify`,
+		Args: argCount(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return reconstructRun(args[0], opt, cmd.OutOrStdout())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&opt.rank, "rank", "", "ranks to show, as in 0-3,7 (default all)")
+	f.IntVar(&opt.thread, "thread", -1, "thread to show (default all)")
+	f.Uint64Var(&opt.from, "from", 0, "first event to show, counted from 0 in each stream")
+	f.Uint64Var(&opt.to, "to", 0, "event to stop before (default the end)")
+	f.StringVar(&opt.format, "format", "", "jsonl, text or mtf")
+	f.BoolVar(&opt.verify, "verify", false, "compare number and hash of the events with what the recorder saw")
+	return cmd
+}
+
+func reconstructRun(path string, opt reconstructOptions, out io.Writer) error {
+	write, err := eventWriter(opt.format, out)
+	if err != nil {
+		return err
+	}
+	set, err := parseRanks(opt.rank)
+	if err != nil {
+		return err
+	}
+	if opt.to != 0 && opt.to < opt.from {
+		return usageError("--to %d: lies before --from %d", opt.to, opt.from)
+	}
+	r, err := openRun(path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	procs, err := set.find(r)
+	if err != nil {
+		return err
+	}
+	if opt.verify {
+		return verify(r, procs, opt.thread, out)
+	}
+	return writeEvents(r, procs, opt, write, out)
+}
+
+// writer appends an event to b in some format.
+type writer func(b []byte, e *reconstruct.Event) []byte
+
+func eventWriter(format string, out io.Writer) (writer, error) {
+	if format == "" {
+		format = "jsonl"
+		if isTerminal(out) {
+			format = "text"
+		}
+	}
+	switch format {
+	case "jsonl":
+		return func(b []byte, e *reconstruct.Event) []byte { return e.AppendJSON(b) }, nil
+	case "text":
+		return func(b []byte, e *reconstruct.Event) []byte { return e.AppendText(b) }, nil
+	case "mtf":
+		return func(b []byte, e *reconstruct.Event) []byte { return e.AppendMTF(b) }, nil
+	}
+	return nil, usageError("--format %s: want jsonl, text or mtf", format)
+}
+
+func isTerminal(out io.Writer) bool {
+	f, ok := out.(*os.File)
+	if !ok {
+		return false
+	}
+	fi, err := f.Stat()
+	return err == nil && fi.Mode()&os.ModeCharDevice != 0
+}
+
+func writeEvents(r *efg.Run, procs []int, opt reconstructOptions, write writer, out io.Writer) error {
+	run, err := reconstruct.NewRun(r)
+	if err != nil {
+		return err
+	}
+	for _, i := range procs {
+		threads, err := threadsOf(&r.Procs[i], opt.thread)
+		if err != nil {
+			return err
+		}
+		p, err := run.Process(i)
+		if err != nil {
+			return err
+		}
+		for _, j := range threads {
+			if err := writeStream(p, j, opt, write, out); err != nil {
+				return fmt.Errorf("rank %d: %w", r.Procs[i].Rank, err)
+			}
+		}
+	}
+	return nil
+}
+
+func writeStream(p *reconstruct.Process, j int, opt reconstructOptions, write writer, out io.Writer) error {
+	const full = 1 << 16
+	b := make([]byte, 0, 2*full)
+	what := reconstruct.Options{From: opt.from, To: opt.to, Issues: opt.format == "mtf"}
+	for e, err := range p.Events(j, what) {
+		if err != nil {
+			return err
+		}
+		if b = write(b, e); len(b) >= full {
+			if _, err := out.Write(b); err != nil {
+				return err
+			}
+			b = b[:0]
+		}
+	}
+	_, err := out.Write(b)
+	return err
+}
+
+// verify recomputes number and hash of the events of every stream.
+func verify(r *efg.Run, procs []int, thread int, out io.Writer) error {
+	w := bufio.NewWriter(out)
+	defer w.Flush()
+	var streams, failed int
+	var events uint64
+	for _, i := range procs {
+		threads, err := threadsOf(&r.Procs[i], thread)
+		if err != nil {
+			return err
+		}
+		for _, j := range threads {
+			info := &r.Procs[i].Streams[j]
+			streams++
+			events += info.Events
+			err := verifyStream(r, i, j)
+			if err != nil {
+				failed++
+			}
+			if err != nil || len(procs) <= 64 {
+				fmt.Fprintf(w, "rank %d, thread %d: %d events, %s\n", r.Procs[i].Rank, info.Thread, info.Events, verdict(info, err))
+			}
+		}
+	}
+	if failed > 0 {
+		fmt.Fprintf(w, "%d of %d streams differ from what was recorded\n", failed, streams)
+		return &exitError{status: 1}
+	}
+	fmt.Fprintf(w, "all %d events of %d streams are as recorded\n", events, streams)
+	return nil
+}
+
+func verifyStream(r *efg.Run, i, j int) error {
+	defs, err := r.Defs(i)
+	if err != nil {
+		return err
+	}
+	s, err := r.Stream(i, j)
+	if err != nil {
+		return err
+	}
+	return s.Verify(defs)
+}
+
+func verdict(s *efg.StreamInfo, err error) string {
+	switch {
+	case err != nil:
+		return "WRONG: " + err.Error()
+	case s.Dropped > 0:
+		return fmt.Sprintf("verified; %d more were not recorded for lack of space", s.Dropped)
+	case !s.Complete():
+		return "verified, up to where the recording ends"
+	}
+	return "verified"
+}

@@ -1,0 +1,32 @@
+package reconstruct
+
+// NodeText is what people read of a node.
+type NodeText struct {
+	Op   string
+	Args []string // "dest=3"; "tag=*" if it was demoted
+	Site string
+}
+
+// Describe returns the text of a node of Streams[i].
+func (p *Process) Describe(i, node int) NodeText {
+	s := p.streams[i]
+	e := &Event{stream: s, node: &s.nodes[node], number: node, track: newTracker(s, false)}
+	t := NodeText{Op: e.Op(), Site: e.Site()}
+	args, outs := e.node.fields()
+	for _, f := range append(args, outs...) {
+		if !e.node.constant(&f) {
+			t.Args = append(t.Args, f.name+"=*")
+			continue
+		}
+		if f.form == requestVector {
+			e.track.array, e.track.constant = e.vec(f.word)
+		}
+		if b := e.appendField([]byte{'('}, &f, textStyle); len(b) > 1 {
+			t.Args = append(t.Args, string(b[1:]))
+		}
+	}
+	if e.Failed() {
+		t.Args = append(t.Args, "error="+errorName(e.node.header.ErrorClass()))
+	}
+	return t
+}

@@ -1,0 +1,286 @@
+package reconstruct
+
+import (
+	"strconv"
+
+	"github.com/efg-tools/efg/signature"
+)
+
+// AppendMTF appends the event in the terms of the MPI Trace Format: an object of
+// the metamodel's class for each operation that the call is, one JSON object a
+// line. docs/mtf.md describes them. Options.Issues must have been set, so that a
+// wait knows the operations that it completes.
+func (e *Event) AppendMTF(b []byte) []byte {
+	if e.node.proc == nil {
+		return e.appendClass(b, "MPI_OtherOps")
+	}
+	for _, class := range e.node.proc.MTF {
+		b = e.appendClass(b, class)
+	}
+	return b
+}
+
+func (e *Event) appendClass(b []byte, class string) []byte {
+	m := &mtf{e: e, b: b}
+	m.begin(class)
+	switch class {
+	case "Send", "NonBlockingSend":
+		m.send()
+	case "Receive", "NonBlockingReceive":
+		m.receive(class == "Receive")
+	case "WaitOperation", "TestOperation":
+		m.completion(class == "TestOperation")
+	case "ProbeOperation":
+		m.probe()
+	case "MPI_Init", "MPI_Finalize", "MPI_OtherOps":
+	default:
+		m.collective(class)
+	}
+	if e.Failed() {
+		m.name("Error")
+		m.b = jsonStyle.appendString(m.b, errorName(e.node.header.ErrorClass()))
+	}
+	return append(m.b, "}\n"...)
+}
+
+// mtf writes one object.
+type mtf struct {
+	e *Event
+	b []byte
+}
+
+func (m *mtf) name(attribute string) { m.b = jsonStyle.appendName(m.b, attribute) }
+
+// begin appends what all operations have: MPOperation and TraceableUnit.
+func (m *mtf) begin(class string) {
+	e := m.e
+	m.b = append(m.b, '{')
+	m.name("Class")
+	m.b = jsonStyle.appendString(m.b, class)
+	m.name("TraceableUnitID")
+	m.b = append(m.b, '"')
+	m.b = strconv.AppendInt(m.b, int64(e.Rank()), 10)
+	m.b = strconv.AppendUint(append(m.b, '.'), uint64(e.Thread()), 10)
+	m.b = strconv.AppendUint(append(m.b, '.'), e.Seq, 10)
+	m.b = append(m.b, '"')
+	m.name("MPOperationName")
+	m.b = jsonStyle.appendString(m.b, e.Op())
+	if p := e.node.proc; p != nil && p.Object >= 0 && p.Params[p.Object].Kind == signature.Comm {
+		m.word("Communicator", p.Params[p.Object].Name)
+	}
+}
+
+// word appends the first of the input parameters that the procedure has and
+// that is not absent.
+func (m *mtf) word(attribute string, params ...string) {
+	for _, name := range params {
+		i := m.e.node.wordOf(name)
+		if i == 0 {
+			continue
+		}
+		q := &m.e.node.proc.Params[m.e.node.proc.Words[i].Param]
+		form := oneWord
+		if m.e.node.proc.Words[i].Form == signature.VecForm {
+			form = vector
+		}
+		m.b = m.e.appendField(m.b, &field{name: attribute, form: form, word: i, param: q}, jsonStyle)
+		return
+	}
+}
+
+func (m *mtf) number(attribute string, v uint64) {
+	m.name(attribute)
+	m.b = strconv.AppendUint(m.b, v, 10)
+}
+
+var sendTypes = map[string]string{
+	"": "Standard", "buffered": "Buffered", "synchronous": "Synchronous", "ready": "Ready",
+}
+
+func (m *mtf) send() {
+	m.word("SendDataAddress", "sendbuf", "buf")
+	m.word("SendDataSize", "sendcount", "count")
+	m.word("SendDataType", "sendtype", "datatype")
+	m.word("Tag", "sendtag", "tag")
+	m.name("SendType")
+	m.b = jsonStyle.appendString(m.b, sendTypes[m.e.node.proc.Mode])
+	m.word("Process", "dest")
+	m.request()
+}
+
+func (m *mtf) receive(blocking bool) {
+	m.word("RcvDataAddress", "recvbuf", "buf")
+	m.word("RcvDataSize", "recvcount", "count")
+	m.word("RcvDataType", "recvtype", "datatype")
+	m.word("Tag", "recvtag", "tag")
+	m.word("Process", "source")
+	m.word("MatchedMessage", "message")
+	m.request()
+	if i := m.e.node.outOf("status"); blocking && i != 0 {
+		m.message(m.e.oneStatus(&field{word: i, datatype: m.e.node.receivedType()}))
+	}
+}
+
+// request appends the request that the operation issues.
+func (m *mtf) request() {
+	n := m.e.node
+	if n.request == 0 {
+		return
+	}
+	f := field{name: "Request", word: n.request, param: &n.proc.Params[n.proc.Words[n.request].Param]}
+	m.b = m.e.appendNewObject(m.b, &f, jsonStyle)
+}
+
+// message appends the message that a receive got.
+func (m *mtf) message(s status) {
+	if !s.known {
+		return
+	}
+	m.name("Message")
+	m.b = append(m.b, '{')
+	m.messageFields(s)
+	m.b = append(m.b, '}')
+}
+
+func (m *mtf) messageFields(s status) {
+	value := func(name string, q *signature.Param, w uint64) {
+		if w != signature.Absent {
+			m.name(name)
+			m.b = m.e.appendValue(m.b, q, w, jsonStyle)
+		}
+	}
+	value("DataType", typeParam, s.datatype)
+	if s.whole {
+		m.number("DataSize", s.count)
+	} else if s.sized {
+		m.number("Bytes", s.bytes)
+	}
+	value("Tag", tagParam, s.tag)
+	value("Sender", sourceParam, s.source)
+	m.name("Receiver")
+	m.b = strconv.AppendInt(m.b, int64(m.e.Rank()), 10)
+}
+
+var typeParam = &signature.Param{Kind: signature.Type}
+
+// completion appends the operations that a call completes, by the numbers of
+// their events, and the messages of the receives among them.
+func (m *mtf) completion(test bool) {
+	n := m.e.node
+	if test {
+		m.flag()
+	}
+	if n.requests == 0 {
+		m.word("Request", "request")
+		return
+	}
+	done := m.e.Completed()
+	for _, class := range []string{"NonBlockingSend", "NonBlockingReceive", "Operation"} {
+		m.operations(class, done)
+	}
+	m.messages(n)
+}
+
+// flag appends whether a test or probe found something.
+func (m *mtf) flag() {
+	n := m.e.node
+	switch {
+	case n.flag != 0:
+		m.b = m.e.appendField(m.b, &field{name: "Flag", word: n.flag, param: &signature.Param{}}, jsonStyle)
+	case n.completes == completesSome:
+		m.number("Flag", uint64(min(len(m.e.Completed()), 1)))
+	}
+}
+
+// operations appends the completed operations of a class.
+func (m *mtf) operations(class string, done []int) {
+	open := false
+	for _, i := range done {
+		w := m.e.Request(i)
+		if operationClass(m.e.stream.process.issuer(w)) != class {
+			continue
+		}
+		if open {
+			m.b = append(m.b, ',')
+		} else {
+			m.name(class)
+			m.b = append(m.b, '[')
+			open = true
+		}
+		if seq, ok := m.e.Issuer(w); ok {
+			m.b = strconv.AppendUint(m.b, seq, 10)
+			continue
+		}
+		m.b = append(m.b, '"')
+		m.b = m.e.stream.process.names.appendHandle(m.b, signature.Req, w, m.e.Thread())
+		m.b = append(m.b, '"')
+	}
+	if open {
+		m.b = append(m.b, ']')
+	}
+}
+
+// operationClass is how the operation that a node issues is referred to.
+func operationClass(n *node) string {
+	if n != nil && n.proc != nil {
+		switch n.proc.Issues {
+		case "send", "psend":
+			return "NonBlockingSend"
+		case "recv", "precv":
+			return "NonBlockingReceive"
+		}
+	}
+	return "Operation"
+}
+
+// messages appends the messages of the receives that the call completed.
+func (m *mtf) messages(n *node) {
+	if i := n.outOf("array_of_statuses"); i != 0 {
+		list := m.e.track.statuses(nil, m.e, i)
+		if len(list) == 0 {
+			return
+		}
+		m.name("Messages")
+		m.b = append(m.b, '[')
+		for k, s := range list {
+			if k > 0 {
+				m.b = append(m.b, ',')
+			}
+			m.b = append(m.b, '{')
+			m.messageFields(s)
+			m.b = append(m.b, '}')
+		}
+		m.b = append(m.b, ']')
+		return
+	}
+	if i := n.outOf("status"); i != 0 {
+		m.message(m.e.oneStatus(&field{word: i}))
+	}
+}
+
+func (m *mtf) probe() {
+	m.word("Tag", "tag")
+	m.flag()
+	m.word("Process", "source")
+	if i := m.e.node.outOf("status"); i != 0 {
+		m.message(m.e.oneStatus(&field{word: i}))
+	}
+}
+
+// collective appends root, operation and data of a collective operation.
+func (m *mtf) collective(class string) {
+	m.word("Process", "root")
+	if class != "Barrier" {
+		m.name("CollectiveData")
+		m.b = append(m.b, '{')
+		m.word("SendAddress", "sendbuf", "buffer")
+		m.word("SendSize", "sendcount", "sendcounts", "count", "recvcounts")
+		m.word("SendDataType", "sendtype", "sendtypes", "datatype")
+		m.word("RcvAddress", "recvbuf", "buffer")
+		m.word("RcvSize", "recvcount", "recvcounts", "count")
+		m.word("RcvDataType", "recvtype", "recvtypes", "datatype")
+		m.b = append(m.b, '}')
+	}
+	m.word("OpType", "op")
+	m.request()
+}
