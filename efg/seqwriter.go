@@ -7,7 +7,7 @@ const (
 	seqActivate    = 8 // symbols a level hands on before there is one above
 	seqFirstWindow = 8
 	seqCredit      = 2  // windows of literals before a level goes to sleep
-	seqLongestNap  = 16 // windows
+	seqLongestNap  = 32 // windows
 )
 
 // SeqWriter folds values into a sequence as they come: constant amortised time
@@ -130,7 +130,7 @@ func (w *SeqWriter) push(n int, y symbol) {
 	l := &w.levels[n]
 	if l.asleep != 0 {
 		l.asleep--
-		w.handOn(n+1, y)
+		w.code = appendSymbol(w.code, y)
 		return
 	}
 	if l.d != 0 && l.at(l.pos-l.d) == y {
@@ -152,13 +152,14 @@ func (w *SeqWriter) push(n int, y symbol) {
 		return
 	}
 	if l.credit--; l.credit < 0 {
-		l.fallAsleep()
+		w.fallAsleep(n)
 	}
 }
 
-// fallAsleep: repeats have not paid of late; let symbols through unseen for a
-// while, twice as long as the last time, then start afresh.
-func (l *writeLevel) fallAsleep() {
+// fallAsleep: repeats have not paid at level n of late; let symbols through
+// unseen for a while, twice as long as the last time, then start afresh.
+func (w *SeqWriter) fallAsleep(n int) {
+	l := &w.levels[n]
 	window := uint32(len(l.ring))
 	if l.nap == 0 {
 		l.nap = window
@@ -167,6 +168,14 @@ func (l *writeLevel) fallAsleep() {
 	}
 	l.asleep = l.nap
 	l.credit = int(window) * seqCredit
+	l.forget()
+	for up := n + 1; up < SeqLevels && w.levels[up].ring != nil; up++ {
+		w.endMatch(up)
+		w.levels[up].forget()
+	}
+}
+
+func (l *writeLevel) forget() {
 	l.pos, l.d = 0, 0
 	clear(l.last)
 }

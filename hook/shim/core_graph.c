@@ -17,7 +17,7 @@
 enum { EDGES_SCAN = 8 };        /* more successors than this are hashed */
 
 typedef struct index_entry {
-    uint64_t hash;
+    uint64_t key;               /* lookup_key of the node */
     seg_node *node;
 } index_entry;
 
@@ -87,13 +87,25 @@ static inline bool matches(const seg_node *p, const uint64_t *w, unsigned n)
     return true;
 }
 
-static index_entry *index_slot(const graph *g, uint64_t hash, uint64_t mask, const uint64_t *words,
+/* A hash of the words that are not demoted, for the index only: cheaper than
+ * the XXH64 that a node keeps. */
+static inline uint64_t lookup_key(const uint64_t *w, unsigned n, uint64_t mask)
+{
+    uint64_t h = mask;
+    for (unsigned i = 0; i < n; i++)
+        if (!(mask >> i & 1))
+            h += (w[i] ^ h >> 32) * (XXP1 + 2 * i);
+    h ^= h >> 29;
+    return h * XXP2;
+}
+
+/* The entry of the live node that w belongs to, or a free one. */
+static index_entry *index_slot(const graph *g, uint64_t key, uint64_t mask, const uint64_t *w,
                                unsigned n)
 {
-    uint32_t size = 2 * g->cap, i = (uint32_t)hash & (size - 1);
+    uint32_t size = 2 * g->cap, i = (uint32_t)(key >> 32) & (size - 1);
     for (index_entry *e; (e = &g->index[i])->node != NULL; i = (i + 1) & (size - 1))
-        if (e->hash == hash && e->node->live == n && e->node->mask == mask
-            && memcmp(node_words(e->node), words, n * sizeof *words) == 0)
+        if (e->key == key && e->node->mask == mask && matches(e->node, w, n))
             break;
     return &g->index[i];
 }
@@ -112,10 +124,12 @@ static int grow_index(graph *g)
         return -1;
     }
     for (uint32_t k = 0; k < g->nnodes; k++) {
-        uint32_t i = (uint32_t)g->nodes[k]->hash & (2 * cap - 1);
+        seg_node *p = g->nodes[k];
+        uint64_t key = lookup_key(node_words(p), p->n, p->mask);
+        uint32_t i = (uint32_t)(key >> 32) & (2 * cap - 1);
         while (index[i].node != NULL)
             i = (i + 1) & (2 * cap - 1);
-        index[i] = (index_entry){g->nodes[k]->hash, g->nodes[k]};
+        index[i] = (index_entry){key, p};
     }
     free(g->index);
     g->index = index;
@@ -169,22 +183,23 @@ static int make_attrs(seg_node *p, uint64_t header)
     return 0;
 }
 
-static seg_node *make_node(graph *g, const event_in *e, const uint64_t *words, uint64_t mask,
-                           uint64_t hash)
+static seg_node *make_node(graph *g, const event_in *e, uint64_t mask)
 {
-    unsigned n = EFG_NWORDS(words[0]);
-    size_t head = (sizeof(seg_node) + n * sizeof *words + 63) & ~(size_t)63;
+    unsigned n = EFG_NWORDS(e->w[0]);
+    size_t head = (sizeof(seg_node) + n * sizeof *e->w + 63) & ~(size_t)63;
     if (g->nnodes == g->cap && grow_index(g) != 0)
         return NULL;
     define_vectors(e, mask);
     seg_node *p = efg_alloc(head + (g->times ? sizeof(seg_node_stats) : 0), 64);
     if (p == NULL)
         return NULL;
-    p->hash = hash;
+    uint64_t *words = node_words(p);
+    for (unsigned i = 0; i < n; i++)
+        words[i] = mask >> i & 1 ? 0 : e->w[i];
+    p->hash = xxh64(words, n * sizeof *words);
     p->mask = (uint32_t)mask;
     p->n = p->live = (uint16_t)n;
     p->index = g->nnodes;
-    memcpy(node_words(p), words, n * sizeof *words);
     if (make_attrs(p, words[0]) != 0 || sites_add_node(g->sites, e->w, p) != 0)
         return NULL;
     efg_publish_barrier();
@@ -201,24 +216,22 @@ static seg_node *make_node(graph *g, const event_in *e, const uint64_t *words, u
 static seg_node *find_node(graph *g, const event_in *e)
 {
     unsigned n = EFG_NWORDS(e->w[0]);
-    uint64_t words[EFG_MAX_WORDS], mask;
+    uint64_t mask;
     for (;;) {
         if (sites_mask(g->sites, e->w, &mask) != 0)
             return NULL;
-        for (unsigned i = 0; i < n; i++)
-            words[i] = mask >> i & 1 ? 0 : e->w[i];
-        uint64_t hash = xxh64(words, n * sizeof *words);
-        index_entry *at = index_slot(g, hash, mask, words, n);
-        if (at->node != NULL)
+        uint64_t key = lookup_key(e->w, n, mask);
+        index_entry *at = index_slot(g, key, mask, e->w, n);
+        if (likely(at->node != NULL))
             return at->node;
         int demoted = sites_make_room(g->sites, e->w);
         if (demoted < 0)
             return NULL;
         if (demoted)
             continue;
-        seg_node *p = make_node(g, e, words, mask, hash);
+        seg_node *p = make_node(g, e, mask);
         if (p != NULL)
-            *index_slot(g, hash, mask, words, n) = (index_entry){hash, p};
+            *index_slot(g, key, mask, e->w, n) = (index_entry){key, p};
         return p;
     }
 }

@@ -8,8 +8,9 @@
  * match to the level above, for which these are symbols again: loops in loops
  * fold. What leaves the highest active level becomes code bytes.
  *
- * A level at which nothing repeats goes to sleep for a while, longer each time:
- * it lets symbols through and forgets its past.
+ * A level at which nothing repeats goes to sleep for a while, longer each time,
+ * and the levels above with it: symbols go straight to the code, and the past is
+ * forgotten.
  *
  * A reader may look at any moment. The state (bytes of code, pending matches)
  * exists twice; a change that is more than one store is prepared in the other
@@ -26,7 +27,7 @@ enum {
     SEQ_ACTIVATE = 8,       /* symbols a level hands on before there is one above */
     SEQ_FIRST_WINDOW = 8,
     SEQ_CREDIT = 2,         /* windows of literals before a level goes to sleep */
-    SEQ_LONGEST_NAP = 16,   /* windows */
+    SEQ_LONGEST_NAP = 32,   /* windows */
     SEQ_CHUNK_MAX = 4096
 };
 
@@ -59,24 +60,29 @@ struct seq {
 
 /* ---- code bytes ---- */
 
-static int put_byte(seg_seq *s, seq *q, seg_seq_state *st, uint8_t b)
+static int next_chunk(seg_seq *s, seq *q)
 {
-    if (q->tail == NULL || q->used == q->tail->cap) {
-        uint32_t total = q->tail == NULL ? 32 : (q->tail->cap + (uint32_t)sizeof(seg_chunk)) * 2;
-        if (total > SEQ_CHUNK_MAX)
-            total = SEQ_CHUNK_MAX;
-        seg_chunk *c = efg_alloc(total, SEG_REF_UNIT);
-        if (c == NULL)
-            return -1;
-        c->cap = total - (uint32_t)sizeof(seg_chunk);
-        efg_publish_barrier();
-        if (q->tail == NULL)
-            s->first = efg_ref(c);
-        else
-            q->tail->next = efg_ref(c);
-        q->tail = c;
-        q->used = 0;
-    }
+    uint32_t total = q->tail == NULL ? 32 : (q->tail->cap + (uint32_t)sizeof(seg_chunk)) * 2;
+    if (total > SEQ_CHUNK_MAX)
+        total = SEQ_CHUNK_MAX;
+    seg_chunk *c = efg_alloc(total, SEG_REF_UNIT);
+    if (c == NULL)
+        return -1;
+    c->cap = total - (uint32_t)sizeof(seg_chunk);
+    efg_publish_barrier();
+    if (q->tail == NULL)
+        s->first = efg_ref(c);
+    else
+        q->tail->next = efg_ref(c);
+    q->tail = c;
+    q->used = 0;
+    return 0;
+}
+
+static inline int put_byte(seg_seq *s, seq *q, seg_seq_state *st, uint8_t b)
+{
+    if (unlikely(q->tail == NULL || q->used == q->tail->cap) && next_chunk(s, q) != 0)
+        return -1;
     ((uint8_t *)(q->tail + 1))[q->used++] = b;
     st->nbytes++;
     return 0;
@@ -223,17 +229,29 @@ static int end_match(seg_seq *s, seq *q, seg_seq_state *st, int n)
     return 0;
 }
 
-/* Repeats have not paid at level l of late: let symbols through unseen for a
- * while, twice as long as the last time, then start afresh. */
-static void fall_asleep(level *l, seg_seq_state *st, int n)
+static void forget(level *l, seg_seq_state *st, int n)
 {
+    l->pos = 0;
+    st->d[n] = 0;
+    memset(l->last, 0, 2 * (size_t)l->window * sizeof *l->last);
+}
+
+/* Repeats have not paid at level n of late: let symbols through unseen for a
+ * while, twice as long as the last time, then start afresh. */
+static int fall_asleep(seg_seq *s, seq *q, seg_seq_state *st, int n)
+{
+    level *l = &q->lv[n];
     uint32_t longest = l->window * SEQ_LONGEST_NAP;
     l->nap = l->nap == 0 ? l->window : l->nap * 2 < longest ? l->nap * 2 : longest;
     l->asleep = l->nap;
     l->credit = (int32_t)l->window * SEQ_CREDIT;
-    l->pos = 0;
-    st->d[n] = 0;
-    memset(l->last, 0, 2 * (size_t)l->window * sizeof *l->last);
+    forget(l, st, n);
+    for (int up = n + 1; up < SEG_SEQ_LEVELS && q->lv[up].window != 0; up++) {
+        if (end_match(s, q, st, up) != 0)
+            return -1;
+        forget(&q->lv[up], st, up);
+    }
+    return 0;
 }
 
 static int level_push(seg_seq *s, seq *q, seg_seq_state *st, int n, symbol y)
@@ -241,7 +259,7 @@ static int level_push(seg_seq *s, seq *q, seg_seq_state *st, int n, symbol y)
     level *l = &q->lv[n];
     if (l->asleep != 0) {
         l->asleep--;
-        return hand_on(s, q, st, n + 1, y);
+        return put_symbol(s, q, st, y);
     }
     uint32_t d = st->d[n];
     if (d != 0 && same(at(l, l->pos - d), y)) {
@@ -259,9 +277,7 @@ static int level_push(seg_seq *s, seq *q, seg_seq_state *st, int n, symbol y)
     }
     if (l->since_grown >= l->window && l->window < max_window[n])
         return grow_window(l);
-    if (--l->credit < 0)
-        fall_asleep(l, st, n);
-    return 0;
+    return --l->credit < 0 ? fall_asleep(s, q, st, n) : 0;
 }
 
 /* ---- interface ---- */
@@ -311,6 +327,14 @@ int seq_push(seg_seq *s, uint64_t v)
         l->v[(uint32_t)l->pos & (l->window - 1)] = x;
         l->pos++;
         st->m[0]++;
+        efg_publish_barrier();
+        st->n++;
+        return 0;
+    }
+    if (l->asleep != 0) {   /* code beyond the values that N counts does no harm */
+        l->asleep--;
+        if (put_symbol(s, q, st, (symbol){x, 0}) != 0)
+            return -1;
         efg_publish_barrier();
         st->n++;
         return 0;
