@@ -1,0 +1,222 @@
+package hook
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// workshop is a PATH with a C compiler and stand-ins for MPI compilers, and an
+// empty cache.
+type workshop struct {
+	t   *testing.T
+	bin string
+}
+
+func newWorkshop(t *testing.T) *workshop {
+	t.Helper()
+	w := &workshop{t, t.TempDir()}
+	for _, tool := range []string{"cc", "as", "ld"} {
+		path, err := exec.LookPath(tool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.must(os.Symlink(path, filepath.Join(w.bin, tool)))
+	}
+	t.Setenv("PATH", w.bin)
+	t.Setenv("CC", "")
+	t.Setenv("MPICC", "")
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	return w
+}
+
+func (w *workshop) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// add adds an MPI compiler whose library has a soname.
+func (w *workshop) add(name, soname string) {
+	w.t.Helper()
+	script, err := os.ReadFile("testdata/mpicc.sh")
+	w.must(err)
+	path := filepath.Join(w.bin, name)
+	w.must(os.WriteFile(path, script, 0o755))
+	w.header(name, "1")
+	out, err := exec.Command("cc", "-shared", "-Wl,-soname,"+soname, "-o", path+".library", "-x", "c", "/dev/null").CombinedOutput()
+	if err != nil {
+		w.t.Fatalf("%v: %s", err, out)
+	}
+}
+
+// header sets the content of a compiler's mpi.h.
+func (w *workshop) header(name, text string) {
+	dir := filepath.Join(w.bin, name+".include")
+	w.must(os.MkdirAll(dir, 0o755))
+	w.must(os.WriteFile(filepath.Join(dir, "mpi.h"), []byte(text), 0o644))
+}
+
+// compiled says whether the compiler compiled since it was last asked.
+func (w *workshop) compiled(name string) bool {
+	return os.Remove(filepath.Join(w.bin, name+".log")) == nil
+}
+
+func (w *workshop) ensure(rebuild bool) (h *Hook, log string) {
+	w.t.Helper()
+	var b strings.Builder
+	h, err := Ensure(Options{Log: &b, Rebuild: rebuild})
+	w.must(err)
+	return h, b.String()
+}
+
+func TestBuildOnce(t *testing.T) {
+	w := newWorkshop(t)
+	w.add("mpicc", "libmpi.so.40")
+	w.add("mpicc.mpich", "libmpich.so.12")
+	first, log := w.ensure(false)
+	if len(first.Backs) != 2 || first.Backs[0].Soname != "libmpi.so.40" || first.Backs[1].Soname != "libmpich.so.12" {
+		t.Fatalf("back ends %+v", first.Backs)
+	}
+	if strings.Count(log, "building") != 3 || !w.compiled("mpicc") || !w.compiled("mpicc.mpich") {
+		t.Errorf("log %q", log)
+	}
+	want := "libmpi.so.40=" + first.Backs[0].File + ":libmpich.so.12=" + first.Backs[1].File
+	if got := first.BackVar(); got != want {
+		t.Errorf("EFG_BACK %q, want %q", got, want)
+	}
+	again, log := w.ensure(false)
+	if log != "" || w.compiled("mpicc") || again.BackVar() != want || again.Front != first.Front {
+		t.Errorf("built again: log %q", log)
+	}
+	w.header("mpicc", "2")
+	other, _ := w.ensure(false)
+	if !w.compiled("mpicc") || w.compiled("mpicc.mpich") || other.Backs[0].File == first.Backs[0].File {
+		t.Error("another mpi.h: not built anew, or in the same place")
+	}
+	_, log = w.ensure(true)
+	if strings.Count(log, "building") != 3 || !w.compiled("mpicc.mpich") {
+		t.Errorf("asked to build anew: log %q", log)
+	}
+	w.tidy()
+}
+
+// tidy checks that the cache holds whole builds and nothing else.
+func (w *workshop) tidy() {
+	w.t.Helper()
+	dir := filepath.Join(os.Getenv("XDG_CACHE_HOME"), "efg")
+	entries, err := os.ReadDir(dir)
+	w.must(err)
+	for _, e := range entries {
+		files, err := os.ReadDir(filepath.Join(dir, e.Name()))
+		w.must(err)
+		if e.Name()[0] == '.' || len(files) != 1 {
+			w.t.Errorf("cache has %s with %d files", e.Name(), len(files))
+		}
+	}
+}
+
+func TestBuildsAtTheSameTime(t *testing.T) {
+	w := newWorkshop(t)
+	w.add("mpicc", "libmpi.so.40")
+	var wg sync.WaitGroup
+	hooks := make([]*Hook, 4)
+	for i := range hooks {
+		wg.Go(func() {
+			h, err := Ensure(Options{})
+			if err != nil {
+				t.Error(err)
+			}
+			hooks[i] = h
+		})
+	}
+	wg.Wait()
+	for _, h := range hooks {
+		if h == nil || h.Front != hooks[0].Front || h.BackVar() != hooks[0].BackVar() {
+			t.Fatalf("hooks differ: %+v, %+v", h, hooks[0])
+		}
+		if _, err := os.Stat(h.Backs[0].File); err != nil {
+			t.Error(err)
+		}
+	}
+	w.tidy()
+}
+
+// An MPI that cannot be built is left out, said so, and not tried again until
+// asked.
+func TestBrokenMPI(t *testing.T) {
+	w := newWorkshop(t)
+	w.add("mpicc", "libmpi.so.40")
+	w.add("mpicc.mpich", "libmpich.so.12")
+	broken := filepath.Join(w.bin, "mpicc.broken")
+	w.must(os.WriteFile(broken, nil, 0o644))
+	for i := range 2 {
+		h, log := w.ensure(false)
+		if len(h.Backs) != 1 || h.Backs[0].Soname != "libmpich.so.12" {
+			t.Fatalf("back ends %+v", h.Backs)
+		}
+		if !strings.Contains(log, "mpi.h: No such file or directory") || w.compiled("mpicc") != (i == 0) {
+			t.Errorf("time %d: log %q", i, log)
+		}
+	}
+	w.must(os.Remove(broken))
+	if h, _ := w.ensure(true); len(h.Backs) != 2 {
+		t.Errorf("mended: back ends %+v", h.Backs)
+	}
+	w.tidy()
+}
+
+func TestOnlyBrokenMPI(t *testing.T) {
+	w := newWorkshop(t)
+	w.add("mpicc", "libmpi.so.40")
+	w.must(os.WriteFile(filepath.Join(w.bin, "mpicc.broken"), nil, 0o644))
+	_, err := Ensure(Options{})
+	var failed *BuildError
+	if !errors.As(err, &failed) || !strings.Contains(failed.Output, "mpi.h") {
+		t.Errorf("error %v", err)
+	}
+	w = newWorkshop(t)
+	w.add("mpicc", "libother.so.1")
+	if _, err := Ensure(Options{}); err == nil || !strings.Contains(err.Error(), "links no shared MPI library") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestNoCompilers(t *testing.T) {
+	w := newWorkshop(t)
+	var missing *MissingError
+	if _, err := Ensure(Options{}); !errors.As(err, &missing) || missing.What != "no MPI compiler" {
+		t.Errorf("error %v", err)
+	}
+	w.must(os.Remove(filepath.Join(w.bin, "cc")))
+	if _, err := Ensure(Options{}); !errors.As(err, &missing) || missing.What != "no C compiler" {
+		t.Errorf("error %v", err)
+	}
+}
+
+// The cache's name goes into LD_PRELOAD.
+func TestCacheNames(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", filepath.Join(t.TempDir(), "a b"))
+	if _, err := cacheDir(); err == nil {
+		t.Error("a blank in the name is no error")
+	}
+	t.Setenv("XDG_CACHE_HOME", "")
+	t.Setenv("HOME", "")
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	dir, err := cacheDir()
+	if err != nil || !strings.HasPrefix(dir, tmp+"/efg-cache-") {
+		t.Errorf("without a home: %q, %v", dir, err)
+	}
+	if err := os.Chmod(filepath.Dir(dir), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := cacheDir(); err == nil {
+		t.Error("a cache that others can write to is no error")
+	}
+}

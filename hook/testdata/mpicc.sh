@@ -1,0 +1,24 @@
+#!/bin/sh
+# A stand-in for an MPI compiler wrapper: compiles nothing, links a library that
+# needs $0's libmpi, counts its work in $0.log, and fails if $0.broken is there.
+case $1 in
+-show)
+    echo "cc -I$0.include -lmpi"
+    exit;;
+esac
+while [ $# -gt 0 ]; do
+    case $1 in
+    -c) echo compile >>"$0.log"; compile=1;;
+    -o) out=$2; shift;;
+    esac
+    shift
+done
+if [ -e "$0.broken" ]; then
+    echo "mpi.h: No such file or directory" >&2
+    exit 1
+fi
+if [ "$compile" ]; then
+    : >"$out"
+else
+    cc -shared -o "$out" -Wl,--no-as-needed "$0.library"
+fi
