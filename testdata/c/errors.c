@@ -10,14 +10,14 @@ static int class_of(int rc)
 
 int main(int argc, char **argv)
 {
-    int rank, size, x[8] = { 0 }, rc;
+    int rank, size, x[8] = { 0 }, y[8], rc;
     MPI_Status st[2];
     MPI_Request r[2];
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    int left = (rank + size - 1) % size, right = (rank + 1) % size;
     int rounds = number_arg(argc, argv, 1, 5);
     for (int i = 0; i < rounds; i++) {
         rc = MPI_Send(x, 1, MPI_INT, size + 5, 0, MPI_COMM_WORLD);
@@ -31,10 +31,10 @@ int main(int argc, char **argv)
         rc = MPI_Bcast(x, 1, MPI_INT, size + 1, MPI_COMM_WORLD);
         CHECK(class_of(rc) == MPI_ERR_ROOT);
         /* a message that is too long for one receive of two */
-        MPI_Irecv(&x[0], 1, MPI_INT, 0, 1, MPI_COMM_SELF, &r[0]);
-        MPI_Irecv(&x[4], 1, MPI_INT, 0, 2, MPI_COMM_SELF, &r[1]);
-        MPI_Send(x, 3, MPI_INT, 0, 1, MPI_COMM_SELF);
-        MPI_Send(x, 1, MPI_INT, 0, 2, MPI_COMM_SELF);
+        MPI_Irecv(&y[0], 1, MPI_INT, left, 1, MPI_COMM_WORLD, &r[0]);
+        MPI_Irecv(&y[4], 1, MPI_INT, left, 2, MPI_COMM_WORLD, &r[1]);
+        MPI_Send(x, 3, MPI_INT, right, 1, MPI_COMM_WORLD);
+        MPI_Send(x, 1, MPI_INT, right, 2, MPI_COMM_WORLD);
         if (i % 2) {
             rc = MPI_Waitall(2, r, st);
             CHECK(class_of(rc) == MPI_ERR_IN_STATUS);

@@ -1,5 +1,5 @@
-/* Dynamic processes: a spawned pair of children, and a connection between the
- * halves of the job by a port: spawn */
+/* Dynamic processes: a spawned pair of children. Some builds of MPICH cannot
+ * (the UCX netmod): then the error comes back to the program: spawn */
 #include "check.h"
 
 #include <string.h>
@@ -19,12 +19,15 @@ static void child(MPI_Comm parent)
     MPI_Comm_disconnect(&parent);
 }
 
-static void parents(char *self)
+static int parents(char *self)
 {
     int rank, x = 17, sum, errors[2];
     MPI_Comm children, all;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_spawn(self, MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, errors);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    if (MPI_Comm_spawn(self, MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children,
+                       errors) != MPI_SUCCESS)
+        return 0;
     MPI_Bcast(&x, 1, MPI_INT, rank == 0 ? MPI_ROOT : MPI_PROC_NULL, children);
     if (rank == 0)
         for (int i = 0; i < 2; i++) {
@@ -35,6 +38,7 @@ static void parents(char *self)
     MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, all);
     MPI_Comm_free(&all);
     MPI_Comm_disconnect(&children);
+    return 2;
 }
 
 int main(int argc, char **argv)
@@ -45,8 +49,7 @@ int main(int argc, char **argv)
     if (parent != MPI_COMM_NULL) {
         child(parent);
     } else {
-        parents(argv[0]);
-        say_ok("spawn", 2);
+        say_ok("spawn", parents(argv[0]));
     }
     MPI_Finalize();
     return 0;

@@ -1,0 +1,210 @@
+package groundtruth
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// Process is what the logger wrote about one process.
+type Process struct {
+	PID       int
+	Rank      int // in MPI_COMM_WORLD, or what the launcher said; -1 if neither
+	Size      int
+	Spawned   bool
+	Constants map[string]int64 // MPI_INT: value of the handle, MPI_ANY_TAG: number
+	Threads   [][]Call
+}
+
+// Call is one line of a log.
+type Call struct {
+	Line       string
+	Start, End int64 // ticks of the process's clock
+	Lang, Op   string
+	In, Out    []Field
+	Err        int  // error class
+	Done       bool // the call came back
+	Abandoned  bool // it was left with longjmp
+}
+
+// Field is one argument as the logger wrote it.
+type Field struct{ Name, Raw string }
+
+// ReadLogs reads what the logger wrote into dir, processes by rank.
+func ReadLogs(dir string) ([]*Process, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.process"))
+	if err != nil {
+		return nil, err
+	}
+	var all []*Process
+	for _, f := range files {
+		p, err := readProcess(f)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
+	placeSpawned(all)
+	sort.Slice(all, func(i, j int) bool { return all[i].Rank < all[j].Rank })
+	return all, nil
+}
+
+// placeSpawned numbers the processes of a second world after those of the first.
+func placeSpawned(all []*Process) {
+	first := 0
+	for _, p := range all {
+		if !p.Spawned {
+			first = max(first, p.Size)
+		}
+	}
+	for _, p := range all {
+		if p.Spawned {
+			p.Rank += first
+		}
+	}
+}
+
+func readProcess(file string) (*Process, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	p := &Process{Rank: -1, Constants: map[string]int64{}}
+	base := strings.TrimSuffix(file, ".process")
+	if p.PID, err = strconv.Atoi(filepath.Base(base)); err != nil {
+		return nil, fmt.Errorf("%s: not the logger's", file)
+	}
+	for _, line := range strings.Split(string(data), "\n") {
+		p.processLine(strings.Fields(line))
+	}
+	for t := 0; ; t++ {
+		calls, err := readCalls(fmt.Sprintf("%s.%d.log", base, t))
+		if os.IsNotExist(err) {
+			return p, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		p.Threads = append(p.Threads, calls)
+	}
+}
+
+func (p *Process) processLine(f []string) {
+	if len(f) < 2 {
+		return
+	}
+	n, _ := strconv.ParseInt(f[len(f)-1], 10, 64)
+	switch {
+	case f[0] == "constant" && len(f) == 3:
+		p.Constants[f[1]] = n
+	case f[0] == "launched" && p.Rank < 0:
+		p.Rank = int(n)
+	case f[0] == "rank" && len(f) == 4:
+		p.Rank, _ = strconv.Atoi(f[1])
+		p.Size, _ = strconv.Atoi(f[2])
+		p.Spawned = n != 0
+	}
+}
+
+func readCalls(file string) ([]Call, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	data = bytes.TrimRight(data, "\x00")
+	var calls []Call
+	sc := bufio.NewScanner(bytes.NewReader(data))
+	sc.Buffer(nil, len(data)+1)
+	for sc.Scan() {
+		c, err := parseCall(sc.Text())
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", file, len(calls)+1, err)
+		}
+		calls = append(calls, c)
+	}
+	return calls, sc.Err()
+}
+
+// parseCall reads a line: start language procedure input... | output... = error end.
+// A line without its end is a call that did not come back.
+func parseCall(line string) (Call, error) {
+	c := Call{Line: line}
+	words := strings.Fields(line)
+	bar := slices.Index(words, "|")
+	if len(words) < 3 || bar < 0 {
+		// the process died while the line was being written: too little to tell
+		return Call{Line: line}, nil
+	}
+	var err error
+	if c.Start, err = strconv.ParseInt(words[0], 10, 64); err != nil {
+		return c, err
+	}
+	c.Lang, c.Op = words[1], words[2]
+	c.In = parseFields(words[3:bar])
+	rest := words[bar+1:]
+	switch n := len(rest); {
+	case n >= 3 && rest[n-3] == "=":
+		c.Done = true
+		c.Out = parseFields(rest[:n-3])
+		c.Err, _ = strconv.Atoi(rest[n-2])
+		c.End, err = strconv.ParseInt(rest[n-1], 10, 64)
+	case n > 0 && rest[n-1] == "!":
+		c.Abandoned = true
+	}
+	return c, err
+}
+
+func parseFields(words []string) []Field {
+	var fields []Field
+	for _, w := range words {
+		if name, raw, ok := strings.Cut(w, "="); ok {
+			fields = append(fields, Field{name, raw})
+		}
+	}
+	return fields
+}
+
+// get returns the raw value of a field, "" if it is not there.
+func get(fields []Field, name string) string {
+	for _, f := range fields {
+		if f.Name == name {
+			return f.Raw
+		}
+	}
+	return ""
+}
+
+// elements splits "[a,b]".
+func elements(raw string) []string {
+	raw = strings.TrimSuffix(strings.TrimPrefix(raw, "["), "]")
+	if raw == "" {
+		return nil
+	}
+	return strings.Split(raw, ",")
+}
+
+// handle is a handle as the logger writes it: class:value or class:value:address.
+type handle struct {
+	class   string
+	value   int64
+	address string
+}
+
+func parseHandle(raw string) (h handle, ok bool) {
+	parts := strings.Split(raw, ":")
+	if len(parts) < 2 || len(parts) > 3 || parts[0] == "" || parts[0][0] < 'a' {
+		return h, false
+	}
+	v, err := strconv.ParseInt(parts[1], 10, 64)
+	h = handle{class: parts[0], value: v}
+	if len(parts) == 3 {
+		h.address = parts[2]
+	}
+	return h, err == nil
+}
