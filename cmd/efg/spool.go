@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"github.com/efg-tools/efg/hook"
 	"github.com/efg-tools/efg/hook/segment"
 	"github.com/efg-tools/efg/internal/symbolize"
+	"github.com/efg-tools/efg/signature"
 )
 
 // roomForSegments is what must be free in /dev/shm to put segments there.
@@ -92,6 +94,7 @@ func collect(dir, output string, meta efg.Meta, errOut io.Writer) (int, error) {
 	if len(procs) == 0 {
 		return 0, errors.Join(failed...)
 	}
+	separateWorlds(procs)
 	meta.Sites = symbolize.Sites(procs)
 	if err := efg.WriteRun(output, procs, meta); err != nil {
 		return 0, err
@@ -100,6 +103,26 @@ func collect(dir, output string, meta efg.Meta, errOut io.Writer) (int, error) {
 		fmt.Fprintln(errOut, "efg: a process is missing from the file:", err)
 	}
 	return len(procs), nil
+}
+
+// separateWorlds tells apart worlds that have one name, because their launcher
+// gives none and a script started several, one after the other: the n-th process
+// of a rank, by the time it started, is in the n-th world.
+func separateWorlds(procs []*efg.Process) {
+	type place struct {
+		world      uint64
+		rank, size int
+	}
+	byStart := slices.Clone(procs)
+	slices.SortStableFunc(byStart, func(a, b *efg.Process) int { return cmp.Compare(a.Start, b.Start) })
+	seen := map[place]uint64{}
+	for _, p := range byStart {
+		at := place{p.World, p.Rank, p.Size}
+		if n := seen[at]; n > 0 && p.Rank >= 0 {
+			p.World = signature.Hash(p.World, n)
+		}
+		seen[at]++
+	}
 }
 
 func parent(file string) string { return filepath.Dir(file) }

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/signature"
+)
+
+// mpi is an MPI to test with.
+type mpi struct {
+	name     string
+	launcher []string // of two processes
+}
+
+var mpis = []mpi{
+	{"openmpi", []string{"timeout", "60", "mpiexec.openmpi", "--oversubscribe", "-n", "2"}},
+	{"mpich", []string{"timeout", "60", "mpiexec.mpich", "-n", "2"}},
+}
+
+// compileMPI builds a test program.
+func compileMPI(t *testing.T, m mpi, source string) string {
+	t.Helper()
+	t.Setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")
+	t.Setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+	program := filepath.Join(t.TempDir(), strings.TrimSuffix(source, ".c"))
+	out, err := exec.Command("mpicc."+m.name, "-g", "-Wall", "-Wextra", "-Werror", "-pthread",
+		"-o", program, filepath.Join("testdata", source)).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return program
+}
+
+// record runs a command under efg run.
+func record(t *testing.T, args ...string) (procs []*efg.Process, out, errOut string, status int) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "run.efg")
+	out, errOut, status = efgRun(t, nil, append([]string{"run", "-o", file, "--"}, args...)...)
+	run, err := efg.OpenRun(file)
+	if err != nil {
+		t.Fatalf("%v\nstatus %d, output %q, errors %q", err, status, out, errOut)
+	}
+	defer run.Close()
+	for i := range run.Procs {
+		p, err := run.Process(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		procs = append(procs, p)
+	}
+	return procs, out, withoutBuilds(errOut), status
+}
+
+// calls are the procedures that a process called, in order.
+func calls(t *testing.T, p *efg.Process) []string {
+	t.Helper()
+	var l []string
+	for i := range p.Streams {
+		w := p.Streams[i].Walk(p.Defs)
+		for w.Next() {
+			l = append(l, signature.ProcByID(signature.Header(w.Words()[0]).Proc()).Name)
+		}
+		if err := w.Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return l
+}
+
+// plain runs a command without efg.
+func plain(t *testing.T, args ...string) (out string, status int) {
+	t.Helper()
+	cmd := exec.Command(args[0], args[1:]...)
+	b, err := cmd.Output()
+	if cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return string(b), cmd.ProcessState.ExitCode()
+}
+
+// Programs that fork, exec, call system() and end badly: same output and status
+// as without efg, and everything before the end is recorded.
+func TestRunPrograms(t *testing.T) {
+	whole := []string{"MPI_Init", "MPI_Barrier", "MPI_Barrier", "MPI_Barrier", "MPI_Finalize"}
+	for _, m := range mpis {
+		program := compileMPI(t, m, "children.c")
+		for _, c := range []struct {
+			end      string
+			launcher []string
+			ends     efg.End
+			calls    []string
+		}{
+			{"well", m.launcher, efg.EndFinalized, whole},
+			{"fail", m.launcher, efg.EndFinalized, whole},
+			{"exit", []string{"env"}, efg.EndExit, whole[:3]},
+			// Rank 0 waits in the barrier for a process that is no more.
+			{"kill", m.launcher, efg.EndOpen, whole[:3]},
+		} {
+			t.Run(m.name+"/"+c.end, func(t *testing.T) {
+				args := append(slices.Clone(c.launcher), program, c.end)
+				n := 2
+				if len(c.launcher) == 1 {
+					n = 1
+				}
+				wantOut, wantStatus := plain(t, args...)
+				procs, out, errOut, status := record(t, args...)
+				if withoutPIDs(out) != withoutPIDs(wantOut) || status != wantStatus {
+					t.Errorf("status %d, output %q; without efg %d, %q; errors %q", status, out, wantStatus, wantOut, errOut)
+				}
+				if len(procs) != n {
+					t.Fatalf("%d processes", len(procs))
+				}
+				for i, p := range procs {
+					if p.Rank != i || p.Size != n || len(p.Streams) != 1 {
+						t.Fatalf("process %d: rank %d of %d, %d streams", i, p.Rank, p.Size, len(p.Streams))
+					}
+					if got := calls(t, p); !slices.Equal(got, c.calls) {
+						t.Errorf("rank %d: %q, want %q", i, got, c.calls)
+					}
+					if end := p.Streams[0].End; end != c.ends {
+						t.Errorf("rank %d: ended as %d, want %d", i, end, c.ends)
+					}
+				}
+			})
+		}
+	}
+}
+
+// withoutPIDs drops the line in which Hydra tells a process number.
+func withoutPIDs(out string) string {
+	var b strings.Builder
+	for line := range strings.Lines(out) {
+		if !strings.HasPrefix(line, "=   PID ") {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+// A script that starts two programs, with a tool in front of the hook.
+func TestRunScriptWithTool(t *testing.T) {
+	for _, m := range mpis {
+		t.Run(m.name, func(t *testing.T) {
+			program := compileMPI(t, m, "children.c")
+			tool := filepath.Join(t.TempDir(), "tool.so")
+			out, err := exec.Command("cc", "-shared", "-fPIC", "-o", tool, "testdata/tool.c", "-ldl").CombinedOutput()
+			if err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			t.Setenv("LD_PRELOAD", tool)
+			launch := strings.Join(m.launcher, " ") + " " + program
+			procs, text, errOut, status := record(t, "sh", "-c", fmt.Sprintf("%s | cat; %s fail", launch, launch))
+			if text != "children 3 4 6\nchildren 3 4 6\n" || status != 7 {
+				t.Errorf("status %d, output %q", status, text)
+			}
+			if n := strings.Count(errOut, "tool\n"); n != 12 {
+				t.Errorf("the tool saw %d barriers, not 12", n)
+			}
+			if len(procs) != 4 || procs[0].World == procs[1].World && procs[0].Rank == procs[1].Rank {
+				t.Errorf("%d processes", len(procs))
+			}
+			for _, p := range procs {
+				if got := calls(t, p); len(got) != 5 {
+					t.Errorf("rank %d: %q", p.Rank, got)
+				}
+			}
+		})
+	}
+}
+
+// Python opens its MPI module privately; the MPI is that of mpi4py's build.
+func TestRunPython(t *testing.T) {
+	t.Setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")
+	t.Setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+	script := filepath.Join(t.TempDir(), "p.py")
+	text := "from mpi4py import MPI\nc = MPI.COMM_WORLD\nc.Barrier()\nprint(c.allreduce(20 + c.rank))\n"
+	if err := os.WriteFile(script, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	procs, out, errOut, status := record(t, append(slices.Clone(mpis[0].launcher), "/usr/bin/python3", script)...)
+	if out != "41\n41\n" || status != 0 || len(procs) != 2 {
+		t.Fatalf("status %d, output %q, errors %q, %d processes", status, out, errOut, len(procs))
+	}
+	for _, p := range procs {
+		l := calls(t, p)
+		if l[0] != "MPI_Init_thread" || !slices.Contains(l, "MPI_Barrier") || l[len(l)-1] != "MPI_Finalize" {
+			t.Errorf("rank %d: %q", p.Rank, l)
+		}
+	}
+}

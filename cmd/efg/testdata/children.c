@@ -1,0 +1,43 @@
+/* An MPI program that starts others, and ends as argument 1 says. */
+#include <mpi.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int child(int exec)
+{
+    fflush(stdout);
+    pid_t p = fork();
+    if (p == 0) {
+        if (exec) execlp("sh", "sh", "-c", "exit 4", (char *)NULL);
+        int flag;
+        MPI_Initialized(&flag);    /* a call that a fork may make */
+        _exit(flag ? 6 : 0);
+    }
+    int status;
+    waitpid(p, &status, 0);
+    return WEXITSTATUS(status);
+}
+
+int main(int argc, char **argv)
+{
+    const char *end = argc > 1 ? argv[1] : "";
+    int rank;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Barrier(MPI_COMM_WORLD);
+    int a = system("exit 3") >> 8, b = child(1), c = child(0);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) printf("children %d %d %d\n", a, b, c);
+    fflush(stdout);
+    usleep(300000);    /* all have left the barrier */
+    if (!strcmp(end, "kill") && rank == 1) raise(SIGKILL);
+    if (!strcmp(end, "exit")) exit(5);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+    return !strcmp(end, "fail") ? 7 : 0;
+}
