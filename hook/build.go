@@ -64,6 +64,10 @@ func (b *builder) back(c compiler) (Back, error) {
 	dir, err := b.cached("back", c, backName, func(dir string) error {
 		return compile(c, dir, files, append(slices.Clone(commonFlags), mpiFlags...), append(linkFlags, "-ldl"), backName)
 	})
+	var failed *BuildError
+	if errors.As(err, &failed) && strings.Contains(failed.Output, unsupported) {
+		return Back{}, &UnsupportedError{c.path}
+	}
 	if err != nil {
 		return Back{}, err
 	}

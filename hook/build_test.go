@@ -20,7 +20,7 @@ type workshop struct {
 func newWorkshop(t *testing.T) *workshop {
 	t.Helper()
 	w := &workshop{t, t.TempDir()}
-	for _, tool := range []string{"cc", "as", "ld"} {
+	for _, tool := range []string{"cc", "as", "ld", "cat"} {
 		path, err := exec.LookPath(tool)
 		if err != nil {
 			t.Fatal(err)
@@ -154,7 +154,7 @@ func TestBrokenMPI(t *testing.T) {
 	w.add("mpicc", "libmpi.so.40")
 	w.add("mpicc.mpich", "libmpich.so.12")
 	broken := filepath.Join(w.bin, "mpicc.broken")
-	w.must(os.WriteFile(broken, nil, 0o644))
+	w.must(os.WriteFile(broken, []byte("mpi.h: No such file or directory"), 0o644))
 	for i := range 2 {
 		h, log := w.ensure(false)
 		if len(h.Backs) != 1 || h.Backs[0].Soname != "libmpich.so.12" {
@@ -174,11 +174,21 @@ func TestBrokenMPI(t *testing.T) {
 func TestOnlyBrokenMPI(t *testing.T) {
 	w := newWorkshop(t)
 	w.add("mpicc", "libmpi.so.40")
-	w.must(os.WriteFile(filepath.Join(w.bin, "mpicc.broken"), nil, 0o644))
+	w.must(os.WriteFile(filepath.Join(w.bin, "mpicc.broken"), []byte("mpi.h: No such file or directory"), 0o644))
 	_, err := Ensure(Options{})
 	var failed *BuildError
 	if !errors.As(err, &failed) || !strings.Contains(failed.Output, "mpi.h") {
 		t.Errorf("error %v", err)
+	}
+	w = newWorkshop(t)
+	w.add("mpicc", "libmpi.so.40")
+	w.must(os.WriteFile(filepath.Join(w.bin, "mpicc.broken"), []byte(unsupported), 0o644))
+	var not *UnsupportedError
+	if _, err := Ensure(Options{}); !errors.As(err, &not) {
+		t.Errorf("error %v", err)
+	}
+	if text, err := os.ReadFile("shim/back.h"); err != nil || !strings.Contains(string(text), `#error "`+unsupported+`"`) {
+		t.Errorf("back.h does not say %q", unsupported)
 	}
 	w = newWorkshop(t)
 	w.add("mpicc", "libother.so.1")

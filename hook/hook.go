@@ -71,6 +71,18 @@ func (e *BuildError) Error() string {
 
 func (e *BuildError) Unwrap() error { return e.Err }
 
+// UnsupportedError says that a compiler is that of an MPI without a back end.
+type UnsupportedError struct {
+	Compiler string
+}
+
+func (e *UnsupportedError) Error() string {
+	return e.Compiler + ": this MPI is not supported; Open MPI and the MPICH family are"
+}
+
+// unsupported is what hook/shim/back.h says about an MPI without a back end.
+const unsupported = "efg has no back end for this MPI"
+
 // Ensure returns the hook, building what is not in the cache. An MPI whose back
 // end cannot be built is logged and left out, unless it is the only one.
 func Ensure(opt Options) (*Hook, error) {

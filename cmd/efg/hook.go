@@ -48,11 +48,13 @@ func runHook(cmd *cobra.Command, rebuild bool) error {
 	return nil
 }
 
-// ensureHook makes a missing compiler an error of status 2.
+// ensureHook makes a missing compiler or an MPI that is not supported an error
+// of status 2.
 func ensureHook(opt hook.Options) (*hook.Hook, error) {
 	h, err := hook.Ensure(opt)
 	var missing *hook.MissingError
-	if errors.As(err, &missing) {
+	var unsupported *hook.UnsupportedError
+	if errors.As(err, &missing) || errors.As(err, &unsupported) {
 		return nil, &exitError{2, err}
 	}
 	return h, err

@@ -14,7 +14,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { PLACES = 1024 };         /* entries of a thread's callsite cache */
+enum { FIRST_PLACES = 256 };
+
+typedef struct place {
+    const void *address;
+    uint64_t word;
+} place;
 
 typedef struct stream {
     efg_stream pub;             /* first: wrappers hold a pointer to it */
@@ -22,10 +27,8 @@ typedef struct stream {
     graph *graph;
     bool stopped;               /* out of space */
     uint64_t last_end;          /* ticks */
-    struct {
-        const void *address;
-        uint64_t word;
-    } place[PLACES];
+    place *places;              /* callsites by return address; open addressing */
+    uint32_t places_size, places_used;
 } stream;
 
 static __thread struct {
@@ -154,16 +157,49 @@ void efg_slot_free(uint64_t id)
         graph_slot_free(streams[thread]->graph, id);
 }
 
+static inline place *place_slot(place *table, uint32_t size, const void *address)
+{
+    uint32_t i = (uint32_t)((uint64_t)(uintptr_t)address * XXP1 >> 40) & (size - 1);
+    while (table[i].address != address && table[i].address != NULL)
+        i = (i + 1) & (size - 1);
+    return &table[i];
+}
+
+static int grow_places(stream *s)
+{
+    uint32_t size = s->places_size == 0 ? FIRST_PLACES : 2 * s->places_size;
+    place *table = calloc(size, sizeof *table);
+    if (table == NULL)
+        return -1;
+    for (uint32_t i = 0; i < s->places_size; i++)
+        if (s->places[i].address != NULL)
+            *place_slot(table, size, s->places[i].address) = s->places[i];
+    free(s->places);
+    s->places = table;
+    s->places_size = size;
+    return 0;
+}
+
+/* A callsite that the table does not have yet. */
+static uint64_t new_place(stream *s, const void *address)
+{
+    uint64_t word = efg_place_word(address);
+    if (2 * s->places_used >= s->places_size && grow_places(s) != 0)
+        return word;
+    *place_slot(s->places, s->places_size, address) = (place){address, word};
+    s->places_used++;
+    return word;
+}
+
 uint64_t efg_site_word(efg_stream *t, void *return_address)
 {
     stream *s = (stream *)t;
-    uintptr_t a = (uintptr_t)return_address;
-    unsigned i = (unsigned)(a ^ a >> 10) & (PLACES - 1);
-    if (unlikely(s->place[i].address != return_address)) {
-        s->place[i].word = efg_place_word(return_address);
-        s->place[i].address = return_address;
+    if (likely(s->places_size != 0)) {
+        const place *p = place_slot(s->places, s->places_size, return_address);
+        if (likely(p->address != NULL))
+            return p->word;
     }
-    return s->place[i].word;
+    return new_place(s, return_address);
 }
 
 uint64_t efg_vec_word(efg_stream *t, unsigned word, const uint64_t *data, uint32_t len)

@@ -1,6 +1,7 @@
 #!/bin/sh
 # A stand-in for an MPI compiler wrapper: compiles nothing, links a library that
-# needs $0's libmpi, counts its work in $0.log, and fails if $0.broken is there.
+# needs $0's libmpi, notes its work in $0.log, and fails with the
+# text of $0.broken if that is there.
 case $1 in
 -show)
     echo "cc -I$0.include -lmpi"
@@ -14,7 +15,7 @@ while [ $# -gt 0 ]; do
     shift
 done
 if [ -e "$0.broken" ]; then
-    echo "mpi.h: No such file or directory" >&2
+    cat "$0.broken" >&2
     exit 1
 fi
 if [ "$compile" ]; then
