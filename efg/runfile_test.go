@@ -2,7 +2,6 @@ package efg
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"io"
 	"math/rand"
@@ -386,61 +385,4 @@ func TestWordsRoundTrip(t *testing.T) {
 	if err := c.close(); err != nil {
 		t.Error(err)
 	}
-}
-
-// fixChecksums makes the checksums of a file right, as far as its blocks can
-// be found.
-func fixChecksums(b []byte) {
-	if len(b) < headerSize+trailerSize {
-		return
-	}
-	t := b[len(b)-trailerSize:]
-	binary.LittleEndian.PutUint64(t[16:], xxhash.Sum64(t[:16]))
-	for at := headerSize; at < len(b)-trailerSize; {
-		c := &cursor{buf: b[at:]}
-		c.byte()
-		encoding := c.byte()
-		stored := c.uvarint()
-		if encoding == encodingZstd {
-			c.uvarint()
-		}
-		c.bytes(stored)
-		if c.err != nil || c.left() < checksumSize {
-			return
-		}
-		binary.LittleEndian.PutUint64(b[at+c.off:], xxhash.Sum64(b[at:at+c.off]))
-		at += c.off + checksumSize
-	}
-}
-
-// FuzzRunFile feeds changed files to the reader and the validator: an error or
-// a run, never a panic. What the validator accepts must come back the same.
-func FuzzRunFile(f *testing.F) {
-	p := sampleProcess(0)
-	f.Add(encode(f, []*Process{p, sampleProcess(1)}, sampleMeta(p)))
-	f.Add(encode(f, nil, Meta{}))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		data = bytes.Clone(data)
-		fixChecksums(data)
-		r, err := NewRun(bytes.NewReader(data), int64(len(data)))
-		if err != nil || Validate(r) != nil {
-			return
-		}
-		var procs []*Process
-		for i := range r.Procs {
-			p, err := r.Process(i)
-			if err != nil {
-				t.Fatalf("validated, but: %v", err)
-			}
-			procs = append(procs, p)
-		}
-		again := encode(t, procs, r.Meta)
-		r2, err := NewRun(bytes.NewReader(again), int64(len(again)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := Validate(r2); err != nil {
-			t.Fatal(err)
-		}
-	})
 }

@@ -1,0 +1,130 @@
+package efg
+
+import (
+	"bytes"
+	"encoding/binary"
+	"testing"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// blockContent is a block of a file that is being put together.
+type blockContent struct {
+	kind    blockKind
+	content []byte
+}
+
+// sampleBlocks returns the contents of a file's blocks, the index last.
+func sampleBlocks(tb testing.TB) []blockContent {
+	p := sampleProcess(0)
+	q := sampleProcess(1)
+	data := encode(tb, []*Process{p, q}, sampleMeta(p))
+	r, err := NewRun(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	index, err := r.trailer()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var blocks []blockContent
+	for _, ref := range append(r.blocks, index) {
+		content, err := readBlock(r.r, ref, "sample")
+		if err != nil {
+			tb.Fatal(err)
+		}
+		blocks = append(blocks, blockContent{ref.kind, content})
+	}
+	return blocks
+}
+
+// assemble makes a file of blocks. The lengths in the index are put right; the
+// rest of it stays.
+func assemble(blocks []blockContent) []byte {
+	b := append([]byte(runMagic), make([]byte, 8)...)
+	binary.LittleEndian.PutUint32(b[8:], runVersion)
+	var index []byte
+	for _, x := range blocks[:len(blocks)-1] {
+		start := len(b)
+		b = appendBlock(b, x.kind, x.content)
+		index = appendUvarint(append(index, byte(x.kind)), uint64(len(b)-start))
+	}
+	old := &cursor{buf: blocks[len(blocks)-1].content}
+	n := old.count(2)
+	for range n {
+		old.byte()
+		old.uvarint()
+	}
+	index = append(appendUvarint(nil, uint64(len(blocks)-1)), index...)
+	start := uint64(len(b))
+	b = appendBlock(b, blockIndex, append(index, old.buf[old.off:]...))
+	t := appendU64(appendU64(nil, start), uint64(len(b))-start)
+	b = append(b, appendU64(t, xxhash.Sum64(t))...)
+	return append(b, trailerMagic...)
+}
+
+// FuzzRunFile puts a changed block into a file that is right otherwise, with
+// right checksums: the reader and the validator return an error or accept it,
+// and never panic. What the validator accepts must be readable, and must be
+// written again as a file that is valid.
+func FuzzRunFile(f *testing.F) {
+	blocks := sampleBlocks(f)
+	for i, b := range blocks {
+		f.Add(i, b.content)
+	}
+	f.Fuzz(func(t *testing.T, which int, content []byte) {
+		changed := append([]blockContent(nil), blocks...)
+		i := int(uint(which) % uint(len(blocks)))
+		changed[i].content = content
+		data := assemble(changed)
+		r, err := NewRun(bytes.NewReader(data), int64(len(data)))
+		if err != nil || Validate(r) != nil {
+			return
+		}
+		var procs []*Process
+		for i := range r.Procs {
+			p, err := r.Process(i)
+			if err != nil {
+				t.Fatalf("validated, but: %v", err)
+			}
+			procs = append(procs, p)
+		}
+		again := encode(t, procs, r.Meta)
+		r2, err := NewRun(bytes.NewReader(again), int64(len(again)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Validate(r2); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// FuzzRunFileBytes changes the file as a whole.
+func FuzzRunFileBytes(f *testing.F) {
+	p := sampleProcess(0)
+	f.Add(encode(f, []*Process{p}, sampleMeta(p)))
+	f.Add(encode(f, nil, Meta{}))
+	f.Add(assemble(sampleBlocks(f)))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := NewRun(bytes.NewReader(data), int64(len(data)))
+		if err == nil {
+			err = Validate(r)
+		}
+		if err != nil && r == nil && err.Error() == "" {
+			t.Error("an error without a message")
+		}
+	})
+}
+
+// An assembled file is the one that the writer makes.
+func TestAssembledFileIsValid(t *testing.T) {
+	data := assemble(sampleBlocks(t))
+	r, err := NewRun(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Validate(r); err != nil {
+		t.Error(err)
+	}
+}
