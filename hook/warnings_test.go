@@ -1,0 +1,35 @@
+package hook
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/efg-tools/efg/internal/mpilib"
+)
+
+// The hand-written C compiles without warnings, for every MPI.
+func TestNoWarnings(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "shim")
+	if err := extract(dir); err != nil {
+		t.Fatal(err)
+	}
+	cc, err := cCompiler()
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(c compiler, flags []string, patterns ...string) {
+		t.Helper()
+		files, err := matching(patterns...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		args := append([]string{"-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-I."}, flags...)
+		if err := c.run(dir, append(args, files...)...); err != nil {
+			t.Error(err)
+		}
+	}
+	check(cc, commonFlags, "front*.c")
+	for _, name := range mpilib.Compilers {
+		check(compiler{path: name}, append(mpiFlags, commonFlags...), "back*.c", "core*.c", "gen/constants.c", "gen/schema.c")
+	}
+}
