@@ -1,6 +1,7 @@
 package reconstruct
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/efg-tools/efg/signature"
@@ -131,9 +132,9 @@ func (m *mtf) request() {
 	m.b = m.e.appendNewObject(m.b, &f, jsonStyle)
 }
 
-// message appends the message that a receive got.
+// message appends the message that a receive got. From MPI_PROC_NULL comes none.
 func (m *mtf) message(s status) {
-	if !s.known {
+	if !s.known || s.source == wordProcNull {
 		return
 	}
 	m.name("Message")
@@ -237,25 +238,29 @@ func operationClass(n *node) string {
 func (m *mtf) messages(n *node) {
 	if i := n.outOf("array_of_statuses"); i != 0 {
 		list := m.e.track.statuses(nil, m.e, i)
-		if len(list) == 0 {
-			return
-		}
-		m.name("Messages")
-		m.b = append(m.b, '[')
-		for k, s := range list {
-			if k > 0 {
-				m.b = append(m.b, ',')
-			}
-			m.b = append(m.b, '{')
-			m.messageFields(s)
-			m.b = append(m.b, '}')
-		}
-		m.b = append(m.b, ']')
+		m.list(slices.DeleteFunc(list, func(s status) bool { return s.source == wordProcNull }))
 		return
 	}
 	if i := n.outOf("status"); i != 0 {
 		m.message(m.e.oneStatus(&field{word: i}))
 	}
+}
+
+func (m *mtf) list(messages []status) {
+	if len(messages) == 0 {
+		return
+	}
+	m.name("Messages")
+	m.b = append(m.b, '[')
+	for k, s := range messages {
+		if k > 0 {
+			m.b = append(m.b, ',')
+		}
+		m.b = append(m.b, '{')
+		m.messageFields(s)
+		m.b = append(m.b, '}')
+	}
+	m.b = append(m.b, ']')
 }
 
 func (m *mtf) probe() {

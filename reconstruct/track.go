@@ -13,6 +13,7 @@ var (
 	wordNullRequest = constant("MPI_REQUEST_NULL")
 	wordAnySource   = constant("MPI_ANY_SOURCE")
 	wordAnyTag      = constant("MPI_ANY_TAG")
+	wordProcNull    = constant("MPI_PROC_NULL")
 )
 
 func constant(name string) uint64 { return signature.ConstantByName(name).Word() }

@@ -176,7 +176,7 @@ func (s *summary) write(out io.Writer, streams bool) error {
 		fmt.Fprintf(w, "program\t%s\n", p)
 	}
 	for _, m := range s.MPI {
-		fmt.Fprintf(w, "MPI\t%s\n", m)
+		fmt.Fprintf(w, "MPI\t%s\n", shorten(m, 60))
 	}
 	fmt.Fprintf(w, "run\t%s, %.3f s, exit status %d\n", s.Started.Format("2006-01-02 15:04:05 UTC"), s.Seconds, s.Status)
 	fmt.Fprintf(w, "recorded\t%s\n", s.recorded())
@@ -193,6 +193,14 @@ func (s *summary) write(out io.Writer, streams bool) error {
 		return s.writeStreams(out)
 	}
 	return s.writeIncomplete(out)
+}
+
+// shorten cuts a text down to at most n bytes.
+func shorten(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + " ..."
 }
 
 func (s *summary) recorded() string {
