@@ -283,6 +283,10 @@ func (t *tracker) statusOf(source, tag, bytes, datatype uint64) status {
 // asPosted is the status of a receive that got what it asked for.
 func (t *tracker) asPosted(p posted) status {
 	s := status{source: p.source, tag: p.tag, bytes: signature.Absent, datatype: p.datatype, known: true}
+	if s.source == wordProcNull { // nothing comes, and the status says so
+		s.tag, s.bytes, s.whole, s.sized = wordAnyTag, 0, true, true
+		return s
+	}
 	if s.source == wordAnySource {
 		s.source = signature.Absent
 	}
