@@ -3,7 +3,7 @@ package reconstruct
 // NodeText is what people read of a node.
 type NodeText struct {
 	Op   string
-	Args []string // "dest=3"; "tag=*" if it was demoted
+	Args []string // "dest=3", or "-> flag=1" for results; "tag=*" if it varies
 	Site string
 }
 
@@ -14,19 +14,23 @@ func (p *Process) Describe(i, node int) NodeText {
 	t := NodeText{Op: e.Op(), Site: e.Site()}
 	args, outs := e.node.fields()
 	for _, f := range append(args, outs...) {
+		arrow := ""
+		if f.out && f.word != e.node.request {
+			arrow = "-> "
+		}
 		if !e.node.constant(&f) {
-			t.Args = append(t.Args, f.name+"=*")
+			t.Args = append(t.Args, arrow+f.name+"=*")
 			continue
 		}
 		if f.form == requestVector {
 			e.track.array, e.track.constant = e.vec(f.word)
 		}
 		if b := e.appendField([]byte{'('}, &f, textStyle); len(b) > 1 {
-			t.Args = append(t.Args, string(b[1:]))
+			t.Args = append(t.Args, arrow+string(b[1:]))
 		}
 	}
 	if e.Failed() {
-		t.Args = append(t.Args, "error="+errorName(e.node.header.ErrorClass()))
+		t.Args = append(t.Args, "-> error="+errorName(e.node.header.ErrorClass()))
 	}
 	return t
 }
