@@ -173,9 +173,6 @@ func tableTypes(p *signature.Proc, large bool) []string {
 		if s != "ptr" && s != "int*" && (q.Len != nil || q.Dir != signature.In) {
 			s += "*"
 		}
-		if p.Name == "MPI_Cancel" && q.Kind == signature.Req {
-			s += "*"
-		}
 		l = append(l, s)
 	}
 	return l

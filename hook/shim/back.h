@@ -271,6 +271,7 @@ typedef struct bk_request {
     uint64_t id, bytes;      /* the id word; bytes posted */
     uint8_t kind, flags;
     bool shared;             /* several live requests have this handle */
+    uint32_t serial;         /* tells the requests apart that had one place */
     uint32_t taken;          /* found by age, by the array lookup of this number */
     int32_t chain;           /* next in the bucket, or in the list of free ones */
     int32_t older, newer;    /* live requests with a shared handle, by age */
@@ -287,10 +288,12 @@ void bk_request_add(const bk_request *r);
 int32_t bk_request_find(uint64_t key, const void *var, uint32_t lookup, bk_request *out);
 uint32_t bk_request_lookup(void);
 /* Ends a request's operation: an active persistent one becomes inactive, any
- * other is removed and its slot is free. */
-void bk_request_done(int32_t at);
-void bk_request_start(int32_t at);
-void bk_request_free(int32_t at);
+ * other is removed and its slot is free. Nothing happens if the request is not
+ * there any more: between the end of a call and this, another thread may have
+ * been given the same handle. */
+void bk_request_done(int32_t at, uint32_t serial);
+void bk_request_start(int32_t at, uint32_t serial);
+void bk_request_free(int32_t at, uint32_t serial);
 uint64_t bk_request_word(uint64_t key, const void *var);
 
 /* ---- integers that may be constants (back_const.c) ---- */

@@ -23,7 +23,7 @@ void bk_one_end(const bk_one *o, bool done, bool failed, uint64_t now)
 {
     if (o->at < 0) return;
     if (failed) done = !(o->r.flags & BK_PERSISTENT) && now == BK_KEY(MPI_REQUEST_NULL);
-    if (done) bk_request_done(o->at);
+    if (done) bk_request_done(o->at, o->r.serial);
 }
 
 /* ---- arrays ---- */
@@ -49,7 +49,7 @@ static bool reserve(bk_last *l, uint32_t n)
     if (n <= l->cap && l->raw) return true;
     uint32_t cap = l->cap > n / 2 ? l->cap * 2 : n < 16 ? 16 : n;
     size_t each = sizeof *l->words + sizeof *l->bytes + sizeof(MPI_Request) + sizeof *l->at
-                  + sizeof *l->flags;
+                  + sizeof *l->serial + sizeof *l->flags;
     uint64_t *p = malloc(each * cap);
     if (!p) return false;
     free(l->words);          /* the one block */
@@ -57,7 +57,8 @@ static bool reserve(bk_last *l, uint32_t n)
     l->bytes = p + cap;
     l->raw = p + 2 * (size_t)cap;
     l->at = (int32_t *)(void *)((char *)l->raw + sizeof(MPI_Request) * cap);
-    l->flags = (uint8_t *)(l->at + cap);
+    l->serial = (uint32_t *)(l->at + cap);
+    l->flags = (uint8_t *)(l->serial + cap);
     l->cap = cap;
     l->valid = false;
     return true;
@@ -82,6 +83,7 @@ static bool look_up(bk_thread *b, bk_last *l, const void *array, uint32_t n)
         if (l->at[i] >= 0) {
             l->flags[i] = (uint8_t)(r.flags | (r.kind == BK_RECV ? IS_RECV : 0));
             l->bytes[i] = r.bytes;
+            l->serial[i] = r.serial;
             if (r.kind == BK_RECV && (r.flags & BK_ACTIVE)) l->recv = true;
         }
         same = same && l->words[i] == word;
@@ -216,7 +218,7 @@ uint64_t bk_many_status_word(bk_thread *b, const bk_many *m, unsigned word, cons
 static uint64_t settle(bk_last *l, int64_t i)
 {
     if (i < 0 || i >= l->n || l->at[i] < 0 || !(l->flags[i] & BK_ACTIVE)) return 0;
-    bk_request_done(l->at[i]);
+    bk_request_done(l->at[i], l->serial[i]);
     if (l->flags[i] & BK_PERSISTENT) {
         l->flags[i] &= (uint8_t)~BK_ACTIVE;
         return 1;
@@ -266,7 +268,7 @@ void bk_many_start(const bk_many *m, bool failed)
     if (!m->l || failed) return;
     for (int64_t i = 0; i < m->n; i++) {
         if (m->l->at[i] < 0) continue;
-        bk_request_start(m->l->at[i]);
+        bk_request_start(m->l->at[i], m->l->serial[i]);
         m->l->flags[i] |= BK_ACTIVE;
         changes++;
     }

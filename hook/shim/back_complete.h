@@ -51,6 +51,7 @@ typedef struct bk_last {
     void *raw;               /* the handles as the program holds them */
     uint64_t *words, *bytes; /* bytes: posted */
     int32_t *at;             /* places in the request map, -1: none */
+    uint32_t *serial;        /* of the requests there */
     uint8_t *flags;          /* of the requests, and IS_RECV */
 } bk_last;
 

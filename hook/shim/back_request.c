@@ -20,7 +20,7 @@ static struct {
     pthread_mutex_t lock;
     bk_request *r;           /* places */
     int32_t cap, used, free; /* places, ever used; head of the free list */
-    uint32_t live;
+    uint32_t live, serial;
     int32_t *bucket;
     uint32_t buckets;        /* a power of two */
     uint32_t lookups;
@@ -191,6 +191,7 @@ void bk_request_add(const bk_request *request)
         if (first != NONE) s = second(request->key, first);
         map.r[at] = *request;
         map.r[at].shared = s != NONE;
+        map.r[at].serial = ++map.serial;
         map.r[at].taken = 0;
         link_in(at);
         if (s != NONE) age_append(s, at);
@@ -241,30 +242,40 @@ int32_t bk_request_find(uint64_t key, const void *var, uint32_t lookup, bk_reque
     return at;
 }
 
-void bk_request_done(int32_t at)
+/* Is the request that was found at this place still there? */
+static bool still(int32_t at, uint32_t serial)
+{
+    return map.r[at].id && map.r[at].serial == serial;
+}
+
+void bk_request_done(int32_t at, uint32_t serial)
 {
     bool locked = bk_lock(&map.lock);
-    if (map.r[at].flags & BK_PERSISTENT) {
-        map.r[at].flags &= (uint8_t)~BK_ACTIVE;
-        changed();
-    } else {
-        remove_at(at);
+    if (still(at, serial)) {
+        if (map.r[at].flags & BK_PERSISTENT) {
+            map.r[at].flags &= (uint8_t)~BK_ACTIVE;
+            changed();
+        } else {
+            remove_at(at);
+        }
     }
     bk_unlock(&map.lock, locked);
 }
 
-void bk_request_start(int32_t at)
+void bk_request_start(int32_t at, uint32_t serial)
 {
     bool locked = bk_lock(&map.lock);
-    map.r[at].flags |= BK_ACTIVE;
-    changed();
+    if (still(at, serial)) {
+        map.r[at].flags |= BK_ACTIVE;
+        changed();
+    }
     bk_unlock(&map.lock, locked);
 }
 
-void bk_request_free(int32_t at)
+void bk_request_free(int32_t at, uint32_t serial)
 {
     bool locked = bk_lock(&map.lock);
-    remove_at(at);
+    if (still(at, serial)) remove_at(at);
     bk_unlock(&map.lock, locked);
 }
 

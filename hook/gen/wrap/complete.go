@@ -99,9 +99,9 @@ func (x *body) ok() string {
 func (x *body) settleOne(q *signature.Param) {
 	switch {
 	case x.p.Starts:
-		x.then("if (rc == MPI_SUCCESS && one.at >= 0) bk_request_start(one.at);")
+		x.then("if (rc == MPI_SUCCESS && one.at >= 0) bk_request_start(one.at, one.r.serial);")
 	case x.p.Frees:
-		x.then("if (rc == MPI_SUCCESS && one.at >= 0) bk_request_free(one.at);")
+		x.then("if (rc == MPI_SUCCESS && one.at >= 0) bk_request_free(one.at, one.r.serial);")
 	case x.p.Completes != "":
 		x.then("bk_one_end(&one, %s, rc != MPI_SUCCESS, BK_KEY(%s));", x.ok(), x.now(q))
 	}

@@ -128,14 +128,15 @@ static int efg_MPI_Buffer_iflush(MPI_Request *request)
     return rc;
 }
 
-static int efg_MPI_Cancel(MPI_Request request)
+static int efg_MPI_Cancel(MPI_Request *request)
 {
-    typedef int (*const real_fn)(MPI_Request);
+    typedef int (*const real_fn)(MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Cancel];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return real(request);
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Cancel, BK_C, 0, 4), __builtin_return_address(0));
-    w[3] = bk_request_word(BK_KEY(request), NULL);
+    const MPI_Request request_v = *request;
+    w[3] = bk_request_word(BK_KEY(request_v), request);
     efg_call_begin(b->t);
     const int rc = real(request);
     efg_call_end(b->t);
@@ -1107,7 +1108,7 @@ static int efg_MPI_Request_free(MPI_Request *request)
     efg_call_end(b->t);
     if (bk_unlikely(rc != MPI_SUCCESS)) bk_failed(w, rc);
     efg_record(b->t);
-    if (rc == MPI_SUCCESS && one.at >= 0) bk_request_free(one.at);
+    if (rc == MPI_SUCCESS && one.at >= 0) bk_request_free(one.at, one.r.serial);
     efg_leave(b->t);
     return rc;
 }
@@ -1680,7 +1681,7 @@ static int efg_MPI_Start(MPI_Request *request)
     efg_call_end(b->t);
     if (bk_unlikely(rc != MPI_SUCCESS)) bk_failed(w, rc);
     efg_record(b->t);
-    if (rc == MPI_SUCCESS && one.at >= 0) bk_request_start(one.at);
+    if (rc == MPI_SUCCESS && one.at >= 0) bk_request_start(one.at, one.r.serial);
     efg_leave(b->t);
     return rc;
 }

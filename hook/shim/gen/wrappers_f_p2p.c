@@ -1177,7 +1177,7 @@ static __attribute__((noinline)) void f_MPI_Request_free(const unsigned how, voi
     efg_call_end(b->t);
     if (bk_unlikely(rc != MPI_SUCCESS)) bk_failed(w, rc);
     efg_record(b->t);
-    if (rc == MPI_SUCCESS && one.at >= 0) bk_request_free(one.at);
+    if (rc == MPI_SUCCESS && one.at >= 0) bk_request_free(one.at, one.r.serial);
     efg_leave(b->t);
 }
 
@@ -1758,7 +1758,7 @@ static __attribute__((noinline)) void f_MPI_Start(const unsigned how, void *cons
     efg_call_end(b->t);
     if (bk_unlikely(rc != MPI_SUCCESS)) bk_failed(w, rc);
     efg_record(b->t);
-    if (rc == MPI_SUCCESS && one.at >= 0) bk_request_start(one.at);
+    if (rc == MPI_SUCCESS && one.at >= 0) bk_request_start(one.at, one.r.serial);
     efg_leave(b->t);
 }
 
