@@ -3,6 +3,7 @@ package efg
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand"
 	"os"
@@ -156,6 +157,47 @@ func TestRunFileRoundTrip(t *testing.T) {
 		}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("process %d:\n%+v\nwant\n%+v", i, got, want)
+		}
+	}
+}
+
+// Later worlds' ranks follow those of earlier ones; worlds that look the same are
+// told apart. Writing what was read changes nothing.
+func TestRanksOfSeveralWorlds(t *testing.T) {
+	var procs []*Process
+	for i, p := range []struct {
+		rank, size, start int
+		world             uint64
+	}{
+		{0, 2, 30, 8}, {0, 3, 10, 7}, {2, 3, 12, 7}, {1, 2, 31, 8}, {-1, 0, 50, 0},
+		{0, 1, 41, 0}, {0, 1, 40, 0},
+	} {
+		q := sampleProcess(0)
+		q.PID, q.Rank, q.Size, q.World, q.Start = i, p.rank, p.size, p.world, int64(p.start)
+		procs = append(procs, q)
+	}
+	want := "0:1 2:2 3:0 4:3 5:6 6:5 -1:4 "
+	for range 2 {
+		data := encode(t, procs, Meta{})
+		r, err := NewRun(bytes.NewReader(data), int64(len(data)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Validate(r); err != nil {
+			t.Error(err)
+		}
+		got := ""
+		procs = nil
+		for i, p := range r.Procs {
+			got += fmt.Sprintf("%d:%d ", p.Rank, p.PID)
+			q, err := r.Process(i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			procs = append(procs, q)
+		}
+		if got != want {
+			t.Errorf("ranks and processes %s, want %s", got, want)
 		}
 	}
 }

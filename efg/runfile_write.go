@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"sort"
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
@@ -18,7 +17,9 @@ import (
 
 // WriteRun writes a run file. The file appears under its name when it is whole
 // and on disk, or not at all; a file of that name is replaced. The processes
-// are stored in the order of their ranks.
+// are stored in the order of their ranks. If several have one rank, because there
+// were several MPI_COMM_WORLDs, the ranks of later worlds follow those of earlier
+// ones.
 func WriteRun(path string, procs []*Process, meta Meta) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
 	if err != nil {
@@ -75,13 +76,6 @@ func EncodeRun(w io.Writer, procs []*Process, meta Meta) error {
 		return err
 	}
 	return bw.Flush()
-}
-
-// inOrder sorts processes by rank; those that never knew theirs come last.
-func inOrder(procs []*Process) []*Process {
-	sorted := append([]*Process(nil), procs...)
-	sort.SliceStable(sorted, func(i, j int) bool { return uint(sorted[i].Rank) < uint(sorted[j].Rank) })
-	return sorted
 }
 
 // runWriter collects the shared tables while it writes the graphs.

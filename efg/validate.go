@@ -39,7 +39,7 @@ func Validate(r *Run) error {
 	for i := range r.Procs {
 		info := &r.Procs[i]
 		used[info.defList] = true
-		if i > 0 && uint(info.Rank) < uint(r.Procs[i-1].Rank) {
+		if i > 0 && info.Rank >= 0 && uint(info.Rank) <= uint(r.Procs[i-1].Rank) {
 			return fmt.Errorf("process %d: rank %d after %d", i, info.Rank, r.Procs[i-1].Rank)
 		}
 		defs, err := r.Defs(i)

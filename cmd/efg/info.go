@@ -78,6 +78,7 @@ type summary struct {
 
 type streamSummary struct {
 	Rank     int    `json:"rank"`
+	PID      int    `json:"pid"`
 	Thread   uint32 `json:"thread"`
 	Events   uint64 `json:"events"`
 	Nodes    uint64 `json:"nodes"`
@@ -108,7 +109,7 @@ func summarize(path string, r *efg.Run) *summary {
 		s.MPI = addOnce(s.MPI, p.MPI)
 		s.Hosts = addOnce(s.Hosts, p.Host)
 		for j := range p.Streams {
-			s.add(p.Rank, &p.Streams[j])
+			s.add(p, &p.Streams[j])
 			graphs[p.Streams[j].Graph] = true
 		}
 	}
@@ -119,7 +120,7 @@ func summarize(path string, r *efg.Run) *summary {
 	return s
 }
 
-func (s *summary) add(rank int, t *efg.StreamInfo) {
+func (s *summary) add(p *efg.ProcInfo, t *efg.StreamInfo) {
 	s.Threads++
 	s.Events += t.Events
 	s.Dropped += t.Dropped
@@ -130,7 +131,7 @@ func (s *summary) add(rank int, t *efg.StreamInfo) {
 		s.Complete++
 	}
 	s.Streams = append(s.Streams, streamSummary{
-		Rank: rank, Thread: t.Thread, Events: t.Events, Nodes: t.Nodes, Edges: t.Edges, Bytes: t.Bytes,
+		Rank: p.Rank, PID: p.PID, Thread: t.Thread, Events: t.Events, Nodes: t.Nodes, Edges: t.Edges, Bytes: t.Bytes,
 		Dropped: t.Dropped, End: endTexts[t.End], Complete: t.Complete(),
 	})
 }
@@ -148,22 +149,26 @@ func addOnce(list []string, v string) []string {
 	return append(list, v)
 }
 
-// missing returns the ranks that a world of this size has and the file has not.
+// missing returns the ranks that the worlds have and the file has not. The ranks
+// of a world follow those of the one before.
 func missing(r *efg.Run) []int {
-	have := map[int]bool{}
-	size := 0
-	for _, p := range r.Procs {
-		have[p.Rank] = true
-		if p.World == r.Procs[0].World {
-			size = max(size, p.Size)
-		}
-	}
 	const most = 1000
 	list := []int{}
-	for rank := 0; rank < size && len(list) < most; rank++ {
-		if !have[rank] {
-			list = append(list, rank)
+	next, end := 0, 0 // rank to come, end of the current world
+	for _, p := range r.Procs {
+		if p.Rank < 0 {
+			break
 		}
+		for ; next < p.Rank && len(list) < most; next++ {
+			list = append(list, next)
+		}
+		if p.Rank >= end {
+			end += p.Size
+		}
+		next = p.Rank + 1
+	}
+	for ; next < end && len(list) < most; next++ {
+		list = append(list, next)
 	}
 	return list
 }
