@@ -1,14 +1,14 @@
 /* The event flow graph of one stream: nodes, edges, branch runs.
  *
- * The path of an event that goes where the last one from the same node went is
- * graph_add's first lines: compare the words with those of the predicted node
- * and count. Everything else (another successor, a new node, a demoted word)
- * is further down. efg/builder.go is the same in Go.
+ * An event that goes where the last one from the same node went takes
+ * core_fast.h's way: its words are those of the predicted node, and a counter
+ * goes up. Everything else (another successor, a new node, a demoted word) is
+ * here. efg/builder.go is the same in Go.
  *
  * Order of stores: a reader takes the published number of events and walks the
  * graph that far, so whatever an event adds must be there before Events says
  * so, and may be there without harm if it never does. */
-#include "core_internal.h"
+#include "core_fast.h"
 #include "xxh64.h"
 
 #include <stdlib.h>
@@ -16,10 +16,10 @@
 
 enum { EDGES_SCAN = 8 };        /* more successors than this are hashed */
 
-typedef struct index_entry {
+struct index_entry {
     uint64_t key;               /* lookup_key of the node */
     seg_node *node;
-} index_entry;
+};
 
 /* Private half of a node. */
 typedef struct node_priv {
@@ -32,19 +32,6 @@ typedef struct node_priv {
     uint64_t *slots;            /* bitmap of slots in use */
     uint32_t nslots;            /* words of it */
 } node_priv;
-
-struct graph {
-    seg_stream *s;
-    seg_node *cur;              /* node of the last event */
-    seg_node *tail;             /* newest node */
-    uint64_t hash;
-    bool times;
-    uint32_t nnodes, cap;
-    seg_node **nodes;           /* by number */
-    index_entry *index;         /* open addressing; size 2*cap */
-    sites *sites;
-    efg_lock_t slots_lock;
-};
 
 bool efg_slots_shared;
 
@@ -77,18 +64,6 @@ static inline void slots_unlock(graph *g)
 }
 
 /* ---- finding a node ---- */
-
-static inline bool matches(const seg_node *p, const uint64_t *w, unsigned n)
-{
-    if (p->live != n)
-        return false;
-    const uint64_t *s = node_words(p);
-    uint32_t mask = p->mask;
-    for (unsigned i = 0; i < n; i++)
-        if (w[i] != s[i] && !(mask >> i & 1))
-            return false;
-    return true;
-}
 
 /* A hash of the words that are not demoted, for the index only: cheaper than
  * the XXH64 that a node keeps. */
@@ -497,8 +472,6 @@ static int push_vec(const seg_attr *a, const event_in *e, unsigned word)
     return 0;
 }
 
-static inline uint64_t roll(uint64_t h, uint64_t v) { return (xx_rotl(h, 5) ^ v) * XXP1; }
-
 static int push_attrs(const seg_node *p, const event_in *e)
 {
     const seg_attr *a = efg_ptr(p->attrs);
@@ -527,19 +500,6 @@ static int new_object(graph *g, seg_node *p, const event_in *e, uint64_t *id)
     }
     *id = EFG_ID_BIT | (uint64_t)g->s->thread << 50 | (uint64_t)p->index << 24 | e->w[k];
     return 0;
-}
-
-static void publish(graph *g, seg_node *p, const event_in *e)
-{
-    uint64_t h = roll(g->hash, p->hash);
-    for (uint32_t m = p->mask; m != 0; m &= m - 1)
-        h = roll(h, e->w[__builtin_ctz(m)]);
-    uint64_t n = g->s->events + 1;
-    g->s->pub[n & 1].hash = g->hash = h;
-    g->s->pub[n & 1].node = efg_ref(p);
-    efg_publish_barrier();
-    g->s->events = n;
-    g->cur = p;
 }
 
 /* The edge from a node to that of the event, if it was taken before. */
@@ -571,65 +531,19 @@ static seg_node *turn(graph *g, const event_in *e, unsigned n)
     return from == NULL || step(from, p) == 0 ? p : NULL;
 }
 
-int graph_add(graph *g, const event_in *e, uint64_t *id)
+int graph_turn(graph *g, const event_in *e, uint64_t *id)
 {
-    unsigned n = EFG_NWORDS(e->w[0]);
-    seg_node *from = g->cur, *p;
-    *id = 0;
-    if (likely(from != NULL && from->pred != 0 && matches(efg_ptr(from->pred), e->w, n))) {
-        from->run++;
-        p = efg_ptr(from->pred);
-    } else if ((p = turn(g, e, n)) == NULL) {
-        return -1;
-    }
+    seg_node *p = turn(g, e, EFG_NWORDS(e->w[0]));
+    return p != NULL ? graph_add_masked(g, p, e, id) : -1;
+}
+
+int graph_add_masked(graph *g, seg_node *p, const event_in *e, uint64_t *id)
+{
     if (p->mask != 0 && (new_object(g, p, e, id) != 0 || push_attrs(p, e) != 0))
         return -1;
-    publish(g, p, e);
+    uint64_t h = graph_roll(g->hash, p->hash);
+    for (uint32_t m = p->mask; m != 0; m &= m - 1)
+        h = graph_roll(h, e->w[__builtin_ctz(m)]);
+    graph_publish(g, p, h);
     return 0;
-}
-
-/* ---- times ---- */
-
-static inline unsigned bin_of(uint64_t ns)
-{
-    int b = 60 - __builtin_clzll(ns | 8);
-    return b > SEG_BINS - 1 ? SEG_BINS - 1 : (unsigned)b;
-}
-
-void graph_times(graph *g, uint64_t dur, uint64_t gap)
-{
-    seg_node_stats *t = node_stats(g->cur);
-    t->dur_sum += dur;
-    t->gap_sum += gap;
-    if (t->count == 0)
-        t->dur_min = dur, t->gap_min = gap;
-    if (dur < t->dur_min)
-        t->dur_min = dur;
-    if (dur > t->dur_max)
-        t->dur_max = dur;
-    if (gap < t->gap_min)
-        t->gap_min = gap;
-    if (gap > t->gap_max)
-        t->gap_max = gap;
-    t->dur_bins[bin_of(dur)]++;
-    t->gap_bins[bin_of(gap)]++;
-    t->count++;
-}
-
-void graph_prefetch(const graph *g)
-{
-    const seg_node *from = g->cur;
-    if (from == NULL || from->pred == 0)
-        return;
-    if (from->runs != 0) {
-        __builtin_prefetch((const void *)(uintptr_t)from->priv);
-        __builtin_prefetch(efg_ptr(from->runs), 1);
-        __builtin_prefetch(efg_ptr(from->cur), 1);
-    }
-    const char *p = efg_ptr(from->pred);
-    __builtin_prefetch(p, 1);
-    __builtin_prefetch(p + 64);
-    __builtin_prefetch(p + 128);
-    if (g->times)
-        __builtin_prefetch(node_stats((const seg_node *)p), 1);
 }

@@ -15,7 +15,6 @@
 
 extern char *efg_base;             /* start of the segment; refs count from here */
 extern seg_header *efg_header;     /* == efg_base, NULL before efg_segment_open */
-extern atomic_int efg_off;         /* 1: not recording in this process (any more) */
 
 static inline void *efg_ptr(uint32_t ref) { return efg_base + (uint64_t)ref * SEG_REF_UNIT; }
 static inline uint32_t efg_ref(const void *p)
@@ -84,20 +83,31 @@ typedef struct event_in {
     uint32_t nvec;
 } event_in;
 
-typedef struct graph graph;         /* private tables of a stream */
+typedef struct index_entry index_entry;
+typedef struct sites sites;
+
+/* Private tables of a stream. */
+typedef struct graph {
+    seg_stream *s;
+    seg_node *cur;              /* node of the last event */
+    uint64_t hash;              /* rolling, of the events so far */
+    bool times;
+    seg_node *tail;             /* newest node */
+    uint32_t nnodes, cap;
+    seg_node **nodes;           /* by number */
+    index_entry *index;         /* nodes by signature; size 2*cap */
+    sites *sites;
+    efg_lock_t slots_lock;
+} graph;
 
 graph *graph_new(seg_stream *s, bool times);
 
 /* Adds the event. A slot word that is EFG_NEW becomes the lowest free slot of
- * the event's node; *id is then the new object's id word, else 0. Returns 0, or
- * -1 when out of space: the event is not recorded then, those before it stay. */
-int graph_add(graph *g, const event_in *e, uint64_t *id);
-
-/* Counts the times of the event added last. */
-void graph_times(graph *g, uint64_t dur_ns, uint64_t gap_ns);
-
-/* Fetches what the likely next event will touch. */
-void graph_prefetch(const graph *g);
+ * the event's node; *id, 0 before, is then the new object's id word. Returns 0,
+ * or -1 when out of space: the event is not recorded then, those before it stay.
+ * graph_add is in core_fast.h; it leaves all but the most frequent case to: */
+int graph_turn(graph *g, const event_in *e, uint64_t *id);
+int graph_add_masked(graph *g, seg_node *p, const event_in *e, uint64_t *id);
 
 /* Gives the slot of an id of this stream back. Any thread, if shared was set. */
 void graph_slot_free(graph *g, uint64_t id);
@@ -105,7 +115,6 @@ extern bool efg_slots_shared;       /* several threads may free slots */
 
 /* ---- core_site.c: which words of a site are demoted ---- */
 
-typedef struct sites sites;
 sites *sites_new(void);
 
 /* Mask of the demoted words for events like w. 0 on success. */

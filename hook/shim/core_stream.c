@@ -3,7 +3,7 @@
  * between threads. */
 #define _GNU_SOURCE
 #include "core_clock.h"
-#include "core_internal.h"
+#include "core_fast.h"
 #include "core_place.h"
 #include "xxh64.h"
 
@@ -31,17 +31,13 @@ typedef struct stream {
     uint32_t places_size, places_used;
 } stream;
 
-static __thread struct {
-    char *guard;                /* frame of the outermost wrapper that is active */
-    stream *s;
-    bool failed;                /* no stream can be had */
-} tls __attribute__((tls_model("initial-exec")));
+__thread struct efg_tls efg_tls __attribute__((tls_model("initial-exec")));
+bool efg_time_on;
 
 static efg_lock_t streams_lock = ATOMIC_FLAG_INIT;
 static stream *streams[4096];   /* by thread ordinal; ids have 12 bits for it */
 static seg_stream *last_stream;
 static pthread_key_t thread_key;
-static bool time_on;
 static uint32_t options;
 static pid_t owner;
 
@@ -71,15 +67,15 @@ static stream *open_stream(void)
 {
     stream *s = calloc(1, sizeof *s);
     if (s == NULL || (s->seg = efg_alloc(sizeof *s->seg, 64)) == NULL
-        || (s->graph = graph_new(s->seg, time_on)) == NULL || link_stream(s) != 0) {
+        || (s->graph = graph_new(s->seg, efg_time_on)) == NULL || link_stream(s) != 0) {
         free(s);
-        tls.failed = true;
+        efg_tls.failed = true;
         return NULL;
     }
     s->pub.w = s->seg->words;
     s->seg->tid = (uint64_t)syscall(SYS_gettid);
     s->last_end = efg_ticks();
-    tls.s = s;
+    efg_tls.s = &s->pub;
     pthread_setspecific(thread_key, s);
     return s;
 }
@@ -89,30 +85,18 @@ static void thread_ends(void *arg)
     stream *s = arg;
     if (getpid() == owner && s->seg->state == EFG_END_OPEN)
         s->seg->state = EFG_END_THREAD;
-    tls.s = NULL;
+    efg_tls.s = NULL;
 }
 
-efg_stream *efg_enter_at(void *frame)
+efg_stream *efg_first_call(void *frame)
 {
-    if (unlikely(atomic_load_explicit(&efg_off, memory_order_relaxed)) || (char *)frame < tls.guard)
+    stream *s = efg_tls.failed ? NULL : open_stream();
+    if (s == NULL) {
+        __atomic_fetch_add(&efg_header->dropped, 1, __ATOMIC_RELAXED);
         return NULL;
-    stream *s = tls.s;
-    if (unlikely(s == NULL)) {
-        if (!tls.failed)
-            s = open_stream();
-        if (s == NULL) {
-            __atomic_fetch_add(&efg_header->dropped, 1, __ATOMIC_RELAXED);
-            return NULL;
-        }
     }
-    tls.guard = frame;
+    efg_tls.guard = frame;
     return &s->pub;
-}
-
-void efg_leave(efg_stream *t)
-{
-    (void)t;
-    tls.guard = NULL;
 }
 
 /* ---- the call ---- */
@@ -121,15 +105,9 @@ void efg_call_begin(efg_stream *t)
 {
     stream *s = (stream *)t;
     graph_prefetch(s->graph);
-    t->t0 = time_on ? efg_ticks() : 1;
+    t->t0 = efg_time_on ? efg_ticks() : 1;
     efg_publish_barrier();
     s->seg->call_tick = t->t0;
-}
-
-void efg_call_end(efg_stream *t)
-{
-    if (time_on)
-        t->t1 = efg_ticks();
 }
 
 uint64_t efg_record(efg_stream *t)
@@ -141,7 +119,7 @@ uint64_t efg_record(efg_stream *t)
         s->stopped = true;
         s->seg->dropped++;
         id = 0;
-    } else if (time_on) {
+    } else if (efg_time_on) {
         graph_times(s->graph, efg_ticks_to_ns(t->t1 - t->t0), efg_ticks_to_ns(t->t0 - s->last_end));
         s->last_end = s->seg->last_tick = t->t1;
     }
@@ -236,13 +214,12 @@ static uint32_t demote_bound(void)
 static void start_clock(seg_header *h)
 {
     const char *mode = getenv("EFG_TIME");
-    time_on = mode == NULL || strcmp(mode, "off") != 0;
-    if (time_on)
+    efg_time_on = mode == NULL || strcmp(mode, "off") != 0;
+    if (efg_time_on)
         efg_clock_calibrate();
     efg_clock_anchor(&h->start_tick, &h->start_mono);
     h->tick_mult = efg_tick_mult;
-    h->time_mode = time_on;
-    h->options = options | (efg_clock_is_tsc ? 8u : 0);
+    h->time_mode = efg_time_on;
 }
 
 int efg_start(const efg_process_info *info)
@@ -287,10 +264,8 @@ void efg_set_process(const efg_process_info *info)
     h->world = info->world;
     copy_text(h->family, sizeof h->family, info->family);
     copy_text(h->mpi, sizeof h->mpi, info->version);
-    if (info->thread_multiple) {
-        efg_slots_shared = true;
-        h->options |= 4;
-    }
+    efg_slots_shared = info->thread_multiple != 0;
+    h->options = options | (efg_clock_is_tsc ? 8u : 0) | (efg_slots_shared ? 4u : 0);
 }
 
 void efg_end(enum efg_end how)

@@ -17,6 +17,10 @@
 #ifndef EFG_CORE_H
 #define EFG_CORE_H
 
+#include "core_clock.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -60,18 +64,50 @@ enum efg_def_kind {         /* efg.DefKind */
 
 enum efg_end { EFG_END_OPEN, EFG_END_THREAD, EFG_END_FINALIZED, EFG_END_EXIT };
 
+/* What a thread has of the recorder. */
+struct efg_tls {
+    char *guard;            /* frame of the outermost wrapper that is active */
+    efg_stream *s;
+    bool failed;            /* no stream can be had */
+};
+
+extern __thread struct efg_tls efg_tls __attribute__((tls_model("initial-exec")));
+extern atomic_int efg_off;  /* 1: not recording in this process (any more) */
+extern bool efg_time_on;
+
+efg_stream *efg_first_call(void *frame);    /* efg_enter_at's rare case */
+
 /* Outermost call of this thread? Returns its stream (created at the first
  * call) or NULL. frame is __builtin_frame_address(0) of the wrapper: a call is
  * nested while an outer wrapper's frame lies above it, so that an error
  * handler that leaves MPI with longjmp or a C++ exception does not switch the
  * thread off for good. */
-efg_stream *efg_enter_at(void *frame);
+static inline efg_stream *efg_enter_at(void *frame)
+{
+    if (__builtin_expect(atomic_load_explicit(&efg_off, memory_order_relaxed), 0)
+        || (char *)frame < efg_tls.guard)
+        return NULL;
+    if (__builtin_expect(efg_tls.s == NULL, 0))
+        return efg_first_call(frame);
+    efg_tls.guard = frame;
+    return efg_tls.s;
+}
 #define efg_enter() efg_enter_at(__builtin_frame_address(0))
-void efg_leave(efg_stream *t);
+
+static inline void efg_leave(efg_stream *t)
+{
+    (void)t;
+    efg_tls.guard = NULL;
+}
 
 /* Publishes the words filled so far as the call in progress; reads the clock. */
 void efg_call_begin(efg_stream *t);
-void efg_call_end(efg_stream *t);
+
+static inline void efg_call_end(efg_stream *t)
+{
+    if (efg_time_on)
+        t->t1 = efg_ticks();
+}
 
 /* Adds the event t->w to the graph. If its slot word is EFG_NEW, takes the
  * lowest free slot of the node. Returns the id word of the new object (or 0 if

@@ -1,0 +1,101 @@
+/* The path of the event that was expected: inline, for the one caller. */
+#ifndef EFG_CORE_FAST_H
+#define EFG_CORE_FAST_H
+
+#include "core_internal.h"
+
+/* Do the words belong to the node? Demoted ones may be anything. */
+static inline bool matches(const seg_node *p, const uint64_t *w, unsigned n)
+{
+    if (p->live != n)
+        return false;
+    const uint64_t *s = node_words(p);
+    uint32_t mask = p->mask;
+    for (unsigned i = 0; i < n; i++)
+        if (w[i] != s[i] && !(mask >> i & 1))
+            return false;
+    return true;
+}
+
+/* One step of a stream's rolling hash (efg.Roll). */
+static inline uint64_t graph_roll(uint64_t h, uint64_t v)
+{
+    return ((h << 5 | h >> 59) ^ v) * 0x9E3779B185EBCA87ull;
+}
+
+/* Makes the event at p the stream's last. */
+static inline void graph_publish(graph *g, seg_node *p, uint64_t hash)
+{
+    uint64_t n = g->s->events + 1;
+    g->s->pub[n & 1].hash = g->hash = hash;
+    g->s->pub[n & 1].node = efg_ref(p);
+    efg_publish_barrier();
+    g->s->events = n;
+    g->cur = p;
+}
+
+static inline int graph_add(graph *g, const event_in *e, uint64_t *id)
+{
+    seg_node *from = g->cur;
+    if (unlikely(from == NULL || from->pred == 0))
+        return graph_turn(g, e, id);
+    seg_node *p = efg_ptr(from->pred);
+    if (unlikely(!matches(p, e->w, EFG_NWORDS(e->w[0]))))
+        return graph_turn(g, e, id);
+    from->run++;
+    if (p->mask != 0)
+        return graph_add_masked(g, p, e, id);
+    graph_publish(g, p, graph_roll(g->hash, p->hash));
+    return 0;
+}
+
+static inline unsigned bin_of(uint64_t ns)
+{
+    unsigned b = 60 - (unsigned)__builtin_clzll(ns | 8);
+    return b > SEG_BINS - 1 ? SEG_BINS - 1 : b;
+}
+
+/* Counts the times of the event added last. */
+static inline void graph_times(graph *g, uint64_t dur, uint64_t gap)
+{
+    seg_node_stats *t = node_stats(g->cur);
+    t->dur_sum += dur;
+    t->gap_sum += gap;
+    if (unlikely(t->count == 0))
+        t->dur_min = dur, t->gap_min = gap;
+    if (unlikely(dur < t->dur_min))
+        t->dur_min = dur;
+    if (unlikely(dur > t->dur_max))
+        t->dur_max = dur;
+    if (unlikely(gap < t->gap_min))
+        t->gap_min = gap;
+    if (unlikely(gap > t->gap_max))
+        t->gap_max = gap;
+    t->dur_bins[bin_of(dur)]++;
+    t->gap_bins[bin_of(gap)]++;
+    t->count++;
+}
+
+/* Fetches what the expected next event will touch: the node with its words, and
+ * its times where they are after some ten words. */
+static inline void graph_prefetch(const graph *g)
+{
+    const seg_node *from = g->cur;
+    if (from == NULL || from->pred == 0)
+        return;
+    if (from->runs != 0) {
+        __builtin_prefetch((const void *)(uintptr_t)from->priv);
+        __builtin_prefetch(efg_ptr(from->runs), 1);
+        __builtin_prefetch(efg_ptr(from->cur), 1);
+    }
+    const char *p = efg_ptr(from->pred);
+    __builtin_prefetch(p, 1);
+    __builtin_prefetch(p + 64);
+    __builtin_prefetch(p + 128);
+    if (g->times) {
+        __builtin_prefetch(p + 192, 1);
+        __builtin_prefetch(p + 256, 1);
+    }
+}
+
+#endif
