@@ -21,8 +21,9 @@ type Event struct {
 	line   string
 }
 
-// ReadEvents calls each with the events of every rank, by thread, in the order
-// in which the ranks come. They must come together.
+// ReadEvents calls each with the events of every process, by thread, in the
+// order in which they come. Those of one process must come together. Processes
+// of several worlds can have the same rank.
 func ReadEvents(r io.Reader, each func(rank int, threads [][]Event) error) error {
 	sc := bufio.NewScanner(r)
 	sc.Buffer(make([]byte, 1<<16), 1<<28)
@@ -36,7 +37,7 @@ func ReadEvents(r io.Reader, each func(rank int, threads [][]Event) error) error
 			return fmt.Errorf("line %d of the reconstruction: %w: %s", n, err, sc.Bytes())
 		}
 		e.line = sc.Text()
-		if e.Rank != rank && threads != nil {
+		if threads != nil && (e.Rank != rank || e.Seq == 0 && e.Thread < len(threads) && threads[e.Thread] != nil) {
 			if err := each(rank, threads); err != nil {
 				return err
 			}

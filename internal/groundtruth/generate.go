@@ -85,7 +85,7 @@ func (g *generator) procedure(p prototype) error {
 	}
 	comm := firstOf(names, "comm", "local_comm", "comm_old", "peer_comm")
 	g.printf("};\nstatic const log_proc d_%s = {\"%s\", p_%s, %d, %d, %d, %d, %d, %d, %d};\n",
-		p.name, short, p.name, len(p.params), comm, firstOf(names, "root"),
+		p.name, short, p.name, len(p.params), comm, firstOf(names, "root", "local_leader"),
 		firstOf(names, "sendbuf"), firstOf(names, "flag"), firstOf(names, "outcount"),
 		boolInt(strings.HasSuffix(p.name, "_c")))
 	g.cWrapper(p)

@@ -76,10 +76,8 @@ func (s *stream) handle(call *Call, h handle, v any, role role) string {
 		}
 		return ""
 	}
-	for constant, n := range s.p.Constants {
-		if n == h.value && predefined(h.class, constant) {
-			return fmt.Sprintf("is %s, should be %s", name, constant)
-		}
+	if constant := s.p.predefined[handle{class: h.class, value: h.value}]; constant != "" {
+		return fmt.Sprintf("is %s, should be %s", name, constant)
 	}
 	u := use{time: call.Start, role: role, handle: h, name: s.absolute(name), where: s.where + ": " + call.Line}
 	if role == newHandle {
@@ -118,26 +116,6 @@ func (s *stream) absolute(name string) string {
 	return name
 }
 
-// predefined tells whether a constant is a handle of a class; values alone do
-// not, MPICH's are small integers.
-func predefined(class, constant string) bool {
-	switch class {
-	case "comm":
-		return strings.HasPrefix(constant, "MPI_COMM_") && !strings.HasPrefix(constant, "MPI_COMM_TYPE")
-	case "request":
-		return constant == "MPI_REQUEST_NULL"
-	case "message":
-		return strings.HasPrefix(constant, "MPI_MESSAGE_N")
-	case "win":
-		return constant == "MPI_WIN_NULL"
-	case "type":
-		return constant == "MPI_DATATYPE_NULL" || constant == "MPI_INT" || constant == "MPI_DOUBLE" || constant == "MPI_BYTE"
-	case "op":
-		return constant == "MPI_OP_NULL" || constant == "MPI_SUM" || constant == "MPI_MAX"
-	}
-	return false
-}
-
 // freed tells whether the call takes the handle away: it is null afterwards.
 func freed(call *Call, h handle) bool {
 	for _, f := range call.Out {
@@ -161,7 +139,7 @@ func issues(call *Call) (receive, persistent bool, typeSize int64) {
 	persistent = strings.HasSuffix(call.Op, "_init")
 	size := get(call.In, "_size")
 	typeSize, _ = strconv.ParseInt(size, 10, 64)
-	return size != "", persistent, typeSize
+	return size != "" && !strings.HasPrefix(call.Op, "File_"), persistent, typeSize
 }
 
 // check goes through the uses of all threads in order.

@@ -19,7 +19,9 @@ type Process struct {
 	Size      int
 	Spawned   bool
 	Constants map[string]int64 // MPI_INT: value of the handle, MPI_ANY_TAG: number
-	Threads   [][]Call
+	// predefined are the handles that efg must call by their names.
+	predefined map[handle]string
+	Threads    [][]Call
 }
 
 // Call is one line of a log.
@@ -50,24 +52,8 @@ func ReadLogs(dir string) ([]*Process, error) {
 		}
 		all = append(all, p)
 	}
-	placeSpawned(all)
 	sort.Slice(all, func(i, j int) bool { return all[i].Rank < all[j].Rank })
 	return all, nil
-}
-
-// placeSpawned numbers the processes of a second world after those of the first.
-func placeSpawned(all []*Process) {
-	first := 0
-	for _, p := range all {
-		if !p.Spawned {
-			first = max(first, p.Size)
-		}
-	}
-	for _, p := range all {
-		if p.Spawned {
-			p.Rank += first
-		}
-	}
 }
 
 func readProcess(file string) (*Process, error) {
@@ -83,6 +69,7 @@ func readProcess(file string) (*Process, error) {
 	for _, line := range strings.Split(string(data), "\n") {
 		p.processLine(strings.Fields(line))
 	}
+	p.indexConstants()
 	for t := 0; ; t++ {
 		calls, err := readCalls(fmt.Sprintf("%s.%d.log", base, t))
 		if os.IsNotExist(err) {
@@ -92,6 +79,31 @@ func readProcess(file string) (*Process, error) {
 			return nil, err
 		}
 		p.Threads = append(p.Threads, calls)
+	}
+}
+
+// sure are predefined handles whose class is known without a doubt. Values
+// alone do not tell: MPICH's are integers.
+var sure = map[string][]string{
+	"comm":    {"MPI_COMM_WORLD", "MPI_COMM_SELF", "MPI_COMM_NULL"},
+	"request": {"MPI_REQUEST_NULL"},
+	"message": {"MPI_MESSAGE_NULL", "MPI_MESSAGE_NO_PROC"},
+	"win":     {"MPI_WIN_NULL"},
+	"file":    {"MPI_FILE_NULL"},
+	"info":    {"MPI_INFO_NULL", "MPI_INFO_ENV"},
+	"group":   {"MPI_GROUP_NULL", "MPI_GROUP_EMPTY"},
+	"type":    {"MPI_DATATYPE_NULL", "MPI_INT", "MPI_DOUBLE", "MPI_BYTE", "MPI_CHAR", "MPI_PACKED"},
+	"op":      {"MPI_OP_NULL", "MPI_SUM", "MPI_MAX", "MPI_MIN", "MPI_REPLACE"},
+}
+
+func (p *Process) indexConstants() {
+	p.predefined = map[handle]string{}
+	for class, names := range sure {
+		for _, n := range names {
+			if v, ok := p.Constants[n]; ok {
+				p.predefined[handle{class: class, value: v}] = n
+			}
+		}
 	}
 }
 

@@ -22,7 +22,7 @@ func (s *stream) statuses(call *Call, e *Event) string {
 	case get(call.In, "request") != "":
 		s.note(call, get(call.In, "request"), e.Args["request"], one, e.Out)
 	case strings.HasPrefix(call.Op, "File_"):
-		return fileStatus(one, e.Out)
+		return s.fileStatus(call, e, one)
 	default:
 		return s.messageStatus(call, e, one)
 	}
@@ -92,7 +92,7 @@ func (s *stream) manyStatuses(call *Call, e *Event, raw []string) {
 		if at < 0 || at >= len(requests) || at >= len(list) {
 			continue
 		}
-		s.note(call, requests[at], list[at], raw[i], shown[int64(i)])
+		s.note(call, requests[at], list[at], raw[i], shown[int64(at)])
 	}
 }
 
@@ -137,19 +137,14 @@ func compareCount(raw string, json map[string]any, size int64) string {
 	return ""
 }
 
-// fileStatus compares the bytes of a file operation. efg may show elements,
-// whose size the log does not have: then it must divide.
-func fileStatus(raw string, json map[string]any) string {
-	parts := strings.Split(raw, ":")
-	want, _ := strconv.ParseInt(parts[2], 10, 64)
-	if got, ok := number(json["count"]); ok {
-		if got == 0 && want == 0 || got > 0 && want%got == 0 {
-			return ""
-		}
-		return fmt.Sprintf("count is %d, should divide %d bytes", got, want)
+// fileStatus compares the bytes of a file operation.
+func (s *stream) fileStatus(call *Call, e *Event, raw string) string {
+	size := get(call.In, "_size")
+	n, _ := strconv.ParseInt(size, 10, 64)
+	_, count := e.Out["count"]
+	_, bytes := e.Out["bytes"]
+	if size == "" && !count && !bytes {
+		return "" // the end of a split operation
 	}
-	if got, ok := number(json["bytes"]); ok && got != want {
-		return fmt.Sprintf("bytes are %d, should be %d", got, want)
-	}
-	return ""
+	return compareCount(strings.Split(raw, ":")[2], e.Out, n)
 }

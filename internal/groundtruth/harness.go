@@ -1,0 +1,121 @@
+package groundtruth
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// Bench is one MPI library with everything built for it.
+type Bench struct {
+	MPI
+	Root   string
+	Dir    string // built programs, logs and run files
+	Efg    string // the efg binary
+	Logger string
+	Yield  string // preloaded in front, see testdata/yield; "" if not needed
+}
+
+// compilerFlags are for programs in C. gcc warns about MPICH's status sentinels.
+var compilerFlags = []string{"-Wall", "-Wextra", "-Werror", "-Wno-stringop-overflow",
+	"-Wno-stringop-overread", "-Wno-deprecated-declarations", "-O1", "-g", "-std=gnu11"}
+
+// NewBench builds the logger for an MPI library. efg is the binary to test.
+func NewBench(ctx context.Context, m MPI, root, dir, efg string) (*Bench, error) {
+	b := &Bench{MPI: m, Root: root, Dir: filepath.Join(dir, m.Name), Efg: efg}
+	if err := os.MkdirAll(b.Dir, 0o755); err != nil {
+		return nil, err
+	}
+	var err error
+	if b.Logger, err = BuildLogger(ctx, m, root, b.Dir); err != nil {
+		return nil, err
+	}
+	if m.Name == "mpich" {
+		b.Yield = filepath.Join(b.Dir, "yield.so")
+		_, err = command(ctx, b.Dir, "gcc", "-shared", "-fPIC", "-O1", "-o", b.Yield,
+			filepath.Join(root, "testdata", "yield", "yield.c"), "-ldl")
+	}
+	return b, err
+}
+
+// Build compiles a program of testdata/c or testdata/fortran, by its extension.
+func (b *Bench) Build(ctx context.Context, source string) (string, error) {
+	name := filepath.Base(source)
+	ext := filepath.Ext(name)
+	program := filepath.Join(b.Dir, strings.TrimSuffix(name, ext))
+	compiler, args := b.CC, append([]string{}, compilerFlags...)
+	if ext != ".c" {
+		program += ext[1:]
+		compiler, args = b.FC, []string{"-O1", "-g", "-J", b.Dir}
+	}
+	path := filepath.Join(b.Root, "testdata", source)
+	_, err := command(ctx, b.Dir, compiler, append(args, path, "-o", program, "-lm", "-lpthread")...)
+	return program, err
+}
+
+// Plain runs a program alone.
+func (b *Bench) Plain(ctx context.Context, n int, prog ...string) (Result, error) {
+	return Run(ctx, b.MPI, nil, b.preload(), n, prog...)
+}
+
+// Recorded runs a program under efg alone.
+func (b *Bench) Recorded(ctx context.Context, file string, n int, prog ...string) (Result, error) {
+	return Run(ctx, b.MPI, []string{b.Efg, "run", "-o", file, "--"}, b.preload(), n, prog...)
+}
+
+// Logged runs a program with the logger alone.
+func (b *Bench) Logged(ctx context.Context, logs string, n int, prog ...string) (Result, error) {
+	env := append(b.preload(b.Logger), "LOGGER_DIR="+logs)
+	return Run(ctx, b.MPI, nil, env, n, prog...)
+}
+
+// Both runs a program under efg with the logger in front of the hook.
+func (b *Bench) Both(ctx context.Context, file, logs string, n int, prog ...string) (Result, error) {
+	env := append(b.preload(b.Logger), "LOGGER_DIR="+logs)
+	return Run(ctx, b.MPI, []string{b.Efg, "run", "--queries", "-o", file, "--"}, env, n, prog...)
+}
+
+func (b *Bench) preload(libs ...string) []string {
+	if b.Yield != "" {
+		libs = append(libs, b.Yield)
+	}
+	if len(libs) == 0 {
+		return nil
+	}
+	return []string{"LD_PRELOAD=" + strings.Join(libs, ":")}
+}
+
+// Check verifies a run file and compares its reconstruction with the logs.
+func (b *Bench) Check(ctx context.Context, file, logs string) (*Comparison, error) {
+	if _, err := command(ctx, b.Dir, b.Efg, "reconstruct", file, "--verify"); err != nil {
+		return nil, err
+	}
+	c, err := NewComparison(b.Root, true)
+	if err != nil {
+		return nil, err
+	}
+	all, err := ReadLogs(logs)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, b.Efg, "reconstruct", file, "--format", "jsonl")
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	err = c.Compare(all, out)
+	out.Close()
+	if werr := cmd.Wait(); err == nil && werr != nil {
+		err = fmt.Errorf("efg reconstruct: %w\n%s", werr, errs.String())
+	}
+	return c, err
+}
