@@ -57,6 +57,9 @@ var apps = []app{
 	{source: "c/fail.c", args: []string{"abort"}, dies: true},
 	{source: "c/fail.c", args: []string{"segv"}, dies: true},
 	{source: "c/fail.c", args: []string{"fork"}},
+	{source: "fortran/halo_mpifh.f"},
+	{source: "fortran/coll_usempi.f90", args: []string{"DIR"}},
+	{source: "fortran/all_f08.f90", args: []string{"DIR"}},
 }
 
 var (

@@ -50,7 +50,7 @@ func (b *Bench) Build(ctx context.Context, source string) (string, error) {
 	compiler, args := b.CC, append([]string{}, compilerFlags...)
 	if ext != ".c" {
 		program += ext[1:]
-		compiler, args = b.FC, []string{"-O1", "-g", "-J", b.Dir}
+		compiler, args = b.FC, []string{"-O1", "-g", "-fallow-argument-mismatch", "-w", "-J", b.Dir}
 	}
 	path := filepath.Join(b.Root, "testdata", source)
 	_, err := command(ctx, b.Dir, compiler, append(args, path, "-o", program, "-lm", "-lpthread")...)

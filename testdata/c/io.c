@@ -8,6 +8,14 @@ enum { N = 4 };
 
 static int rank, size;
 
+/* Makes what others wrote visible. */
+static void settle(MPI_File f)
+{
+    MPI_File_sync(f);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_File_sync(f);
+}
+
 static void explicit_offsets(MPI_File f)
 {
     int a[N] = { rank, rank + 1, rank + 2, rank + 3 }, b[N] = { 0 }, n;
@@ -20,6 +28,7 @@ static void explicit_offsets(MPI_File f)
     MPI_File_read_at(f, at, b, N, MPI_INT, MPI_STATUS_IGNORE);
     CHECK(memcmp(a, b, sizeof a) == 0);
     MPI_File_write_at_all(f, at, a, N, MPI_INT, MPI_STATUS_IGNORE);
+    settle(f);
     MPI_File_read_at_all(f, at, b, N, MPI_INT, &st);
     MPI_File_iwrite_at(f, at, a, N, MPI_INT, &r);
     MPI_Wait(&r, &st);
@@ -68,6 +77,7 @@ static void shared_pointer(MPI_File f)
     MPI_Request r;
     MPI_File_seek_shared(f, 0, MPI_SEEK_SET);
     MPI_File_write_ordered(f, &x, 1, MPI_INT, MPI_STATUS_IGNORE);
+    settle(f);
     MPI_File_seek_shared(f, 0, MPI_SEEK_SET);
     MPI_File_read_ordered(f, &y, 1, MPI_INT, MPI_STATUS_IGNORE);
     CHECK(y == rank);
@@ -94,6 +104,7 @@ static void views(MPI_File f)
     MPI_Type_commit(&t);
     MPI_File_set_view(f, (MPI_Offset)rank * 4, MPI_INT, t, "native", MPI_INFO_NULL);
     MPI_File_write_all(f, a, N, MPI_INT, MPI_STATUS_IGNORE);
+    settle(f);
     MPI_File_seek(f, 0, MPI_SEEK_SET);
     MPI_File_read_all(f, b, N, MPI_INT, MPI_STATUS_IGNORE);
     CHECK(memcmp(a, b, sizeof a) == 0);
