@@ -38,7 +38,7 @@ func (c *Comparison) differ(format string, args ...any) {
 func (c *Comparison) Compare(logs []*Process, reconstruction io.Reader) error {
 	left := slices.Clone(logs)
 	err := ReadEvents(reconstruction, func(rank int, threads [][]Event) error {
-		i := c.processOf(left, rank, threads)
+		i := c.processOf(left, rank, launched(logs), threads)
 		if i < 0 {
 			c.differ("rank %d: in the reconstruction, not in the log", rank)
 			return nil
@@ -55,20 +55,9 @@ func (c *Comparison) Compare(logs []*Process, reconstruction io.Reader) error {
 	return err
 }
 
-// processOf finds the log of a rank. Among several processes with one rank, of
-// several worlds, it is the one with as many calls.
-func (c *Comparison) processOf(logs []*Process, rank int, threads [][]Event) int {
-	best := -1
-	for i, p := range logs {
-		// efg counts the ranks of spawned processes after those of their parents.
-		if len(p.Threads) == 0 || p.Rank != rank && (!p.Spawned || p.Rank > rank) {
-			continue
-		}
-		if best < 0 || len(c.recorded(p.Threads[0])) == len(threads[0]) {
-			best = i
-		}
-	}
-	return best
+// processOf finds the log of a rank.
+func (c *Comparison) processOf(logs []*Process, rank int) int {
+	return slices.IndexFunc(logs, func(p *Process) bool { return p.Rank == rank && len(p.Threads) > 0 })
 }
 
 // process compares the threads of one process. The two sides may number them

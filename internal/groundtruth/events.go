@@ -22,8 +22,7 @@ type Event struct {
 }
 
 // ReadEvents calls each with the events of every process, by thread, in the
-// order in which they come. Those of one process must come together. Processes
-// of several worlds can have the same rank.
+// order in which they come. Those of one process must come together.
 func ReadEvents(r io.Reader, each func(rank int, threads [][]Event) error) error {
 	sc := bufio.NewScanner(r)
 	sc.Buffer(make([]byte, 1<<16), 1<<28)
@@ -37,7 +36,7 @@ func ReadEvents(r io.Reader, each func(rank int, threads [][]Event) error) error
 			return fmt.Errorf("line %d of the reconstruction: %w: %s", n, err, sc.Bytes())
 		}
 		e.line = sc.Text()
-		if threads != nil && (e.Rank != rank || e.Seq == 0 && e.Thread < len(threads) && threads[e.Thread] != nil) {
+		if e.Rank != rank && threads != nil {
 			if err := each(rank, threads); err != nil {
 				return err
 			}

@@ -52,8 +52,24 @@ func ReadLogs(dir string) ([]*Process, error) {
 		}
 		all = append(all, p)
 	}
+	placeSpawned(all)
 	sort.Slice(all, func(i, j int) bool { return all[i].Rank < all[j].Rank })
 	return all, nil
+}
+
+// placeSpawned numbers the processes of a second world after those of the first.
+func placeSpawned(all []*Process) {
+	first := 0
+	for _, p := range all {
+		if !p.Spawned {
+			first = max(first, p.Size)
+		}
+	}
+	for _, p := range all {
+		if p.Spawned {
+			p.Rank += first
+		}
+	}
 }
 
 func readProcess(file string) (*Process, error) {
