@@ -38,7 +38,7 @@ func (c *Comparison) differ(format string, args ...any) {
 func (c *Comparison) Compare(logs []*Process, reconstruction io.Reader) error {
 	left := slices.Clone(logs)
 	err := ReadEvents(reconstruction, func(rank int, threads [][]Event) error {
-		i := c.processOf(left, rank, launched(logs), threads)
+		i := c.processOf(left, rank)
 		if i < 0 {
 			c.differ("rank %d: in the reconstruction, not in the log", rank)
 			return nil
