@@ -207,7 +207,15 @@ func (e *Event) appendSite(b []byte, st *style) []byte {
 	if st == jsonStyle {
 		return appendJSONString(append(b, `,"site":`...), e.Site())
 	}
-	return append(append(b, "  "...), e.Site()...)
+	return append(append(b, "  "...), e.siteText()...)
+}
+
+// siteText is a callsite as people read it: "halo.c:88 (exchange)".
+func (e *Event) siteText() string {
+	if f := e.Func(); f != "" {
+		return e.Site() + " (" + f + ")"
+	}
+	return e.Site()
 }
 
 // appendEvent appends all of an event but what comes before the procedure.

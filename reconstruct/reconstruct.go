@@ -7,7 +7,6 @@
 package reconstruct
 
 import (
-	"fmt"
 	"iter"
 
 	"github.com/efg-tools/efg/efg"
@@ -104,16 +103,6 @@ func (p *Process) trackActive() {
 
 // Data is the process's recorded data.
 func (p *Process) Data() *efg.Process { return p.proc }
-
-// RangeError says that there is no such event, thread or rank.
-type RangeError struct {
-	What      string
-	Got, Have uint64
-}
-
-func (e *RangeError) Error() string {
-	return fmt.Sprintf("no %s %d: the run has %d", e.What, e.Got, e.Have)
-}
 
 // Options select events of a stream.
 type Options struct {
@@ -216,6 +205,9 @@ func (e *Event) Failed() bool { return e.node.header.ErrorClass() != 0 }
 
 // Site is the call's place in the source.
 func (e *Event) Site() string { return e.stream.process.names.Place(e.node.words[1]) }
+
+// Func is the function that holds the call, "" if unknown.
+func (e *Event) Func() string { return e.stream.process.names.Func(e.node.words[1]) }
 
 // Words are the event's words, nil if the graph is broken.
 func (e *Event) Words() []uint64 { return e.walk.Words() }
