@@ -1,6 +1,9 @@
 /* Special addresses: MPI_BOTTOM, MPI_IN_PLACE and the "ignore" arguments, in C
  * and as the Fortran interfaces know them. */
+#define _GNU_SOURCE
 #include "back.h"
+
+#include <dlfcn.h>
 
 enum sentinel { BOTTOM, IN_PLACE, UNWEIGHTED, WEIGHTS_EMPTY, STATUS, STATUSES, ERRCODES,
                 SENTINELS };
@@ -15,10 +18,15 @@ static const char *const names[2][SENTINELS] = {
 static void *symbols[2][SENTINELS];   /* by mpif.h or mpi_f08 */
 bool bk_buffers;
 
+/* The executable's copy comes before the library's; find knows libraries out of
+ * the global scope. */
 void bk_fortran_start(void *(*find)(const char *name))
 {
     for (int f = 0; f < 2; f++)
-        for (int s = 0; s < SENTINELS; s++) symbols[f][s] = find(names[f][s]);
+        for (int s = 0; s < SENTINELS; s++) {
+            void *p = dlsym(RTLD_DEFAULT, names[f][s]);
+            symbols[f][s] = p ? p : find(names[f][s]);
+        }
     bk_buffers = efg_option_buffers();
 }
 
