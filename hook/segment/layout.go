@@ -77,6 +77,7 @@ type Stream struct {
 	pad1     uint64
 	pad2     uint64
 	pad3     uint64
+	pad4     uint64 // Words are aligned to 64
 	Words    [MaxWords]uint64
 }
 
@@ -87,7 +88,7 @@ type Published struct {
 	pad0 uint32
 }
 
-// Node is a signature; Words (N of them) follow it, then, aligned to 64 bytes
+// Node is a signature; its words (N of them; those in Mask mean nothing) follow it, then, aligned to 64 bytes
 // from the node's start, a NodeStats if time is recorded.
 type Node struct {
 	Run   uint64 // length of the current branch run

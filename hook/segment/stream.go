@@ -82,6 +82,11 @@ func (r *reader) node(raw *rawNode, numbers map[uint32]uint32, times bool) (*efg
 	if signature.Header(n.Words[0]).Words() != int(raw.N) || raw.Mask>>raw.N != 0 || raw.Mask&3 != 0 {
 		return nil, r.corrupt("node", raw.ref, errors.New("header, mask and number of words disagree"))
 	}
+	for i := range n.Words {
+		if raw.Mask>>i&1 != 0 {
+			n.Words[i] = 0
+		}
+	}
 	if err := r.edges(raw, numbers, n); err != nil {
 		return nil, err
 	}

@@ -33,9 +33,11 @@ static struct {
     int nshared;
 } map = { .lock = PTHREAD_MUTEX_INITIALIZER, .free = NONE };
 
-static void changed(void)
+/* Every caller holds the lock where threads may race, so a plain addition does. */
+static inline void changed(void)
 {
-    atomic_fetch_add_explicit(&bk_request_changes, 1, memory_order_relaxed);
+    uint64_t n = atomic_load_explicit(&bk_request_changes, memory_order_relaxed);
+    atomic_store_explicit(&bk_request_changes, n + 1, memory_order_relaxed);
 }
 
 static inline uint32_t bucket_of(uint64_t key, const void *var, bool shared)

@@ -131,6 +131,13 @@ static enum efg_word_kind kind_of(uint64_t header, unsigned word)
     return op < efg_nschemas && word >= 3 ? efg_schemas[op].kind[word] : EFG_W_SCALAR;
 }
 
+/* The slot word of an event with this header, 0 if it has none. */
+static inline unsigned slot_of(uint64_t header)
+{
+    unsigned op = EFG_OP(header);
+    return op < efg_nschemas ? efg_schemas[op].slot : 0;
+}
+
 /* Vectors that stay in the signature get a definition. */
 static void define_vectors(const event_in *e, uint64_t mask)
 {
@@ -175,6 +182,8 @@ static seg_node *make_node(graph *g, const event_in *e, uint64_t mask)
     for (unsigned i = 0; i < n; i++)
         words[i] = mask >> i & 1 ? 0 : e->w[i];
     p->hash = xxh64(words, n * sizeof *words);
+    if (slot_of(words[0]) != 0) /* what the next event will have there */
+        words[slot_of(words[0])] = EFG_NEW;
     p->mask = (uint32_t)mask;
     p->n = p->live = (uint16_t)n;
     p->index = g->nnodes;
@@ -199,7 +208,7 @@ typedef struct lookup {
  * this way is the right one: had anything been demoted, it would be dead. */
 static lookup look_plain(const event_in *e)
 {
-    unsigned op = EFG_OP(e->w[0]), slot = op < efg_nschemas ? efg_schemas[op].slot : 0;
+    unsigned slot = slot_of(e->w[0]);
     uint64_t mask = slot != 0 ? (uint64_t)1 << slot : 0;
     return (lookup){mask, lookup_key(e->w, EFG_NWORDS(e->w[0]), mask)};
 }
@@ -407,6 +416,19 @@ static seg_edge *expected(const seg_node *p)
 
 /* ---- attributes and slots ---- */
 
+static int grow_slots(node_priv *q)
+{
+    uint32_t n = q->nslots == 0 ? 1 : 2 * q->nslots;
+    uint64_t *bits = n <= 1 << 18 ? realloc(q->slots, n * sizeof *bits) : NULL;
+    if (bits == NULL)
+        return -1;
+    memset(bits + q->nslots, 0, (n - q->nslots) * sizeof *bits);
+    q->slots = bits;
+    q->nslots = n;
+    return 0;
+}
+
+/* Takes the lowest free slot of p. */
 static int take_slot(graph *g, seg_node *p, uint64_t *slot)
 {
     node_priv *q = priv_of(p);
@@ -416,23 +438,14 @@ static int take_slot(graph *g, seg_node *p, uint64_t *slot)
     uint32_t k = 0;
     while (k < q->nslots && q->slots[k] == ~(uint64_t)0)
         k++;
-    if (k == q->nslots) {
-        uint32_t n = k == 0 ? 1 : 2 * k;
-        uint64_t *bits = realloc(q->slots, n * sizeof *bits);
-        if (bits != NULL) {
-            memset(bits + k, 0, (n - k) * sizeof *bits);
-            q->slots = bits;
-            q->nslots = n;
-        }
-    }
-    int ok = k < q->nslots && k < (1 << 18) ? 0 : -1;
-    if (ok == 0) {
+    int err = k == q->nslots ? grow_slots(q) : 0;
+    if (err == 0) {
         unsigned bit = (unsigned)__builtin_ctzll(~q->slots[k]);
         q->slots[k] |= (uint64_t)1 << bit;
         *slot = (uint64_t)k * 64 + bit;
     }
     slots_unlock(g);
-    return ok;
+    return err;
 }
 
 void graph_slot_free(graph *g, uint64_t id)
@@ -489,17 +502,13 @@ static int push_attrs(const seg_node *p, const event_in *e)
 
 /* ---- the event ---- */
 
-static int new_object(graph *g, seg_node *p, const event_in *e, uint64_t *id)
+/* Gives the new object of the event a slot at its node. */
+static void new_object(graph *g, seg_node *p, const event_in *e, unsigned k, uint64_t *id)
 {
-    unsigned op = EFG_OP(e->w[0]), k = op < efg_nschemas ? efg_schemas[op].slot : 0;
-    if (k == 0 || e->w[k] != EFG_NEW)
-        return 0;
-    if (take_slot(g, p, &e->w[k]) != 0) {
+    if (take_slot(g, p, &e->w[k]) != 0)
         e->w[k] = EFG_ABSENT;
-        return 0;
-    }
-    *id = EFG_ID_BIT | (uint64_t)g->s->thread << 50 | (uint64_t)p->index << 24 | e->w[k];
-    return 0;
+    else
+        *id = EFG_ID_BIT | (uint64_t)g->s->thread << 50 | (uint64_t)p->index << 24 | e->w[k];
 }
 
 /* The edge from a node to that of the event, if it was taken before. */
@@ -539,11 +548,21 @@ int graph_turn(graph *g, const event_in *e, uint64_t *id)
 
 int graph_add_masked(graph *g, seg_node *p, const event_in *e, uint64_t *id)
 {
-    if (p->mask != 0 && (new_object(g, p, e, id) != 0 || push_attrs(p, e) != 0))
-        return -1;
+    uint32_t mask = p->mask;
     uint64_t h = graph_roll(g->hash, p->hash);
-    for (uint32_t m = p->mask; m != 0; m &= m - 1)
-        h = graph_roll(h, e->w[__builtin_ctz(m)]);
+    if (mask != 0) {
+        unsigned k = slot_of(e->w[0]);
+        if (k != 0 && e->w[k] == EFG_NEW)
+            new_object(g, p, e, k, id);
+        if (mask == (uint32_t)1 << k) {     /* nothing but the slot */
+            if (seq_push(efg_ptr(((seg_attr *)efg_ptr(p->attrs))->values), e->w[k]) != 0)
+                return -1;
+        } else if (push_attrs(p, e) != 0) {
+            return -1;
+        }
+        for (; mask != 0; mask &= mask - 1)
+            h = graph_roll(h, e->w[__builtin_ctz(mask)]);
+    }
     graph_publish(g, p, h);
     return 0;
 }

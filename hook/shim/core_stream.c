@@ -16,19 +16,12 @@
 
 enum { FIRST_PLACES = 256 };
 
-typedef struct place {
-    const void *address;
-    uint64_t word;
-} place;
-
 typedef struct stream {
     efg_stream pub;             /* first: wrappers hold a pointer to it */
     seg_stream *seg;
     graph *graph;
     bool stopped;               /* out of space */
     uint64_t last_end;          /* ticks */
-    place *places;              /* callsites by return address; open addressing */
-    uint32_t places_size, places_used;
 } stream;
 
 __thread struct efg_tls efg_tls __attribute__((tls_model("initial-exec")));
@@ -135,49 +128,29 @@ void efg_slot_free(uint64_t id)
         graph_slot_free(streams[thread]->graph, id);
 }
 
-static inline place *place_slot(place *table, uint32_t size, const void *address)
+static int grow_places(efg_stream *t)
 {
-    uint32_t i = (uint32_t)((uint64_t)(uintptr_t)address * XXP1 >> 40) & (size - 1);
-    while (table[i].address != address && table[i].address != NULL)
-        i = (i + 1) & (size - 1);
-    return &table[i];
-}
-
-static int grow_places(stream *s)
-{
-    uint32_t size = s->places_size == 0 ? FIRST_PLACES : 2 * s->places_size;
-    place *table = calloc(size, sizeof *table);
+    uint32_t size = t->places_size == 0 ? FIRST_PLACES : 2 * t->places_size;
+    efg_place *table = calloc(size, sizeof *table);
     if (table == NULL)
         return -1;
-    for (uint32_t i = 0; i < s->places_size; i++)
-        if (s->places[i].address != NULL)
-            *place_slot(table, size, s->places[i].address) = s->places[i];
-    free(s->places);
-    s->places = table;
-    s->places_size = size;
+    for (uint32_t i = 0; i < t->places_size; i++)
+        if (t->places[i].address != NULL)
+            *efg_place_slot(table, size, t->places[i].address) = t->places[i];
+    free(t->places);
+    t->places = table;
+    t->places_size = size;
     return 0;
 }
 
-/* A callsite that the table does not have yet. */
-static uint64_t new_place(stream *s, const void *address)
+uint64_t efg_new_site(efg_stream *t, const void *address)
 {
     uint64_t word = efg_place_word(address);
-    if (2 * s->places_used >= s->places_size && grow_places(s) != 0)
+    if (2 * t->places_used >= t->places_size && grow_places(t) != 0)
         return word;
-    *place_slot(s->places, s->places_size, address) = (place){address, word};
-    s->places_used++;
+    *efg_place_slot(t->places, t->places_size, address) = (efg_place){address, word};
+    t->places_used++;
     return word;
-}
-
-uint64_t efg_site_word(efg_stream *t, void *return_address)
-{
-    stream *s = (stream *)t;
-    if (likely(s->places_size != 0)) {
-        const place *p = place_slot(s->places, s->places_size, return_address);
-        if (likely(p->address != NULL))
-            return p->word;
-    }
-    return new_place(s, return_address);
 }
 
 uint64_t efg_vec_word(efg_stream *t, unsigned word, const uint64_t *data, uint32_t len)

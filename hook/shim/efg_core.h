@@ -37,6 +37,12 @@ typedef struct efg_vecref {
     uint32_t len, word;     /* elements; index into w */
 } efg_vecref;
 
+/* A callsite: where a call returns to, and its word. */
+typedef struct efg_place {
+    const void *address;
+    uint64_t word;
+} efg_place;
+
 /* The part of a thread's recorder that wrappers use. */
 typedef struct efg_stream {
     uint64_t *w;            /* words of the event being formed; lie in the segment */
@@ -45,6 +51,9 @@ typedef struct efg_stream {
     efg_vecref vec[EFG_MAX_WORDS];
     uint64_t t0, t1;        /* start and end of the call, clock ticks */
     void *user;             /* the back end's per-thread state */
+    efg_place *places;      /* callsites seen; open addressing */
+    uint32_t places_size;   /* a power of two, or 0 */
+    uint32_t places_used;
 } efg_stream;
 
 /* What the back end tells at start. Called once per process, at the first MPI
@@ -118,7 +127,26 @@ uint64_t efg_record(efg_stream *t);
 void efg_slot_free(uint64_t id);
 
 /* Identity words. They make sure the definition is in the segment. */
-uint64_t efg_site_word(efg_stream *t, void *return_address);
+uint64_t efg_new_site(efg_stream *t, const void *return_address);   /* efg_site_word's rare case */
+
+static inline efg_place *efg_place_slot(efg_place *table, uint32_t size, const void *address)
+{
+    uint32_t i = (uint32_t)((uint64_t)(uintptr_t)address * 0x9E3779B185EBCA87ull >> 40) & (size - 1);
+    while (table[i].address != address && table[i].address != NULL)
+        i = (i + 1) & (size - 1);
+    return &table[i];
+}
+
+static inline uint64_t efg_site_word(efg_stream *t, const void *return_address)
+{
+    if (__builtin_expect(t->places_size != 0, 1)) {
+        const efg_place *p = efg_place_slot(t->places, t->places_size, return_address);
+        if (__builtin_expect(p->address != NULL, 1))
+            return p->word;
+    }
+    return efg_new_site(t, return_address);
+}
+
 uint64_t efg_string_word(const char *s, size_t len);
 uint64_t efg_def(enum efg_def_kind kind, uint64_t word, const uint64_t *words, uint32_t n,
                  const void *data, uint32_t nbytes);   /* returns word; no-op if it is there */

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define EFG_LAYOUT_HASH UINT64_C(0x68fd02a25c43fa11)
+#define EFG_LAYOUT_HASH UINT64_C(0x1d4b9c72656f4d8f)
 #define SEG_MAGIC 0xa47455300474645
 #define SEG_VERSION 0x1
 #define SEG_REF_UNIT 0x10
@@ -107,9 +107,10 @@ typedef struct seg_stream {
     uint64_t pad1;
     uint64_t pad2;
     uint64_t pad3;
+    uint64_t pad4;
     uint64_t words[32];
 } seg_stream;
-_Static_assert(sizeof(seg_stream) == 376, "seg_stream");
+_Static_assert(sizeof(seg_stream) == 384, "seg_stream");
 _Static_assert(offsetof(seg_stream, events) == 0, "seg_stream.events");
 _Static_assert(offsetof(seg_stream, pub) == 8, "seg_stream.pub");
 _Static_assert(offsetof(seg_stream, dropped) == 40, "seg_stream.dropped");
@@ -124,7 +125,8 @@ _Static_assert(offsetof(seg_stream, pad0) == 88, "seg_stream.pad0");
 _Static_assert(offsetof(seg_stream, pad1) == 96, "seg_stream.pad1");
 _Static_assert(offsetof(seg_stream, pad2) == 104, "seg_stream.pad2");
 _Static_assert(offsetof(seg_stream, pad3) == 112, "seg_stream.pad3");
-_Static_assert(offsetof(seg_stream, words) == 120, "seg_stream.words");
+_Static_assert(offsetof(seg_stream, pad4) == 120, "seg_stream.pad4");
+_Static_assert(offsetof(seg_stream, words) == 128, "seg_stream.words");
 
 typedef struct seg_node {
     uint64_t run;
