@@ -7,8 +7,11 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// MaxWords is the largest number of words of an event.
-const MaxWords = 32
+// An event has from minWords (header, callsite, object) to MaxWords words.
+const (
+	minWords = 3
+	MaxWords = 32
+)
 
 // Forms of a word in the run file: the low two bits of a uvarint.
 const (
@@ -209,7 +212,7 @@ type sigTable struct {
 }
 
 func (t *sigTable) add(words []uint64) (uint32, error) {
-	if len(words) == 0 || len(words) > MaxWords {
+	if len(words) < minWords || len(words) > MaxWords {
 		return 0, fmt.Errorf("signature of %d words", len(words))
 	}
 	key := tableKey(0, 0, words, nil)
@@ -240,7 +243,7 @@ func decodeSignatures(section string, content []byte, defs []Def) ([][]uint64, e
 	sigs := make([][]uint64, 0, n)
 	for i := 0; i < n && c.err == nil; i++ {
 		k := int(c.byte())
-		if k == 0 || k > MaxWords {
+		if k < minWords || k > MaxWords {
 			c.failf("signature of %d words", k)
 			break
 		}

@@ -48,6 +48,10 @@ type walkAttr struct {
 	vec    []uint64
 }
 
+// maxVec bounds the vectors of a walk, because a small file can hold a sequence
+// that expands without bound. No MPI call takes arrays that long.
+const maxVec = 1 << 26
+
 // ErrWalk is wrapped by errors that a walk runs into.
 var ErrWalk = errors.New("broken graph")
 
@@ -146,6 +150,9 @@ func (w *Walker) nextAttrs(n *walkNode) bool {
 func (w *Walker) nextVec(a *walkAttr, n uint64) bool {
 	if n > a.elems.Left() {
 		return w.fail("vector elements end early")
+	}
+	if n > maxVec {
+		return w.fail(fmt.Sprintf("vector of %d elements", n))
 	}
 	a.vec = a.vec[:0]
 	for range n {

@@ -117,9 +117,11 @@ func (e *Event) appendVector(b []byte, f *field, st *style) []byte {
 func (e *Event) oneStatus(f *field) status {
 	source, tag, bytes := e.Word(f.word), e.Word(f.word+1), e.Word(f.word+2)
 	datatype := signature.Absent
-	if f.datatype != 0 {
+	switch {
+	case source == signature.Absent && bytes == signature.Absent:
+	case f.datatype != 0:
 		datatype = e.Word(f.datatype)
-	} else if e.node.requests != 0 && source != signature.Absent {
+	case e.node.requests != 0:
 		position := 0
 		if e.node.index != 0 {
 			position = int(e.Word(e.node.index))
