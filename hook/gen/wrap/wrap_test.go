@@ -1,0 +1,63 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/efg-tools/efg/hook/slots"
+)
+
+const generated = "../../shim/gen"
+
+// The committed files are those that the tables give.
+func TestGeneratedFilesAreFresh(t *testing.T) {
+	files, err := generate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range files {
+		got, err := os.ReadFile(filepath.Join(generated, name))
+		if err != nil {
+			t.Error(err)
+		} else if !bytes.Equal(got, want) {
+			t.Errorf("%s is stale: run go run ./hook/gen/wrap hook/shim/gen", name)
+		}
+	}
+	old, err := filepath.Glob(filepath.Join(generated, "wrappers*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range old {
+		if files[filepath.Base(path)] == nil {
+			t.Errorf("%s is not generated any more", path)
+		}
+	}
+}
+
+var tableRow = regexp.MustCompile(`(?m)^    \{ EFG_SLOT_(\w+), `)
+
+// Every entry point that the front exports has one wrapper.
+func TestEverySlotHasOneWrapper(t *testing.T) {
+	files, err := generate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrappers := map[string]int{}
+	for _, text := range files {
+		for _, m := range tableRow.FindAllSubmatch(text, -1) {
+			wrappers[string(m[1])]++
+		}
+	}
+	for _, s := range slots.All() {
+		if wrappers[s.Name] != 1 {
+			t.Errorf("%s has %d wrappers", s.Name, wrappers[s.Name])
+		}
+		delete(wrappers, s.Name)
+	}
+	for name := range wrappers {
+		t.Errorf("%s has a wrapper but no slot", name)
+	}
+}
