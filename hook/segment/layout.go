@@ -144,7 +144,7 @@ type Seq struct {
 	Sel   uint32 // which State is current
 	Flags uint32 // 1: values are differences, zigzag
 	First uint32 // ref: first Chunk
-	pad0  uint32
+	Turns uint32 // how often the State that is not current was begun to be written
 	Priv  uint64
 	pad1  uint64
 	State [2]SeqState

@@ -31,6 +31,7 @@ typedef struct node_priv {
     } *table;                   /* the same, hashed; 2*cap entries; NULL if few */
     uint64_t *slots;            /* bitmap of slots in use */
     uint32_t nslots;            /* words of it */
+    uint32_t full_slots;        /* its first words, all of whose slots are in use */
 } node_priv;
 
 bool efg_slots_shared;
@@ -195,7 +196,8 @@ static seg_node *make_node(graph *g, const event_in *e, uint64_t mask)
     else
         g->tail->next = efg_ref(p);
     g->tail = p;
-    g->nodes[g->nnodes++] = p;
+    g->nodes[g->nnodes] = p;
+    __atomic_store_n(&g->nnodes, g->nnodes + 1, __ATOMIC_RELEASE);
     return p;
 }
 
@@ -435,9 +437,10 @@ static int take_slot(graph *g, seg_node *p, uint64_t *slot)
     if (q == NULL)
         return -1;
     slots_lock(g);
-    uint32_t k = 0;
+    uint32_t k = q->full_slots;
     while (k < q->nslots && q->slots[k] == ~(uint64_t)0)
         k++;
+    q->full_slots = k;
     int err = k == q->nslots ? grow_slots(q) : 0;
     if (err == 0) {
         unsigned bit = (unsigned)__builtin_ctzll(~q->slots[k]);
@@ -452,31 +455,35 @@ void graph_slot_free(graph *g, uint64_t id)
 {
     uint32_t node = (uint32_t)(id >> 24) & ((1 << 26) - 1), slot = (uint32_t)id & 0xffffff;
     slots_lock(g);
-    if (node < g->nnodes) {
+    if (node < __atomic_load_n(&g->nnodes, __ATOMIC_ACQUIRE)) {
         node_priv *q = (node_priv *)(uintptr_t)g->nodes[node]->priv;
-        if (q != NULL && slot / 64 < q->nslots)
+        if (q != NULL && slot / 64 < q->nslots) {
             q->slots[slot / 64] &= ~((uint64_t)1 << slot % 64);
+            if (slot / 64 < q->full_slots)
+                q->full_slots = slot / 64;
+        }
     }
     slots_unlock(g);
 }
 
-static uint64_t ident_value(uint64_t w)
+/* Appends an identity. Fails also if its definition is new and has no space. */
+static int push_ident(seg_seq *s, uint64_t w)
 {
     if (EFG_IS_CONST(w))
-        return (w & ~EFG_ABSENT) << 1 | 1;
+        return seq_push(s, (w & ~EFG_ABSENT) << 1 | 1);
     int64_t i = efg_def_index(w);
     if (i < 0) {                /* nobody said what it is: at least its word is kept */
         efg_def(EFG_DEF_UNKNOWN, w, NULL, 0, NULL, 0);
         i = efg_def_index(w);
     }
-    return (uint64_t)i << 1;
+    return i < 0 ? -1 : seq_push(s, (uint64_t)i << 1);
 }
 
 static int push_vec(const seg_attr *a, const event_in *e, unsigned word)
 {
     const efg_vecref *v = vec_of(e, word);
     if (EFG_IS_CONST(e->w[word]) || v == NULL)
-        return seq_push(efg_ptr(a->values), ident_value(e->w[word]));
+        return push_ident(efg_ptr(a->values), e->w[word]);
     if (seq_push(efg_ptr(a->values), (uint64_t)v->len << 1) != 0)
         return -1;
     for (uint32_t i = 0; i < v->len; i++)
@@ -492,7 +499,7 @@ static int push_attrs(const seg_node *p, const event_in *e)
         unsigned i = (unsigned)__builtin_ctz(m);
         enum efg_word_kind kind = kind_of(e->w[0], i);
         int err = kind == EFG_W_VEC     ? push_vec(a, e, i)
-                  : kind == EFG_W_IDENT ? seq_push(efg_ptr(a->values), ident_value(e->w[i]))
+                  : kind == EFG_W_IDENT ? push_ident(efg_ptr(a->values), e->w[i])
                                         : seq_push(efg_ptr(a->values), e->w[i]);
         if (err != 0)
             return -1;

@@ -29,6 +29,10 @@ int efg_segment_open(const char *dir, const char **why);
  * no more space, recording has stopped (header full). Any thread. */
 void *efg_alloc(size_t bytes, size_t align);
 
+/* In a forked child: puts private memory, empty and full, in the segment's place,
+ * so that nothing the child does reaches its parent's file. */
+void efg_segment_leave(void);
+
 /* Marks the segment as full; later allocations fail at once. */
 void efg_segment_full(int err);
 

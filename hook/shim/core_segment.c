@@ -4,7 +4,8 @@
  *
  * Address space is reserved once; the file grows into it. Space is allocated
  * with posix_fallocate before it is mapped, because a store into a page that a
- * full tmpfs cannot give raises SIGBUS. No descriptor stays open: a program
+ * full tmpfs cannot give raises SIGBUS. Signals wait meanwhile: a timer's would
+ * interrupt the allocation again and again. No descriptor stays open: a program
  * that closes all descriptors and opens its own must not find us writing. */
 #define _GNU_SOURCE
 #include "core_internal.h"
@@ -12,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,7 +21,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -82,10 +83,11 @@ static int extend(int fd, uint64_t from, uint64_t bytes)
         return ENOMEM;
     if (over_file_limit(from + bytes))
         return EFBIG;
-    int err;
-    do
-        err = posix_fallocate(fd, (off_t)from, (off_t)bytes);
-    while (err == EINTR);
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int err = posix_fallocate(fd, (off_t)from, (off_t)bytes);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (err != 0)
         return err;
     void *p = mmap(efg_base + from, bytes, PROT_READ | PROT_WRITE,
@@ -102,8 +104,18 @@ void efg_segment_full(int err)
         efg_header->full = (uint32_t)err;
 }
 
-/* Grows the file so that at least need more bytes fit. Tries less when the
- * file system is nearly full. */
+/* Extends by *bytes, or, where that does not fit, by the least that will do. */
+static int extend_or_less(int fd, uint64_t from, uint64_t *bytes, uint64_t least)
+{
+    int err = extend(fd, from, *bytes);
+    if (err != 0 && *bytes > least) {
+        *bytes = least;
+        err = extend(fd, from, least);
+    }
+    return err;
+}
+
+/* Grows the file so that at least need more bytes fit. */
 static int grow(uint64_t need)
 {
     need = (need + PAGE - 1) & ~(uint64_t)(PAGE - 1);
@@ -116,11 +128,7 @@ static int grow(uint64_t need)
     if (fd < 0) {
         err = errno;
     } else {
-        err = extend(fd, efg_header->mapped, step);
-        if (err != 0 && step > need) {
-            step = need;
-            err = extend(fd, efg_header->mapped, step);
-        }
+        err = extend_or_less(fd, efg_header->mapped, &step, need);
         close(fd);
     }
     errno = saved;
@@ -182,15 +190,27 @@ static void fill_header(seg_header *h, uint64_t mapped, const char *host)
     h->magic = SEG_MAGIC;
 }
 
-static const char *failed(const char *what, int err)
+static int failed(const char *what, int err, const char **why)
 {
     static char text[PATH_MAX + 128];
     snprintf(text, sizeof text, "%s %s: %s", what, segment_path, strerror(err));
     if (efg_base != NULL)
         munmap(efg_base, reserved);
     efg_base = NULL;
-    efg_header = NULL;
-    return text;
+    *why = text;
+    return -1;
+}
+
+/* Names the file, absolutely: the program may change its directory. */
+static int name_segment(const char *dir, const char *host)
+{
+    char here[PATH_MAX] = "";
+    if (*dir != '/' && getcwd(here, sizeof here) == NULL)
+        return -1;
+    int n = snprintf(segment_path, sizeof segment_path, "%s%s%s/%s.%d.%llx.seg", here,
+                     *here != '\0' ? "/" : "", dir, host, (int)getpid(),
+                     (unsigned long long)now_ns(CLOCK_REALTIME));
+    return n > 0 && (size_t)n < sizeof segment_path ? 0 : -1;
 }
 
 int efg_segment_open(const char *dir, const char **why)
@@ -200,31 +220,35 @@ int efg_segment_open(const char *dir, const char **why)
     for (char *c = host; *c != '\0'; c++)
         if (*c == '/')
             *c = '_';
-    int n = snprintf(segment_path, sizeof segment_path, "%s/%s.%d.%llx.seg", dir, host, (int)getpid(),
-                     (unsigned long long)now_ns(CLOCK_REALTIME));
-    if (n < 0 || (size_t)n >= sizeof segment_path || reserve() != 0) {
-        *why = n < 0 || (size_t)n >= sizeof segment_path ? "directory name too long"
-                                                         : "no address space for the segment";
+    if (name_segment(dir, host) != 0) {
+        *why = "the name in EFG_DIR is too long";
+        return -1;
+    }
+    if (reserve() != 0) {
+        *why = "no address space for the segment";
         return -1;
     }
     int fd = open(segment_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0) {
-        *why = failed("cannot create", errno);
-        return -1;
-    }
-    int err = extend(fd, 0, GROW_MIN);
-    if (err == ENOSPC)      /* a nearly full file system may still have this much */
-        err = extend(fd, 0, SEG_HEADER_SIZE * 4);
-    struct stat st;
-    if (err == 0 && fstat(fd, &st) != 0)
-        err = errno;
+    if (fd < 0)
+        return failed("cannot create", errno, why);
+    uint64_t bytes = GROW_MIN;
+    int err = extend_or_less(fd, 0, &bytes, SEG_HEADER_SIZE * 4);
     close(fd);
     if (err != 0) {
         unlink(segment_path);
-        *why = failed("no space for", err);
-        return -1;
+        return failed("no space for", err, why);
     }
     efg_header = (seg_header *)efg_base;
-    fill_header(efg_header, (uint64_t)st.st_size, host);
+    fill_header(efg_header, bytes, host);
     return 0;
+}
+
+void efg_segment_leave(void)
+{
+    if (efg_header == NULL)
+        return;
+    void *p = mmap(efg_base, efg_header->mapped, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+    if (p != MAP_FAILED)
+        efg_header->full = ECHILD;
 }

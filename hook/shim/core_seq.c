@@ -14,7 +14,9 @@
  *
  * A reader may look at any moment. The state (bytes of code, pending matches)
  * exists twice; a change that is more than one store is prepared in the other
- * copy and published by switching Sel. Code bytes are only ever appended. */
+ * copy and published by switching Sel. Turns goes up before a preparation starts,
+ * so a reader knows that what it copied was not overwritten meanwhile. Code bytes
+ * are only ever appended. */
 #include "core_internal.h"
 #include "xxh64.h"
 
@@ -302,6 +304,8 @@ static inline seq *priv(const seg_seq *s) { return (seq *)(uintptr_t)s->priv; }
 static int push_slow(seg_seq *s, seq *q, uint64_t x)
 {
     seg_seq_state *next = &s->state[s->sel ^ 1];
+    s->turns++;
+    efg_publish_barrier();
     *next = s->state[s->sel];
     if (level_push(s, q, next, 0, (symbol){x, 0}) != 0)
         return -1;
@@ -331,10 +335,13 @@ int seq_push(seg_seq *s, uint64_t v)
         st->n++;
         return 0;
     }
-    if (l->asleep != 0) {   /* code beyond the values that N counts does no harm */
+    if (l->asleep != 0) {   /* whole symbols beyond the values that N counts do no harm */
         l->asleep--;
-        if (put_symbol(s, q, st, (symbol){x, 0}) != 0)
+        seg_seq_state grown = {.nbytes = st->nbytes};
+        if (put_symbol(s, q, &grown, (symbol){x, 0}) != 0)
             return -1;
+        efg_publish_barrier();
+        st->nbytes = grown.nbytes;
         efg_publish_barrier();
         st->n++;
         return 0;

@@ -36,32 +36,44 @@ static pid_t owner;
 
 /* ---- streams ---- */
 
-static int link_stream(stream *s)
+/* Gives the stream its number and puts it in the list; streams_lock is held. */
+static void link_stream(stream *s)
 {
-    efg_lock(&streams_lock);
     uint32_t n = efg_header->nstreams;
-    int ok = n < sizeof streams / sizeof *streams ? 0 : -1;
-    if (ok == 0) {
-        s->seg->thread = s->pub.thread = n;
-        streams[n] = s;
-        efg_publish_barrier();
-        if (last_stream == NULL)
-            efg_header->streams = efg_ref(s->seg);
-        else
-            last_stream->next = efg_ref(s->seg);
-        last_stream = s->seg;
-        efg_header->nstreams = n + 1;
+    s->seg->thread = s->pub.thread = n;
+    streams[n] = s;
+    efg_publish_barrier();
+    if (last_stream == NULL)
+        efg_header->streams = efg_ref(s->seg);
+    else
+        last_stream->next = efg_ref(s->seg);
+    last_stream = s->seg;
+    efg_header->nstreams = n + 1;
+}
+
+/* A new stream, or NULL: too many threads, or no space. */
+static stream *make_stream(void)
+{
+    stream *s = NULL;
+    efg_lock(&streams_lock);
+    if (efg_header->nstreams < sizeof streams / sizeof *streams
+        && (s = calloc(1, sizeof *s)) != NULL) {
+        if ((s->seg = efg_alloc(sizeof *s->seg, 64)) != NULL
+            && (s->graph = graph_new(s->seg, efg_time_on)) != NULL) {
+            link_stream(s);
+        } else {
+            free(s);
+            s = NULL;
+        }
     }
     efg_unlock(&streams_lock);
-    return ok;
+    return s;
 }
 
 static stream *open_stream(void)
 {
-    stream *s = calloc(1, sizeof *s);
-    if (s == NULL || (s->seg = efg_alloc(sizeof *s->seg, 64)) == NULL
-        || (s->graph = graph_new(s->seg, efg_time_on)) == NULL || link_stream(s) != 0) {
-        free(s);
+    stream *s = make_stream();
+    if (s == NULL) {
         efg_tls.failed = true;
         return NULL;
     }
@@ -161,9 +173,13 @@ uint64_t efg_vec_word(efg_stream *t, unsigned word, const uint64_t *data, uint32
 
 /* ---- the process ---- */
 
+/* The child may be in the middle of a call, if that calls back. */
 static void forked_child(void)
 {
     atomic_store(&efg_off, 1);
+    efg_segment_leave();
+    for (size_t i = 0; i < sizeof streams / sizeof *streams && streams[i] != NULL; i++)
+        streams[i]->stopped = true;
 }
 
 static void say(const char *what, const char *why)

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define EFG_LAYOUT_HASH UINT64_C(0x1d4b9c72656f4d8f)
+#define EFG_LAYOUT_HASH UINT64_C(0x4787f2622875e94f)
 #define SEG_MAGIC 0xa47455300474645
 #define SEG_VERSION 0x1
 #define SEG_REF_UNIT 0x10
@@ -234,7 +234,7 @@ typedef struct seg_seq {
     uint32_t sel;
     uint32_t flags;
     uint32_t first;
-    uint32_t pad0;
+    uint32_t turns;
     uint64_t priv;
     uint64_t pad1;
     seg_seq_state state[2];
@@ -243,7 +243,7 @@ _Static_assert(sizeof(seg_seq) == 144, "seg_seq");
 _Static_assert(offsetof(seg_seq, sel) == 0, "seg_seq.sel");
 _Static_assert(offsetof(seg_seq, flags) == 4, "seg_seq.flags");
 _Static_assert(offsetof(seg_seq, first) == 8, "seg_seq.first");
-_Static_assert(offsetof(seg_seq, pad0) == 12, "seg_seq.pad0");
+_Static_assert(offsetof(seg_seq, turns) == 12, "seg_seq.turns");
 _Static_assert(offsetof(seg_seq, priv) == 16, "seg_seq.priv");
 _Static_assert(offsetof(seg_seq, pad1) == 24, "seg_seq.pad1");
 _Static_assert(offsetof(seg_seq, state) == 32, "seg_seq.state");
