@@ -1,0 +1,47 @@
+# make demo   shows what efg does
+# make test   runs all tests
+# Both install what they need, or say what to install.
+
+FUZZTIME ?= 30s
+
+.PHONY: all build demo test check generate bench fuzz soak clean
+
+all: build
+
+# A static binary: it runs on machines that have no Go.
+build:
+	CGO_ENABLED=0 go build -trimpath -o bin/efg ./cmd/efg
+
+demo:
+	@scripts/setup.sh demo
+	@$(MAKE) --no-print-directory build
+	@scripts/demo.sh
+
+test:
+	@scripts/setup.sh test
+	@$(MAKE) --no-print-directory build
+	@scripts/test.sh
+
+# gofmt, go vet, go.mod, generated files.
+check:
+	@scripts/check.sh
+
+generate:
+	go generate ./...
+
+# Speed and size, see docs/results.md.
+bench: build
+	@scripts/setup.sh test
+	go test -run '^$$' -bench . ./...
+
+# Every fuzz test for FUZZTIME.
+fuzz:
+	@scripts/setup.sh test
+	@scripts/fuzz.sh $(FUZZTIME)
+
+# The same for long.
+soak:
+	@$(MAKE) --no-print-directory fuzz FUZZTIME=15m
+
+clean:
+	rm -rf bin

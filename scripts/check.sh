@@ -1,0 +1,16 @@
+#!/bin/bash
+# What needs no run: form, vet, modules, generated files.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+status=0
+
+unformatted=$(gofmt -l .)
+if [ -n "$unformatted" ]; then
+    echo "not formatted by gofmt:" "$unformatted" >&2
+    status=1
+fi
+go vet ./... || status=1
+go mod verify >/dev/null || status=1
+go mod tidy -diff || status=1
+go test -run 'Generated|Fresh' ./hook/... || status=1
+exit $status

@@ -1,0 +1,97 @@
+#!/bin/bash
+# setup.sh demo|test: makes sure that everything outside of the repository is
+# there that `make demo` or `make test` needs. What is missing is installed with
+# apt where that is possible without asking anybody: as root, or with a sudo that
+# wants no password. Otherwise it says what to install and fails. Does nothing,
+# and needs no network, if nothing is missing.
+set -euo pipefail
+
+# probe PACKAGE succeeds if what the package is for is there.
+probe() {
+    case $1 in
+    gcc) have gcc && have cc ;;
+    libc6-dev) header stdio.h gcc ;;
+    binutils) have ld && have nm ;;
+    gfortran) have gfortran ;;
+    openmpi-bin) have mpiexec.openmpi && have mpicc.openmpi ;;
+    libopenmpi-dev) header mpi.h mpicc.openmpi ;;
+    mpich) have mpiexec.mpich && have mpicc.mpich ;;
+    libmpich-dev) header mpi.h mpicc.mpich ;;
+    python3-mpi4py) /usr/bin/python3 -c 'import mpi4py' ;;
+    lammps) have lmp ;;
+    hpcc) have hpcc ;;
+    scalapack-mpi-test) compgen -G '/usr/lib/*/scalapack/openmpi-tests/xdlu' ;;
+    netpipe-mpich2) have NPmpich2 ;;
+    *) echo "setup: no probe for package $1" >&2; exit 1 ;;
+    esac >/dev/null 2>&1
+}
+
+have() { command -v "$1"; }
+
+# header FILE COMPILER succeeds if the compiler finds the header.
+header() { echo "#include <$1>" | "$2" -E -x c -; }
+
+# missing PACKAGE... prints those that are not there.
+missing() {
+    local p
+    for p; do
+        probe "$p" || printf '%s ' "$p"
+    done
+}
+
+# install_packages PACKAGE... fails if it may not or cannot.
+install_packages() {
+    local sudo=()
+    have apt-get >/dev/null || return 1
+    if [ "$(id -u)" -ne 0 ]; then
+        have sudo >/dev/null && sudo -n true 2>/dev/null || return 1
+        sudo=(sudo -n)
+    fi
+    echo "setup: installing $*"
+    local apt=("${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300)
+    # The lists of a fresh machine are empty, and old ones name packages that are
+    # gone. The first attempt goes without an update: it is the quicker way.
+    "${apt[@]}" install --no-install-recommends "$@" </dev/null >"$log" 2>&1 && return
+    "${apt[@]}" update </dev/null >>"$log" 2>&1 || true
+    "${apt[@]}" install --no-install-recommends "$@" </dev/null >>"$log" 2>&1 && return
+    tail -n 20 "$log" >&2
+    return 1
+}
+
+check_go() {
+    local want
+    want=$(sed -n 's/^go //p' go.mod)
+    if ! have go >/dev/null; then
+        echo "setup: Go is missing: install Go $want or newer, see https://go.dev/dl/" >&2
+        return 1
+    fi
+    # An older Go that may not fetch a newer one fails here, and says why.
+    go list -m >/dev/null
+}
+
+cd "$(dirname "$0")/.."
+demo=(gcc libc6-dev openmpi-bin libopenmpi-dev)
+all=("${demo[@]}" binutils gfortran mpich libmpich-dev python3-mpi4py
+    lammps hpcc scalapack-mpi-test netpipe-mpich2)
+case ${1:-} in
+demo) packages=("${demo[@]}") ;;
+test) packages=("${all[@]}") ;;
+*) echo "usage: $0 demo|test" >&2; exit 2 ;;
+esac
+
+check_go
+todo=$(missing "${packages[@]}")
+[ -n "$todo" ] || exit 0
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+# shellcheck disable=SC2086 # a list of words
+if ! install_packages $todo; then
+    echo "setup: these Debian packages are missing and could not be installed: $todo" >&2
+    echo "setup: as root, run: apt-get update && apt-get install $todo" >&2
+    exit 1
+fi
+still=$(missing "${packages[@]}")
+if [ -n "$still" ]; then
+    echo "setup: installed, but not usable: $still" >&2
+    exit 1
+fi
