@@ -254,6 +254,9 @@ func fileOf(p *signature.Proc) string {
 	return "env"
 }
 
+// hot are the parts whose procedures programs call in inner loops.
+var hot = map[string]bool{"p2p": true, "coll": true, "win": true}
+
 // source is a generated C file in the making.
 type source struct {
 	text bytes.Buffer
@@ -299,7 +302,11 @@ func wrapperFiles(files map[string][]byte) error {
 		s := sources[name]
 		table := "bk_wrappers_" + name
 		var b bytes.Buffer
-		b.WriteString(notice + "#include \"../back_run.h\"\n\nextern const bk_wrapper " + table + "[];\n")
+		b.WriteString(notice)
+		if !hot[name[2:]] {
+			b.WriteString("#pragma GCC optimize(\"Os\")   /* called rarely: small and soon compiled */\n")
+		}
+		b.WriteString("#include \"../back_run.h\"\n\nextern const bk_wrapper " + table + "[];\n")
 		b.Write(s.text.Bytes())
 		b.Write(render("table", map[string]any{"Table": table, "Rows": s.rows}))
 		files["wrappers_"+name+".c"] = b.Bytes()
