@@ -25,9 +25,8 @@ struct index_entry {
 typedef struct node_priv {
     uint32_t nedges, cap;
     uint32_t *edge;             /* refs of the edges, by number */
-    struct by_key {
-        uint32_t tag;           /* of the successor's lookup key */
-        uint32_t edge;          /* ref, 0: free */
+    struct by_successor {
+        uint32_t to, edge;      /* refs; 0: free */
     } *table;                   /* the same, hashed; 2*cap entries; NULL if few */
     uint64_t *slots;            /* bitmap of slots in use */
     uint32_t nslots;            /* words of it */
@@ -73,7 +72,7 @@ static inline uint64_t lookup_key(const uint64_t *w, unsigned n, uint64_t mask)
     uint64_t h = mask;
     for (unsigned i = 0; i < n; i++)
         if (!(mask >> i & 1))
-            h += (w[i] ^ w[i] >> 32) * (XXP1 * (2 * i + 1));
+            h += w[i] * (XXP1 * (2 * i + 1));
     h ^= h >> 32;
     return h * XXP2;
 }
@@ -201,47 +200,38 @@ static seg_node *make_node(graph *g, const event_in *e, uint64_t mask)
     return p;
 }
 
-/* What an event is looked up by. */
-typedef struct lookup {
-    uint64_t mask, key;
-} lookup;
-
-/* As if nothing were demoted at the event's site. A live node that is found
- * this way is the right one: had anything been demoted, it would be dead. */
-static lookup look_plain(const event_in *e)
-{
-    unsigned slot = slot_of(e->w[0]);
-    uint64_t mask = slot != 0 ? (uint64_t)1 << slot : 0;
-    return (lookup){mask, lookup_key(e->w, EFG_NWORDS(e->w[0]), mask)};
-}
-
-/* With what is demoted at the event's site. */
-static int look(graph *g, const event_in *e, lookup *l)
-{
-    if (sites_mask(g->sites, e->w, &l->mask) != 0)
-        return -1;
-    l->key = lookup_key(e->w, EFG_NWORDS(e->w[0]), l->mask);
-    return 0;
-}
-
 /* The node of an event by its signature; made if it is new. */
-static seg_node *find_node(graph *g, const event_in *e, lookup *l)
+static seg_node *find_node(graph *g, const event_in *e)
 {
     unsigned n = EFG_NWORDS(e->w[0]);
     for (;;) {
-        index_entry *at = index_slot(g, l->key, l->mask, e->w, n);
+        uint64_t mask, key;
+        if (sites_mask(g->sites, e->w, &mask) != 0)
+            return NULL;
+        key = lookup_key(e->w, n, mask);
+        index_entry *at = index_slot(g, key, mask, e->w, n);
         if (likely(at->node != NULL))
             return at->node;
         int demoted = sites_make_room(g->sites, e->w);
-        if (demoted == 0)
-            break;
-        if (demoted < 0 || look(g, e, l) != 0)
+        if (demoted < 0)
             return NULL;
+        if (demoted)
+            continue;
+        seg_node *p = make_node(g, e, mask);
+        if (p != NULL)
+            *index_slot(g, key, mask, e->w, n) = (index_entry){key, p};
+        return p;
     }
-    seg_node *p = make_node(g, e, l->mask);
-    if (p != NULL)
-        *index_slot(g, l->key, l->mask, e->w, n) = (index_entry){l->key, p};
-    return p;
+}
+
+/* The node of an event: the one that its callsite had last, or any other. A
+ * live node whose words fit is always the right one. */
+static inline seg_node *node_of(graph *g, const event_in *e)
+{
+    seg_node **hint = &g->hint[e->w[1] % GRAPH_HINTS];
+    if (*hint != NULL && matches(*hint, e->w, EFG_NWORDS(e->w[0])))
+        return *hint;
+    return *hint = find_node(g, e);
 }
 
 /* ---- edges ---- */
@@ -253,22 +243,12 @@ static node_priv *priv_of(seg_node *p)
     return (node_priv *)(uintptr_t)p->priv;
 }
 
-static inline seg_node *successor(uint32_t edge)
+static inline uint32_t edge_at(const node_priv *q, uint32_t to)
 {
-    return efg_ptr(((seg_edge *)efg_ptr(edge))->to);
-}
-
-static uint64_t node_key(const seg_node *p)
-{
-    return lookup_key(node_words(p), p->n, p->mask);
-}
-
-static void hash_edge(const node_priv *q, uint64_t key, uint32_t edge)
-{
-    uint32_t size = 2 * q->cap, i = (uint32_t)(key >> 32) & (size - 1);
-    while (q->table[i].edge != 0)
+    uint32_t size = 2 * q->cap, i = (uint32_t)(to * XXP1 >> 40) & (size - 1);
+    while (q->table[i].edge != 0 && q->table[i].to != to)
         i = (i + 1) & (size - 1);
-    q->table[i] = (struct by_key){(uint32_t)key, edge};
+    return i;
 }
 
 static int grow_edges(node_priv *q)
@@ -278,36 +258,25 @@ static int grow_edges(node_priv *q)
     if (edge == NULL)
         return -1;
     q->edge = edge;
-    struct by_key *table = NULL;
+    struct by_successor *table = NULL;
     if (cap > EDGES_SCAN && (table = calloc(2 * (size_t)cap, sizeof *table)) == NULL)
         return -1;
     free(q->table);
     q->table = table;
     q->cap = cap;
-    for (uint32_t i = 0; table != NULL && i < q->nedges; i++)
-        hash_edge(q, node_key(successor(q->edge[i])), q->edge[i]);
+    for (uint32_t i = 0; table != NULL && i < q->nedges; i++) {
+        uint32_t to = ((seg_edge *)efg_ptr(edge[i]))->to;
+        table[edge_at(q, to)] = (struct by_successor){to, edge[i]};
+    }
     return 0;
 }
 
-/* The edge that the event's lookup key leads to, with its node. */
-static seg_edge *edge_by_key(const node_priv *q, const lookup *l, const uint64_t *w, unsigned n)
+static inline seg_edge *find_edge(const node_priv *q, uint32_t to)
 {
-    if (q == NULL || q->table == NULL)
-        return NULL;
-    uint32_t size = 2 * q->cap, i = (uint32_t)(l->key >> 32) & (size - 1);
-    for (; q->table[i].edge != 0; i = (i + 1) & (size - 1)) {
-        if (q->table[i].tag != (uint32_t)l->key)
-            continue;
-        seg_edge *e = efg_ptr(q->table[i].edge);
-        const seg_node *p = efg_ptr(e->to);
-        if (p->mask == l->mask && matches(p, w, n))
-            return e;
+    if (q->table != NULL) {
+        uint32_t edge = q->table[edge_at(q, to)].edge;
+        return edge != 0 ? efg_ptr(edge) : NULL;
     }
-    return NULL;
-}
-
-static seg_edge *edge_to(const node_priv *q, uint32_t to)
-{
     for (uint32_t i = 0; i < q->nedges; i++) {
         seg_edge *e = efg_ptr(q->edge[i]);
         if (e->to == to)
@@ -331,7 +300,7 @@ static seg_edge *add_edge(seg_node *p, node_priv *q, uint32_t to)
     else
         ((seg_edge *)efg_ptr(q->edge[q->nedges - 1]))->next = efg_ref(e);
     if (q->table != NULL)
-        hash_edge(q, node_key(efg_ptr(to)), efg_ref(e));
+        q->table[edge_at(q, to)] = (struct by_successor){to, efg_ref(e)};
     q->edge[q->nedges++] = efg_ref(e);
     return e;
 }
@@ -390,14 +359,13 @@ static int start_run(seg_node *p, seg_edge *e)
     return 0;
 }
 
-/* A step that edge_by_key did not find. */
 static int step(seg_node *from, seg_node *to)
 {
     node_priv *q = priv_of(from);
     if (q == NULL)
         return -1;
     uint32_t ref = efg_ref(to);
-    seg_edge *e = q->table == NULL ? edge_to(q, ref) : NULL;
+    seg_edge *e = find_edge(q, ref);
     if (e == NULL && (e = add_edge(from, q, ref)) == NULL)
         return -1;
     if (from->cur == efg_ref(e)) {
@@ -518,33 +486,17 @@ static void new_object(graph *g, seg_node *p, const event_in *e, unsigned k, uin
         *id = EFG_ID_BIT | (uint64_t)g->s->thread << 50 | (uint64_t)p->index << 24 | e->w[k];
 }
 
-/* The edge from a node to that of the event, if it was taken before. */
-static seg_edge *known_edge(graph *g, seg_node *from, const event_in *e, unsigned n, lookup *l)
-{
-    const node_priv *q = (node_priv *)(uintptr_t)from->priv;
-    seg_edge *edge = expected(from);
-    if (edge != NULL && efg_ref(edge) != from->cur && matches(efg_ptr(edge->to), e->w, n))
-        return edge;
-    *l = look_plain(e);
-    if ((edge = edge_by_key(q, l, e->w, n)) != NULL)
-        return edge;
-    uint64_t plain = l->mask;
-    if (look(g, e, l) != 0 || l->mask == plain)
-        return NULL;
-    return edge_by_key(q, l, e->w, n);
-}
-
 /* The event does not go where the last one from g->cur went. */
 static seg_node *turn(graph *g, const event_in *e, unsigned n)
 {
-    seg_node *from = g->cur, *p;
-    seg_edge *edge;
-    lookup l;
-    if (from != NULL && (edge = known_edge(g, from, e, n, &l)) != NULL)
+    seg_node *from = g->cur;
+    seg_edge *edge = from != NULL ? expected(from) : NULL;
+    if (edge != NULL && efg_ref(edge) != from->cur && matches(efg_ptr(edge->to), e->w, n))
         return start_run(from, edge) == 0 ? efg_ptr(edge->to) : NULL;
-    if ((from == NULL && look(g, e, &l) != 0) || (p = find_node(g, e, &l)) == NULL)
+    seg_node *p = node_of(g, e);
+    if (p == NULL || (from != NULL && step(from, p) != 0))
         return NULL;
-    return from == NULL || step(from, p) == 0 ? p : NULL;
+    return p;
 }
 
 int graph_turn(graph *g, const event_in *e, uint64_t *id)

@@ -90,6 +90,8 @@ typedef struct event_in {
 typedef struct index_entry index_entry;
 typedef struct sites sites;
 
+enum { GRAPH_HINTS = 1024 };
+
 /* Private tables of a stream. */
 typedef struct graph {
     seg_stream *s;
@@ -100,6 +102,7 @@ typedef struct graph {
     uint32_t nnodes, cap;
     seg_node **nodes;           /* by number */
     index_entry *index;         /* nodes by signature; size 2*cap */
+    seg_node *hint[GRAPH_HINTS];    /* last node of a callsite, by its hash; or NULL */
     sites *sites;
     efg_lock_t slots_lock;
 } graph;
