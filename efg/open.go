@@ -3,6 +3,7 @@ package efg
 import (
 	"errors"
 	"fmt"
+	"math"
 )
 
 // OpenStream is a stream as a recorder keeps it: the current branch run of each
@@ -15,7 +16,10 @@ type OpenStream struct {
 	Dropped uint64
 	End     End
 	Last    uint32 // node of event Events-1
-	Nodes   []OpenNode
+	// Ahead: the recorder went on while this was read, so that every node may
+	// know of steps after event Events-1, each up to another moment.
+	Ahead bool
+	Nodes []OpenNode
 }
 
 // OpenNode is a node of an OpenStream.
@@ -34,7 +38,8 @@ type OpenNode struct {
 
 // OpenEdge is an edge of an OpenNode. It tells of closed runs only: how many
 // there are, how many steps they have, and that the first Fixed of them have
-// Count each.
+// Count each. Edges must have been read after Counts: a run that Counts has
+// the length of is closed or being closed.
 type OpenEdge struct {
 	To                        uint32
 	Runs, Total, Count, Fixed uint64
@@ -45,7 +50,8 @@ var ErrGraph = errors.New("impossible graph")
 
 // Close returns the stream of exactly o.Events events. What an unfinished event
 // left behind is cut off: a step from the last node, a value at the node it led
-// to, an edge or node that was never used.
+// to, an edge or node that was never used. If the recorder was ahead, the events
+// are walked through to find where each node stood.
 func (o *OpenStream) Close() (*Stream, error) {
 	s := &Stream{Thread: o.Thread, Events: o.Events, Hash: o.Hash, Dropped: o.Dropped, End: o.End}
 	if o.Events == 0 {
@@ -54,7 +60,11 @@ func (o *OpenStream) Close() (*Stream, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	if err := o.cutLast(); err != nil {
+	cut := o.cutLast
+	if o.Ahead {
+		cut = o.cutAll
+	}
+	if err := cut(); err != nil {
 		return nil, err
 	}
 	visits := o.visits()
@@ -76,7 +86,8 @@ func (o *OpenStream) check() error {
 	}
 	for i := range o.Nodes {
 		n := &o.Nodes[i]
-		if n.Cur >= len(n.Edges) || (n.Cur < 0 && len(n.Edges) > 0 && uint32(i) != o.Last) {
+		ahead := o.Ahead || uint32(i) == o.Last
+		if n.Cur >= len(n.Edges) || (n.Cur < 0 && len(n.Edges) > 0 && !ahead) {
 			return fmt.Errorf("%w: node %d: current edge %d of %d", ErrGraph, i, n.Cur, len(n.Edges))
 		}
 		for _, e := range n.Edges {
@@ -101,8 +112,8 @@ func (n *OpenNode) steps() uint64 {
 }
 
 // cutLast makes the last node's steps fit: all others' plus its own are one less
-// than there are events. Of a stream that was cut off, the last node's totals
-// may be those of a moment between two stores; they are counted anew.
+// than there are events. Its own totals may be those of a moment between two
+// stores of an event that was not finished; they are counted anew.
 func (o *OpenStream) cutLast() error {
 	left := o.Events - 1
 	for i := range o.Nodes {
@@ -115,47 +126,103 @@ func (o *OpenStream) cutLast() error {
 		}
 		left -= k
 	}
-	n := &o.Nodes[o.Last]
-	if o.End != EndOpen && n.steps() == left {
-		return nil
+	return o.Nodes[o.Last].cut(left)
+}
+
+// cutAll leaves every node the steps that it has in the first Events events.
+func (o *OpenStream) cutAll() error {
+	readers := make([]*runReader, len(o.Nodes))
+	steps := make([]uint64, len(o.Nodes))
+	at := uint32(0)
+	for left := o.Events - 1; left > 0; {
+		r := readers[at]
+		if r == nil {
+			r = o.Nodes[at].runReader()
+			readers[at] = r
+		}
+		if r.left == 0 {
+			if err := r.next(); err != nil {
+				return fmt.Errorf("node %d: %d events missing: %w", at, left, err)
+			}
+		}
+		to, k := o.Nodes[at].Edges[r.cur].To, uint64(1)
+		if to == at {
+			k = min(r.left, left)
+		}
+		r.left -= k
+		steps[at] += k
+		left -= k
+		at = to
 	}
-	return n.cut(left)
+	if at != o.Last {
+		return fmt.Errorf("%w: event %d is at node %d, not at %d", ErrGraph, o.Events-1, at, o.Last)
+	}
+	for i := range o.Nodes {
+		if err := o.Nodes[i].cut(steps[i]); err != nil {
+			return fmt.Errorf("node %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// runReader goes through the branch runs of a node.
+type runReader struct {
+	node         *OpenNode
+	runs, counts SeqIter
+	done         []OpenEdge // Runs and Total of the runs before the current one
+	nruns        uint64     // the current one included
+	cur          int        // its edge
+	left         uint64     // its length; all there is if it is not closed
+}
+
+func (n *OpenNode) runReader() *runReader {
+	return &runReader{node: n, runs: n.Runs.Iter(), counts: n.Counts.Iter(), done: make([]OpenEdge, len(n.Edges)), cur: -1}
+}
+
+// next goes to the next branch run.
+func (r *runReader) next() error {
+	i, ok := r.runs.Next()
+	if r.node.Runs == nil {
+		i, ok = 0, r.nruns == 0
+	}
+	if !ok || i >= uint64(len(r.node.Edges)) {
+		return fmt.Errorf("%w: no branch run %d (%v)", ErrGraph, r.nruns, r.runs.Err())
+	}
+	r.nruns++
+	r.cur, r.left = int(i), math.MaxUint64
+	if e := &r.node.Edges[i]; r.done[i].Runs < e.Fixed {
+		r.left = e.Count
+	} else if c, ok := r.counts.Next(); ok {
+		r.left = c
+	}
+	if r.left == 0 {
+		return fmt.Errorf("%w: empty branch run", ErrGraph)
+	}
+	r.done[i].Runs++
+	return nil
 }
 
 // cut leaves n its first steps steps. It goes through n's branch runs.
 func (n *OpenNode) cut(steps uint64) error {
-	runs, counts := n.Runs.Iter(), n.Counts.Iter()
-	done := make([]OpenEdge, len(n.Edges))
-	nruns, cur, run := uint64(0), -1, uint64(0)
-	for ; steps > 0; nruns++ {
-		if cur >= 0 {
-			done[cur].Runs++
-			done[cur].Total += run
+	r := n.runReader()
+	run := uint64(0)
+	for steps > 0 {
+		if err := r.next(); err != nil {
+			return fmt.Errorf("%d steps missing: %w", steps, err)
 		}
-		i, ok := runs.Next()
-		if n.Runs == nil {
-			i, ok = 0, nruns == 0
-		}
-		if !ok || i >= uint64(len(n.Edges)) {
-			return fmt.Errorf("%w: %d steps missing (%v)", ErrGraph, steps, runs.Err())
-		}
-		cur, run = int(i), steps
-		if e := &n.Edges[i]; done[i].Runs < e.Fixed {
-			run = min(run, e.Count)
-		} else if c, ok := counts.Next(); ok {
-			run = min(run, c)
-		}
-		if run == 0 {
-			return fmt.Errorf("%w: empty branch run", ErrGraph)
-		}
+		run = min(steps, r.left)
 		steps -= run
+		r.done[r.cur].Total += run
 	}
-	n.keep(done, nruns, cur, run)
-	return nil
+	if r.cur >= 0 {
+		r.done[r.cur].Runs--
+		r.done[r.cur].Total -= run
+	}
+	return n.keep(r.done, r.nruns, r.cur, run)
 }
 
 // keep puts the result of cut in place.
-func (n *OpenNode) keep(done []OpenEdge, nruns uint64, cur int, run uint64) {
+func (n *OpenNode) keep(done []OpenEdge, nruns uint64, cur int, run uint64) error {
 	used, varying := 0, uint64(0)
 	for i := range done {
 		e := &n.Edges[i]
@@ -170,15 +237,16 @@ func (n *OpenNode) keep(done []OpenEdge, nruns uint64, cur int, run uint64) {
 	if n.Runs != nil {
 		n.Runs = n.Runs.Prefix(nruns)
 	}
-	if n.Counts != nil {
-		n.Counts = n.Counts.Prefix(varying)
-	}
 	if used < 2 {
 		n.Runs = nil
 	}
+	var err error
 	if varying == 0 {
 		n.Counts = nil
+	} else if n.Counts.Len() > varying {
+		n.Counts, err = n.Counts.first(varying)
 	}
+	return err
 }
 
 // visits returns how many events each node had.
@@ -207,6 +275,9 @@ func (n *OpenNode) close(to *Node, visits uint64) error {
 	}
 	if n.Cur >= 0 {
 		n.closeRun(to)
+	}
+	if n.Stats != nil && n.Stats.Count > visits {
+		to.Stats = nil // of later events, too: they cannot be told apart
 	}
 	for i := range to.Attrs {
 		if err := to.Attrs[i].trim(visits); err != nil {

@@ -36,8 +36,23 @@ func DecodeSeq(b []byte) (s *Seq, rest []byte, err error) {
 	return s, b[size:], err
 }
 
+// first returns a sequence of the first n values whose code ends with them, so
+// that it can be added to.
+func (s *Seq) first(n uint64) (*Seq, error) {
+	w := NewSeqWriter(s.delta)
+	it := s.Iter()
+	for range n {
+		v, ok := it.Next()
+		if !ok {
+			return nil, fmt.Errorf("%w: %d values, want %d", ErrSeq, w.Len(), n)
+		}
+		w.Push(v)
+	}
+	return w.Seq(), nil
+}
+
 // plus returns the sequence, or none, with one more value, which must not be a
-// difference: a literal at the end of the code stands for itself at all levels.
+// difference, nor may the code hold more values than the sequence has: a literal at the end of the code stands for itself at all levels.
 func (s *Seq) plus(v uint64) *Seq {
 	if s == nil {
 		s = &Seq{}

@@ -4,9 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"reflect"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/efg-tools/efg/efg"
@@ -38,48 +37,30 @@ type Segment struct {
 	Process efg.Process
 }
 
-// Read returns what a segment file holds.
-func Read(path string) (*efg.Process, error) {
-	s, err := ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	return &s.Process, nil
-}
-
-// ReadFile reads a segment file. The process may still be running; then the
-// result may lack what it does while we read.
-func ReadFile(path string) (*Segment, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	s, err := Parse(data)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Base(path), err)
-	}
-	return s, nil
-}
-
 // Parse decodes the bytes of a segment. Memory is bounded by a multiple of
 // len(data), whatever the bytes are. The result keeps nothing of data.
 func Parse(data []byte) (*Segment, error) {
-	r := &reader{data: data}
+	if len(data) > 0 && uintptr(unsafe.Pointer(&data[0]))%8 != 0 {
+		data = append(make([]byte, 0, len(data)+8), data...)
+	}
+	return (&reader{data: data, size: func() uint64 { return uint64(len(data)) }, lastTry: true}).parse()
+}
+
+func (r *reader) parse() (*Segment, error) {
 	s := &Segment{}
-	if uint64(len(data)) < HeaderSize || binary.LittleEndian.Uint64(data) != Magic {
+	if r.size() < HeaderSize || binary.LittleEndian.Uint64(r.data) != Magic {
 		return nil, ErrNotSegment
 	}
-	decode(data, &s.Header)
+	decode(r.data, &s.Header)
 	h := &s.Header
 	if h.Version != Version || h.LayoutHash != LayoutHash() || h.HeaderSize != HeaderSize {
 		return nil, fmt.Errorf("%w: version %d, layout %#x; this program reads version %d, layout %#x",
 			ErrVersion, h.Version, h.LayoutHash, Version, LayoutHash())
 	}
-	if h.Used > uint64(len(data)) {
-		return nil, &CorruptError{"header", 0, fmt.Errorf("%d bytes used, file has %d", h.Used, len(data))}
+	if size := r.size(); h.Used > size {
+		return nil, &CorruptError{"header", 0, fmt.Errorf("%d bytes used, file has %d", h.Used, size)}
 	}
-	r.data = data[:h.Used]
-	r.seen = make([]bool, (h.Used+RefUnit-1)/RefUnit)
+	r.used = h.Used
 	if err := s.fill(r); err != nil {
 		return nil, err
 	}
@@ -92,15 +73,8 @@ func (s *Segment) fill(r *reader) error {
 	p.PID, p.Host, p.MPI = int(h.PID), text(h.Host[:]), text(h.MPI[:])
 	p.Start = int64(h.StartReal)
 	p.Command = arguments(h)
-	var err error
-	if p.Defs, err = r.defs(h.Defs, h.NDefs); err != nil {
-		return err
-	}
 	for ref := h.Streams; ref != 0; {
 		var st Stream
-		if err := r.record("stream", ref, &st); err != nil {
-			return err
-		}
 		stream, err := r.stream(ref, &st, h)
 		if err != nil {
 			return err
@@ -108,7 +82,15 @@ func (s *Segment) fill(r *reader) error {
 		p.Streams = append(p.Streams, *stream)
 		ref = st.Next
 	}
-	return nil
+	if h.Dropped > 0 {
+		p.Streams = append(p.Streams, efg.Stream{Thread: uint32(len(p.Streams)), Dropped: h.Dropped, End: efg.EndThread})
+	}
+	// Events refer to definitions; what was read of events is defined by now.
+	live := view[Header](r.data)
+	n := atomic.LoadUint32(&live.NDefs)
+	var err error
+	p.Defs, err = r.defs(atomic.LoadUint32(&live.Defs), n)
+	return err
 }
 
 func text(b []byte) string {
@@ -131,25 +113,53 @@ func arguments(h *Header) []string {
 	return out
 }
 
+const (
+	// patience is how often a record is read again that changes all the time.
+	patience = 1 << 20
+	// manyEvents would take a second to be followed.
+	manyEvents = 30e6
+)
+
+// errBusy: the recorder is too fast to be read in between.
+var errBusy = errors.New("changes too fast to be read")
+
 // reader decodes records. Each record may be reached once only, so that a list
-// that loops ends in an error.
+// that loops ends in an error. The bytes may change while they are read: records
+// are read by whole words, in the order that FORMAT.md, "Publication", states.
 type reader struct {
-	data []byte
-	seen []bool // per ref: the record that starts there was read
+	data    []byte        // 8-byte aligned; of the file's first size() bytes
+	size    func() uint64 // bytes that are there by now, at most len(data)
+	used    uint64        // of them in use, when last looked at
+	seen    []bool        // per ref: the record that starts there was read
+	lastTry bool          // nobody will try again
 }
 
-// decode copies little-endian bytes into a fixed-size struct.
+// decode copies a fixed-size struct of little-endian words, lowest first.
 func decode(b []byte, to any) {
 	v := reflect.ValueOf(to).Elem()
 	size := v.Type().Size()
-	copy(unsafe.Slice((*byte)(v.Addr().UnsafePointer()), size), b[:size])
+	words := unsafe.Slice((*uint64)(v.Addr().UnsafePointer()), size/8)
+	from := unsafe.Slice((*uint64)(unsafe.Pointer(&b[:size][0])), size/8)
+	for i := range words {
+		words[i] = atomic.LoadUint64(&from[i])
+	}
+}
+
+// view is a struct in place, for atomic loads.
+func view[T any](b []byte) *T {
+	var t T
+	return (*T)(unsafe.Pointer(&b[:unsafe.Sizeof(t)][0]))
 }
 
 // bytes returns n bytes at a ref.
 func (r *reader) bytes(section string, ref uint32, skip, n uint64) ([]byte, error) {
 	off := uint64(ref)*RefUnit + skip
-	if ref < HeaderSize/RefUnit || off > uint64(len(r.data)) || n > uint64(len(r.data))-off {
-		return nil, r.corrupt(section, ref, fmt.Errorf("%d bytes needed, file ends at %d", n, len(r.data)))
+	inside := func() bool { return off <= r.used && n <= r.used-off }
+	if ref >= HeaderSize/RefUnit && !inside() { // the file may have grown
+		r.used = min(atomic.LoadUint64(&view[Header](r.data).Used), r.size())
+	}
+	if ref < HeaderSize/RefUnit || !inside() {
+		return nil, r.corrupt(section, ref, fmt.Errorf("%d bytes needed, file ends at %d", n, r.used))
 	}
 	return r.data[off : off+n], nil
 }
@@ -159,6 +169,9 @@ func (r *reader) record(section string, ref uint32, to any) error {
 	b, err := r.bytes(section, ref, 0, uint64(reflect.TypeOf(to).Elem().Size()))
 	if err != nil {
 		return err
+	}
+	if int(ref) >= len(r.seen) {
+		r.seen = append(r.seen, make([]bool, r.used/RefUnit+1-uint64(len(r.seen)))...)
 	}
 	if r.seen[ref] {
 		return r.corrupt(section, ref, errors.New("used twice"))

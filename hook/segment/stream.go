@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"sync/atomic"
 	"unsafe"
 
 	"encoding/binary"
@@ -12,9 +13,12 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// stream decodes the graph of one thread.
+// stream decodes the graph of one thread, and leaves the thread's record in st.
 func (r *reader) stream(ref uint32, st *Stream, h *Header) (*efg.Stream, error) {
-	pub := &st.Pub[st.Events&1]
+	pub, err := r.pin(ref, st)
+	if err != nil {
+		return nil, err
+	}
 	o := &efg.OpenStream{Thread: st.Thread, Events: st.Events, Hash: pub.Hash, Dropped: st.Dropped}
 	o.End = efg.End(st.State)
 	if o.End == efg.EndOpen {
@@ -41,11 +45,53 @@ func (r *reader) stream(ref uint32, st *Stream, h *Header) (*efg.Stream, error) 
 		}
 		o.Last = last
 	}
+	if o.Ahead, err = r.ahead(ref, st); err != nil {
+		return nil, err
+	}
 	s, err := o.Close()
 	if err != nil {
 		return nil, r.corrupt("stream", ref, err)
 	}
 	return s, nil
+}
+
+// pin reads a stream's record: first how it ended, then how many events it has,
+// with what belongs to that number, then where its nodes are. All that these
+// events need was stored before their number was; the recorder may go on.
+func (r *reader) pin(ref uint32, st *Stream) (*Published, error) {
+	if err := r.record("stream", ref, st); err != nil {
+		return nil, err
+	}
+	b, err := r.bytes("stream", ref, 0, uint64(unsafe.Sizeof(*st)))
+	if err != nil {
+		return nil, err
+	}
+	live := view[Stream](b)
+	for range patience {
+		st.Events = atomic.LoadUint64(&live.Events)
+		at := &live.Pub[st.Events&1]
+		pub := &Published{Hash: atomic.LoadUint64(&at.Hash), Node: atomic.LoadUint32(&at.Node)}
+		if atomic.LoadUint64(&live.Events) == st.Events {
+			st.Nodes = atomic.LoadUint32(&live.Nodes)
+			return pub, nil
+		}
+	}
+	return nil, r.corrupt("stream", ref, errBusy)
+}
+
+// ahead tells whether the stream has had events since it was pinned. Where
+// following them would take long, it asks to start anew as long as that is worth
+// trying: most programs pause between events.
+func (r *reader) ahead(ref uint32, st *Stream) (bool, error) {
+	b, err := r.bytes("stream", ref, 0, uint64(unsafe.Sizeof(*st)))
+	if err != nil {
+		return false, err
+	}
+	ahead := atomic.LoadUint64(&view[Stream](b).Events) != st.Events
+	if ahead && !r.lastTry && st.Events > manyEvents {
+		return false, errBusy
+	}
+	return ahead, nil
 }
 
 // rawNode is a node and where it stands.
@@ -87,18 +133,8 @@ func (r *reader) node(raw *rawNode, numbers map[uint32]uint32, times bool) (*efg
 			n.Words[i] = 0
 		}
 	}
-	if err := r.edges(raw, numbers, n); err != nil {
+	if err := r.steps(raw, numbers, n); err != nil {
 		return nil, err
-	}
-	if raw.Runs != 0 && len(n.Edges) > 1 {
-		if n.Runs, err = r.seq(raw.Runs); err != nil {
-			return nil, err
-		}
-	}
-	if raw.Counts != 0 {
-		if n.Counts, err = r.seq(raw.Counts); err != nil {
-			return nil, err
-		}
 	}
 	if n.Attrs, err = r.attrs(raw); err != nil {
 		return nil, err
@@ -110,15 +146,37 @@ func (r *reader) node(raw *rawNode, numbers map[uint32]uint32, times bool) (*efg
 	return n, err
 }
 
+// steps reads how the node was left: the lengths of closed runs before the edges
+// that tell how many are closed, see efg.OpenEdge.
+func (r *reader) steps(raw *rawNode, numbers map[uint32]uint32, n *efg.OpenNode) (err error) {
+	if raw.Counts != 0 {
+		if n.Counts, err = r.seq(raw.Counts); err != nil {
+			return err
+		}
+	}
+	if err := r.edges(raw, numbers, n); err != nil {
+		return err
+	}
+	if raw.Runs != 0 && len(n.Edges) > 1 {
+		n.Runs, err = r.seq(raw.Runs)
+	}
+	return err
+}
+
+// edges reads a node's edges as far as their ends are known: one to a newer node
+// than those of the list is of an event that is not published, or of a later one.
 func (r *reader) edges(raw *rawNode, numbers map[uint32]uint32, n *efg.OpenNode) error {
 	for ref := raw.Edges; ref != 0; {
-		var e Edge
-		if err := r.record("edge", ref, &e); err != nil {
+		e, err := r.edge(ref)
+		if err != nil {
 			return err
 		}
 		to, ok := numbers[e.To]
-		if !ok || e.Index != uint32(len(n.Edges)) {
-			return r.corrupt("edge", ref, fmt.Errorf("edge %d to ref %d, number %d", len(n.Edges), e.To, e.Index))
+		if !ok {
+			return nil
+		}
+		if e.Index != uint32(len(n.Edges)) {
+			return r.corrupt("edge", ref, fmt.Errorf("edge %d has number %d", len(n.Edges), e.Index))
 		}
 		if ref == raw.Cur {
 			n.Cur = len(n.Edges)
@@ -135,6 +193,20 @@ func (r *reader) edges(raw *rawNode, numbers map[uint32]uint32, n *efg.OpenNode)
 		ref = e.Next
 	}
 	return nil
+}
+
+// edge reads an edge. Its runs vary from the moment that Varies is set; before
+// that, Steps is the length of each. So Varies is read after Steps.
+func (r *reader) edge(ref uint32) (e Edge, err error) {
+	if err = r.record("edge", ref, &e); err != nil {
+		return e, err
+	}
+	b, err := r.bytes("edge", ref, 0, uint64(unsafe.Sizeof(e)))
+	if err != nil {
+		return e, err
+	}
+	e.Varies = atomic.LoadUint32(&view[Edge](b).Varies)
+	return e, nil
 }
 
 func (r *reader) attrs(raw *rawNode) ([]efg.Attr, error) {
@@ -182,11 +254,11 @@ func (r *reader) seq(ref uint32) (*efg.Seq, error) {
 	if err := r.record("sequence", ref, &s); err != nil {
 		return nil, err
 	}
-	if s.Sel > 1 {
-		return nil, r.corrupt("sequence", ref, errors.New("no such state"))
+	st, first, err := r.seqState(ref)
+	if err != nil {
+		return nil, err
 	}
-	st := &s.State[s.Sel]
-	code, err := r.chunks(s.First, st.NBytes)
+	code, err := r.chunks(first, st.NBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -201,6 +273,28 @@ func (r *reader) seq(ref uint32) (*efg.Seq, error) {
 		return nil, r.corrupt("sequence", ref, err)
 	}
 	return seq, nil
+}
+
+// seqState reads a sequence's state, and then where the code is that it counts.
+// The state that is not current is only written after Turns has gone up.
+func (r *reader) seqState(ref uint32) (st SeqState, first uint32, err error) {
+	b, err := r.bytes("sequence", ref, 0, uint64(unsafe.Sizeof(Seq{})))
+	if err != nil {
+		return st, 0, err
+	}
+	live := view[Seq](b)
+	for range patience {
+		turns, sel := atomic.LoadUint32(&live.Turns), atomic.LoadUint32(&live.Sel)
+		if sel > 1 {
+			return st, 0, r.corrupt("sequence", ref, errors.New("no such state"))
+		}
+		at := uint64(unsafe.Offsetof(live.State)) + uint64(sel)*uint64(unsafe.Sizeof(st))
+		decode(b[at:], &st)
+		if atomic.LoadUint32(&live.Turns) == turns {
+			return st, atomic.LoadUint32(&live.First), nil
+		}
+	}
+	return st, 0, r.corrupt("sequence", ref, errBusy)
 }
 
 func (r *reader) chunks(ref uint32, n uint64) ([]byte, error) {

@@ -1,0 +1,81 @@
+package segment
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/efg-tools/efg/efg"
+)
+
+// Read returns what a segment file holds.
+func Read(path string) (*efg.Process, error) {
+	s, err := ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return &s.Process, nil
+}
+
+// ReadFile reads a segment file. The process may be running: each stream is then
+// as it was at some moment since, its events the first ones of the process's.
+// Following a stream that never pauses takes time in proportion to its events.
+func ReadFile(path string) (*Segment, error) {
+	s, err := readFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Base(path), err)
+	}
+	return s, nil
+}
+
+func readFile(path string) (*Segment, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, errors.Unwrap(err)
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !st.Mode().IsRegular() || st.Size() < HeaderSize {
+		return nil, ErrNotSegment
+	}
+	// The file may grow while it is read: map what is not there yet, too.
+	data, err := syscall.Mmap(int(f.Fd()), 0, 2*int(st.Size())+64<<20, syscall.PROT_READ, syscall.MAP_SHARED)
+	if err != nil {
+		return nil, err
+	}
+	defer syscall.Munmap(data)
+	size := func() uint64 {
+		if st, err := f.Stat(); err == nil {
+			return min(uint64(st.Size()), uint64(len(data)))
+		}
+		return 0
+	}
+	for try := 0; ; try++ {
+		s, err := parseMapped(&reader{data: data, size: size, lastTry: try == 4})
+		if err == nil || !errors.Is(err, errBusy) || try == 4 {
+			return s, err
+		}
+	}
+}
+
+// parseMapped parses a mapping. Touching what a file that was cut short has no
+// longer is an error like others.
+func parseMapped(r *reader) (s *Segment, err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		switch e := recover().(type) {
+		case nil:
+		case interface{ Addr() uintptr }:
+			s, err = nil, &CorruptError{"file", 0, errors.New("cut short while it was read")}
+		default:
+			panic(e)
+		}
+	}()
+	return r.parse()
+}
