@@ -15,13 +15,11 @@ import (
 
 // event is a line of `go test -json`.
 type event struct {
-	Action      string
-	Package     string
-	ImportPath  string // of build-output
-	Test        string
-	Output      string
-	Elapsed     float64
-	FailedBuild string
+	Action  string
+	Package string
+	Test    string
+	Output  string
+	Elapsed float64
 }
 
 // summary counts tests. A package that fails outside of its tests (it does not
@@ -35,16 +33,23 @@ type summary struct {
 }
 
 func main() {
-	s := summary{out: os.Stdout, output: map[string]*strings.Builder{}, failedInPackage: map[string]bool{}}
+	s := newSummary(os.Stdout)
 	if err := s.read(os.Stdin); err != nil {
 		fmt.Fprintln(os.Stderr, "summary:", err)
 		os.Exit(1)
 	}
 	s.close()
-	if s.failed > 0 || s.passed == 0 {
+	if !s.ok() {
 		os.Exit(1)
 	}
 }
+
+func newSummary(out io.Writer) *summary {
+	return &summary{out: out, output: map[string]*strings.Builder{}, failedInPackage: map[string]bool{}}
+}
+
+// ok is false too if no test ran.
+func (s *summary) ok() bool { return s.failed == 0 && s.passed > 0 }
 
 func (s *summary) read(in io.Reader) error {
 	lines := bufio.NewReader(in)

@@ -1,0 +1,118 @@
+package structure
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/efg-tools/efg/"
+
+// mayImport tells which of our packages a package may import, in tests too. A
+// package that is not here may not be there.
+var mayImport = map[string][]string{
+	"signature":            {},
+	"efg":                  {"signature"},
+	"reconstruct":          {"signature", "efg"},
+	"hook":                 {},
+	"hook/slots":           {"signature"},
+	"hook/segment":         {"signature", "efg"},
+	"hook/gen/slots":       {"hook/slots"},
+	"hook/gen/layout":      {"hook/segment"},
+	"hook/gen/wrap":        {"signature", "hook/slots"},
+	"internal/symbolize":   {"efg"},
+	"internal/mpilib":      {},
+	"internal/groundtruth": {},
+	"internal/structure":   {},
+	"scripts/summary":      {},
+	"cmd/efg":              {"signature", "efg", "reconstruct", "hook", "hook/segment", "internal/symbolize"},
+}
+
+// mayImportInTests tells what the tests of a package may import besides.
+var mayImportInTests = map[string][]string{
+	"signature":  {"internal/mpilib"},
+	"hook":       {"signature", "hook/slots", "internal/mpilib"},
+	"hook/slots": {"internal/mpilib"},
+}
+
+type pkg struct {
+	ImportPath   string
+	Name         string
+	Doc          string
+	Imports      []string
+	TestImports  []string
+	XTestImports []string
+}
+
+// packages lists the packages of the module.
+func packages(t *testing.T) []pkg {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Name,Doc,Imports,TestImports,XTestImports", "./...")
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []pkg
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p pkg
+		err := dec.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, p)
+	}
+	if len(list) < len(mayImport) {
+		t.Fatalf("go list gives %d packages", len(list))
+	}
+	return list
+}
+
+// ours keeps the packages of this module, without the module's name.
+func ours(imports []string) []string {
+	var list []string
+	for _, i := range imports {
+		if name, ok := strings.CutPrefix(i, module); ok {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+func TestImports(t *testing.T) {
+	for _, p := range packages(t) {
+		name := strings.TrimPrefix(p.ImportPath, module)
+		may, ok := mayImport[name]
+		if !ok {
+			t.Errorf("package %s: say in this test what it may import", name)
+			continue
+		}
+		for _, i := range ours(p.Imports) {
+			if !slices.Contains(may, i) {
+				t.Errorf("package %s must not import %s", name, i)
+			}
+		}
+		may = append(slices.Clone(may), mayImportInTests[name]...)
+		may = append(may, name)
+		for _, i := range ours(append(p.TestImports, p.XTestImports...)) {
+			if !slices.Contains(may, i) {
+				t.Errorf("tests of package %s must not import %s", name, i)
+			}
+		}
+	}
+}
+
+func TestPackageComments(t *testing.T) {
+	for _, p := range packages(t) {
+		if p.Doc == "" {
+			t.Errorf("package %s has no package comment", p.ImportPath)
+		}
+	}
+}
