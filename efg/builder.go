@@ -9,7 +9,7 @@ import (
 )
 
 // DefaultDemote is how many nodes a site may have before a word is demoted.
-const DefaultDemote = 24
+const DefaultDemote = 8
 
 // Input is one event for a Builder.
 type Input struct {

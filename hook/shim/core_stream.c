@@ -197,7 +197,7 @@ static uint32_t demote_bound(void)
 {
     const char *d = getenv("EFG_DEMOTE");
     long n = d != NULL ? strtol(d, NULL, 10) : 0;
-    return n >= 2 && n <= 255 ? (uint32_t)n : 24;
+    return n >= 2 && n <= 255 ? (uint32_t)n : 8;
 }
 
 static void start_clock(seg_header *h)
