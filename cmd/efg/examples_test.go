@@ -1,0 +1,93 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// launcher stands for mpiexec in the examples. One of them wants rank 7.
+const launcher = `#!/bin/sh
+shift 2
+exec timeout 60 mpiexec.openmpi --oversubscribe -n 8 "$@"
+`
+
+// TestExamples runs the examples of all help texts, and the reading commands of
+// the documentation, on what the example of efg run records.
+func TestExamples(t *testing.T) {
+	var lines []string
+	collectExamples(newRoot(), &lines)
+	if len(lines) < 5 || !strings.HasPrefix(lines[0], "efg run -o jacobi.efg ") {
+		t.Fatalf("examples, run first: %q", lines)
+	}
+	for _, page := range []string{"guide", "reading"} {
+		lines = append(lines, commandsOf(t, page)...)
+	}
+	prepareExamples(t)
+	for _, line := range lines {
+		out, err := exec.Command("sh", "-c", line).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", line, err, out)
+		}
+	}
+}
+
+// collectExamples puts those of efg run in front.
+func collectExamples(cmd *cobra.Command, lines *[]string) {
+	for line := range strings.Lines(cmd.Example) {
+		line = strings.TrimSpace(line)
+		if cmd.Name() == "run" {
+			*lines = append([]string{line}, *lines...)
+		} else {
+			*lines = append(*lines, line)
+		}
+	}
+	for _, c := range cmd.Commands() {
+		collectExamples(c, lines)
+	}
+}
+
+var readingCommand = regexp.MustCompile(`(?m)^    (efg (?:info|reconstruct|graph) .*?)(?:   .*)?$`)
+
+// commandsOf returns the commands in a page that read jacobi.efg.
+func commandsOf(t *testing.T, page string) []string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", page+".md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, m := range readingCommand.FindAllStringSubmatch(string(text), -1) {
+		lines = append(lines, m[1])
+	}
+	if len(lines) < 3 {
+		t.Fatalf("%s.md has the commands %q", page, lines)
+	}
+	return lines
+}
+
+// prepareExamples makes a folder with the program, and a PATH with efg and mpiexec.
+func prepareExamples(t *testing.T) {
+	t.Helper()
+	dir := t.TempDir()
+	t.Setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")
+	t.Setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+	for _, args := range [][]string{
+		{"go", "build", "-o", filepath.Join(dir, "efg"), "."},
+		{"mpicc.openmpi", "-g", "-o", filepath.Join(dir, "jacobi"), "../../testdata/c/jacobi.c", "-lm"},
+	} {
+		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "mpiexec"), []byte(launcher), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	t.Chdir(dir)
+}
