@@ -1,0 +1,66 @@
+// Command bench measures what efg promises: what a recorded call costs, how
+// long starting takes, how much memory and file a program needs, how fast a
+// recording is read. It prints Markdown; docs/results.md keeps what it printed.
+// All comparisons are between runs that alternate, and medians.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+func main() {
+	pairs := flag.Int("pairs", 5, "alternating runs of each kind")
+	efgPath := flag.String("efg", "bin/efg", "the program to measure")
+	only := flag.String("only", "", "one part: calls, recorder, start, memory, read or size")
+	flag.Parse()
+	if err := run(*efgPath, *pairs, *only); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// bench is what the parts share.
+type bench struct {
+	efg   string // absolute path of the program
+	dir   string // for programs and recordings
+	pairs int
+	mpis  []mpi
+}
+
+type part struct {
+	name string
+	run  func(*bench) error
+}
+
+var parts = []part{
+	{"calls", calls}, {"recorder", recorder}, {"start", start}, {"memory", memory}, {"read", read}, {"size", size},
+}
+
+func run(efgPath string, pairs int, only string) error {
+	abs, err := filepath.Abs(efgPath)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "efg-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	b := &bench{efg: abs, dir: dir, pairs: pairs}
+	if err := b.findMPIs(); err != nil {
+		return err
+	}
+	b.describeMachine()
+	for _, p := range parts {
+		if only != "" && only != p.name {
+			continue
+		}
+		if err := p.run(b); err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+	}
+	return nil
+}

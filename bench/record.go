@@ -1,0 +1,146 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// calls measures what recording adds to a call.
+func calls(b *bench) error {
+	fmt.Printf("\n## Added time per MPI call\n\nProcessor time, ns. One rank, calls to itself (bench/mpi/calls.c).\n\n")
+	fmt.Println("| MPI | shape | alone | added, no times | added, time statistics |")
+	fmt.Println("|---|---|---:|---:|---:|")
+	for _, m := range b.mpis {
+		exe, err := b.build(m, "bench/mpi/calls.c")
+		if err != nil {
+			return err
+		}
+		for _, shape := range []struct{ name, args string }{
+			{"six calls in a loop", "six 1"}, {"one callsite", "cycle 1"}, {"10 in a cycle", "cycle 10"},
+			{"100 in a cycle", "cycle 100"}, {"1,000 in a cycle", "cycle 1000"}, {"9,000 in a cycle", "cycle 9000"},
+			{"64 in random order", "random 64"}, {"1,000 in random order", "random 1000"},
+		} {
+			cmd := append([]string{exe}, append(strings.Fields(shape.args), "2000000")...)
+			v, added, err := b.alternate(cmd, b.recorded("off", cmd...), b.recorded("stats", cmd...))
+			if err != nil {
+				return err
+			}
+			fmt.Printf("| %s | %s | %.1f | %.1f | %.1f |\n", m.name, shape.name, v[0], added[1], added[2])
+		}
+	}
+	return nil
+}
+
+// recorder measures the recorder without MPI.
+func recorder(b *bench) error {
+	exe := filepath.Join(b.dir, "core")
+	sources, err := filepath.Glob("hook/shim/core_*.c")
+	if err != nil {
+		return err
+	}
+	args := append([]string{"-std=gnu11", "-O2", "-pthread", "-I", "hook/shim", "-o", exe, "bench/core/bench.c",
+		"hook/shim/gen/schema.c"}, sources...)
+	if out, err := exec.Command("cc", args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("cc: %w\n%s", err, out)
+	}
+	fmt.Printf("\n## The recorder alone\n\nProcessor time per event, ns, and growth of the segment after the first rounds (bench/core/bench.c).\n\n")
+	fmt.Println("| shape | no times | time statistics | bytes per event |")
+	fmt.Println("|---|---:|---:|---:|")
+	type row struct{ off, stats, bytes []float64 }
+	rows := map[string]*row{}
+	var order []string
+	for range b.pairs {
+		for _, mode := range []string{"off", "stats"} {
+			if err := runRecorder(exe, b.dir, mode, func(shape string, ns, bytes float64) {
+				r := rows[shape]
+				if r == nil {
+					r = &row{}
+					rows[shape] = r
+					order = append(order, shape)
+				}
+				if mode == "off" {
+					r.off, r.bytes = append(r.off, ns), append(r.bytes, bytes)
+				} else {
+					r.stats = append(r.stats, ns)
+				}
+			}); err != nil {
+				return err
+			}
+		}
+	}
+	for _, s := range order {
+		r := rows[s]
+		fmt.Printf("| %s | %.1f | %.1f | %.3f |\n", s, median(r.off), median(r.stats), median(r.bytes))
+	}
+	return nil
+}
+
+func runRecorder(exe, dir, mode string, add func(shape string, ns, bytes float64)) error {
+	cmd := exec.Command(exe, "2000000")
+	cmd.Env = append(os.Environ(), "EFG_DIR="+dir, "EFG_TIME="+mode)
+	out, err := cmd.Output()
+	segments, _ := filepath.Glob(filepath.Join(dir, "*.seg"))
+	for _, s := range segments {
+		os.Remove(s)
+	}
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(string(out)) {
+		var shape string
+		var k, n, grown uint64
+		var ns float64
+		if _, err := fmt.Sscan(line, &shape, &k, &ns, &n, &grown); err != nil {
+			return fmt.Errorf("%q: %w", line, err)
+		}
+		add(fmt.Sprintf("%s of %d", shape, k), ns, float64(grown)/float64(n))
+	}
+	return nil
+}
+
+// start measures what recording adds from MPI_Init to MPI_Finalize.
+func start(b *bench) error {
+	fmt.Printf("\n## Start and stop\n\nMilliseconds from before MPI_Init to after MPI_Finalize, 2 ranks (bench/mpi/start.c).\n\n")
+	fmt.Println("| MPI | alone | recorded | added |")
+	fmt.Println("|---|---:|---:|---:|")
+	for _, m := range b.mpis {
+		exe, err := b.build(m, "bench/mpi/start.c")
+		if err != nil {
+			return err
+		}
+		cmd := append(append([]string{m.run}, m.flags...), "-n", "2", exe)
+		c := *b
+		c.pairs = 3 * b.pairs
+		v, added, err := c.alternate(cmd, b.recorded("stats", cmd...))
+		if err != nil {
+			return err
+		}
+		fmt.Printf("| %s | %.1f | %.1f | %.1f |\n", m.name, v[0], v[1], added[1])
+	}
+	return nil
+}
+
+// memory measures what recording adds to a process's resident memory.
+func memory(b *bench) error {
+	fmt.Printf("\n## Memory\n\nResident KiB of a process with K callsites, each a node (bench/mpi/calls.c).\n\n")
+	fmt.Println("| MPI | callsites | alone | added |")
+	fmt.Println("|---|---:|---:|---:|")
+	for _, m := range b.mpis {
+		exe, err := b.build(m, "bench/mpi/calls.c")
+		if err != nil {
+			return err
+		}
+		for _, k := range []string{"1", "2000", "9000"} {
+			cmd := []string{exe, "memory", k, "100000"}
+			v, added, err := b.alternate(cmd, b.recorded("stats", cmd...))
+			if err != nil {
+				return err
+			}
+			fmt.Printf("| %s | %s | %.0f | %.0f |\n", m.name, k, v[0], added[1])
+		}
+	}
+	return nil
+}
