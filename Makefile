@@ -29,10 +29,11 @@ check:
 generate:
 	go generate ./...
 
-# Speed and size, see docs/results.md.
-bench: build
+# What recording costs, and how fast reading is.
+bench:
 	@scripts/setup.sh test
-	go test -run '^$$' -bench . ./...
+	@$(MAKE) --no-print-directory build
+	@bench/run.sh
 
 # Every fuzz test for FUZZTIME.
 fuzz:
