@@ -33,7 +33,7 @@ generate:
 bench:
 	@scripts/setup.sh test
 	@$(MAKE) --no-print-directory build
-	@bench/run.sh
+	@go run ./bench
 
 # Every fuzz test for FUZZTIME.
 fuzz:

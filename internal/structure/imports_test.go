@@ -29,6 +29,7 @@ var mayImport = map[string][]string{
 	"internal/groundtruth": {},
 	"internal/structure":   {},
 	"scripts/summary":      {},
+	"bench":                {"signature", "efg", "reconstruct"},
 	"cmd/efg":              {"signature", "efg", "reconstruct", "hook", "hook/segment", "internal/symbolize"},
 }
 
