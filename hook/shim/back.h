@@ -82,7 +82,7 @@ static inline void bk_unlock(pthread_mutex_t *m, bool locked)
 
 /* ---- per-thread state ---- */
 
-enum { BK_COMM_BITS = 5, BK_TYPE_BITS = 7 };
+enum { BK_COMM_BITS = 5, BK_TYPE_BITS = 7, BK_OP_BITS = 3 };
 
 typedef struct bk_cached {
     bk_entry e;
@@ -97,9 +97,10 @@ typedef struct bk_thread {
     efg_stream *t;
     uint32_t lang;           /* of the call being recorded */
     struct bk_block *block;
+    bool scratched;          /* the last event used scratch memory */
     MPI_Status status;       /* stands in for MPI_STATUS_IGNORE */
     struct bk_last *last;
-    bk_cached comm[1 << BK_COMM_BITS], type[1 << BK_TYPE_BITS];
+    bk_cached comm[1 << BK_COMM_BITS], type[1 << BK_TYPE_BITS], op[1 << BK_OP_BITS];
 } bk_thread;
 
 /* The thread's state; NULL when there is no memory. */
@@ -225,7 +226,16 @@ int64_t bk_num_datatypes(MPI_Datatype type);
 
 /* ---- operations and the objects that get slots (back_object.c) ---- */
 
-uint64_t bk_op_word(MPI_Op op);
+uint64_t bk_op_miss(bk_thread *b, MPI_Op op);
+
+static inline uint64_t bk_op_word(bk_thread *b, MPI_Op op)
+{
+    const bk_cached *c = &b->op[bk_cache_slot(BK_KEY(op), BK_OP_BITS)];
+    if (bk_likely(c->e.key == BK_KEY(op)
+                  && c->gen == atomic_load_explicit(&bk_ops.gen, memory_order_relaxed)))
+        return c->e.word;
+    return bk_op_miss(b, op);
+}
 uint64_t bk_op_new(bk_thread *b, MPI_Op op, const void *function, int commute);
 
 enum bk_object { BK_INFO, BK_ERRH, BK_KEYVAL, BK_SESSION, BK_MESSAGE, BK_OBJECTS };
@@ -265,27 +275,25 @@ uint64_t bk_vec_fstrings(bk_thread *b, unsigned word, const char *s, int64_t n, 
 enum bk_request_kind { BK_SEND, BK_RECV, BK_OTHER };
 enum bk_request_flags { BK_PERSISTENT = 1, BK_ACTIVE = 2, BK_WILD = 4 };
 
+/* A live request, as found. */
 typedef struct bk_request {
-    uint64_t key;            /* the handle */
-    const void *var;         /* the variable that the call stored it in */
     uint64_t id, bytes;      /* the id word; bytes posted */
-    uint8_t kind, flags;
-    bool shared;             /* several live requests have this handle */
+    int32_t at;              /* place in the map, -1: none was found */
     uint32_t serial;         /* tells the requests apart that had one place */
-    uint32_t taken;          /* found by age, by the array lookup of this number */
-    int32_t chain;           /* next in the bucket, or in the list of free ones */
-    int32_t older, newer;    /* live requests with a shared handle, by age */
+    uint8_t kind, flags;
 } bk_request;
 
 /* Changes with every request that comes, goes, starts or ends. */
 extern _Atomic uint64_t bk_request_changes;
 
-/* A new request; does nothing for id 0 and for MPI_REQUEST_NULL. */
-void bk_request_add(const bk_request *r);
-/* The live request with this handle, stored in var when it was made; its place
- * in the map, or -1. Copies it to *out. lookup: a number of the array that is
- * being looked up, so that equal handles in it give different requests. */
-int32_t bk_request_find(uint64_t key, const void *var, uint32_t lookup, bk_request *out);
+/* A new request with an id, its handle, and the variable that the call stored it
+ * in. Nothing happens for MPI_REQUEST_NULL. */
+void bk_request_add(uint64_t key, const void *var, uint64_t id, uint64_t bytes, unsigned kind,
+                    unsigned flags);
+/* The live request with this handle, stored in var when it was made. lookup: a
+ * number of the array that is being looked up, so that equal handles in it give
+ * different requests; 0 for a single request. */
+void bk_request_find(uint64_t key, const void *var, uint32_t lookup, bk_request *out);
 uint32_t bk_request_lookup(void);
 /* Ends a request's operation: an active persistent one becomes inactive, any
  * other is removed and its slot is free. Nothing happens if the request is not

@@ -10,20 +10,20 @@ enum { IS_RECV = 128 };
 
 uint64_t bk_one_begin(bk_one *o, uint64_t key, const void *var)
 {
-    o->at = -1;
+    o->r.at = -1;
     o->recv = false;
     if (key == BK_KEY(MPI_REQUEST_NULL)) return K(MPI_REQUEST_NULL);
-    o->at = bk_request_find(key, var, 0, &o->r);
-    if (o->at < 0) return EFG_ABSENT;
+    bk_request_find(key, var, 0, &o->r);
+    if (o->r.at < 0) return EFG_ABSENT;
     o->recv = o->r.kind == BK_RECV && (o->r.flags & BK_ACTIVE);
     return o->r.id;
 }
 
 void bk_one_end(const bk_one *o, bool done, bool failed, uint64_t now)
 {
-    if (o->at < 0) return;
+    if (o->r.at < 0) return;
     if (failed) done = !(o->r.flags & BK_PERSISTENT) && now == BK_KEY(MPI_REQUEST_NULL);
-    if (done) bk_request_done(o->at, o->r.serial);
+    if (done) bk_request_done(o->r.at, o->r.serial);
 }
 
 /* ---- arrays ---- */
@@ -77,8 +77,9 @@ static bool look_up(bk_thread *b, bk_last *l, const void *array, uint32_t n)
         l->at[i] = -1;
         l->flags[i] = 0;
         if (key != BK_KEY(MPI_REQUEST_NULL)) {
-            l->at[i] = bk_request_find(key, var_at(b, array, i), lookup, &r);
-            word = l->at[i] < 0 ? EFG_ABSENT : r.id;
+            bk_request_find(key, var_at(b, array, i), lookup, &r);
+            l->at[i] = r.at;
+            word = r.at < 0 ? EFG_ABSENT : r.id;
         }
         if (l->at[i] >= 0) {
             l->flags[i] = (uint8_t)(r.flags | (r.kind == BK_RECV ? IS_RECV : 0));

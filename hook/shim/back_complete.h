@@ -7,7 +7,6 @@
 /* ---- one request: Wait, Test, Request_get_status ---- */
 
 typedef struct bk_one {
-    int32_t at;              /* place in the request map, -1: none */
     bk_request r;
     bool recv;               /* an active receive: its status tells something */
 } bk_one;

@@ -4,10 +4,13 @@
 
 bk_map bk_objects[BK_OBJECTS] = { BK_MAP_INIT, BK_MAP_INIT, BK_MAP_INIT, BK_MAP_INIT, BK_MAP_INIT };
 
-uint64_t bk_op_word(MPI_Op op)
+bk_cold uint64_t bk_op_miss(bk_thread *b, MPI_Op op)
 {
     bk_entry e;
-    return bk_map_get(&bk_ops, BK_KEY(op), &e) ? e.word : EFG_ABSENT;
+    uint32_t gen = atomic_load_explicit(&bk_ops.gen, memory_order_acquire);
+    if (!bk_map_get(&bk_ops, BK_KEY(op), &e)) return EFG_ABSENT;
+    b->op[bk_cache_slot(BK_KEY(op), BK_OP_BITS)] = (bk_cached){ e, gen };
+    return e.word;
 }
 
 uint64_t bk_op_new(bk_thread *b, MPI_Op op, const void *function, int commute)

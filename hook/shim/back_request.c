@@ -16,9 +16,21 @@ enum { NONE = -1, MIN_BUCKETS = 256, MAX_SHARED = 64 };
 
 _Atomic uint64_t bk_request_changes;
 
+typedef struct entry {
+    uint64_t key;            /* the handle */
+    const void *var;
+    uint64_t id, bytes;      /* id 0: free */
+    uint32_t serial;
+    uint8_t kind, flags;
+    bool shared;             /* several live requests have this handle */
+    uint32_t taken;          /* found by the array lookup of this number */
+    int32_t chain;           /* next in the bucket, or in the list of free ones */
+    int32_t older, newer;    /* live requests with a shared handle, by age */
+} entry;
+
 static struct {
     pthread_mutex_t lock;
-    bk_request *r;           /* places */
+    entry *r;                /* places */
     int32_t cap, used, free; /* places, ever used; head of the free list */
     uint32_t live, serial;
     int32_t *bucket;
@@ -54,17 +66,17 @@ static int shared_handle(uint64_t key)
     return NONE;
 }
 
-static void link_in(int32_t at)
+/* key, var and shared are those of the entry: it was written just now. */
+static inline void link_in(int32_t at, uint64_t key, const void *var, bool shared)
 {
-    bk_request *r = &map.r[at];
-    int32_t *head = &map.bucket[bucket_of(r->key, r->var, r->shared)];
-    r->chain = *head;
+    int32_t *head = &map.bucket[bucket_of(key, var, shared)];
+    map.r[at].chain = *head;
     *head = at;
 }
 
 static void unlink_from(int32_t at)
 {
-    const bk_request *r = &map.r[at];
+    const entry *r = &map.r[at];
     int32_t *p = &map.bucket[bucket_of(r->key, r->var, r->shared)];
     while (*p != at) p = &map.r[*p].chain;
     *p = r->chain;
@@ -83,7 +95,7 @@ static bool grow_buckets(void)
     for (uint32_t i = 0; i < nold; i++)
         for (int32_t at = old[i], next; at != NONE; at = next) {
             next = map.r[at].chain;
-            link_in(at);
+            link_in(at, map.r[at].key, map.r[at].var, map.r[at].shared);
         }
     free(old);
     return true;
@@ -101,7 +113,7 @@ static int32_t place(void)
     if (map.used == map.cap) {
         if (map.cap > INT32_MAX / 2) return NONE;
         int32_t cap = map.cap ? map.cap * 2 : MIN_BUCKETS;
-        bk_request *r = realloc(map.r, (size_t)cap * sizeof *r);
+        entry *r = realloc(map.r, (size_t)cap * sizeof *r);
         if (!r) return NONE;
         map.r = r;
         map.cap = cap;
@@ -122,7 +134,7 @@ static void age_append(int s, int32_t at)
 
 static void age_remove(int s, int32_t at)
 {
-    const bk_request *r = &map.r[at];
+    const entry *r = &map.r[at];
     if (map.shared[s].next == at) map.shared[s].next = r->newer;
     if (r->older != NONE) map.r[r->older].newer = r->newer;
     else map.shared[s].oldest = r->newer;
@@ -132,7 +144,7 @@ static void age_remove(int s, int32_t at)
 
 static void remove_at(int32_t at)
 {
-    bk_request *r = &map.r[at];
+    entry *r = &map.r[at];
     unlink_from(at);
     if (r->shared) age_remove(shared_handle(r->key), at);
     efg_slot_free(r->id);
@@ -177,25 +189,32 @@ static bk_cold int second(uint64_t key, int32_t first)
     map.shared[s].key = key;
     map.shared[s].oldest = map.shared[s].newest = map.shared[s].next = NONE;
     map.shared[s].lookup = 0;
-    link_in(first);
+    link_in(first, key, map.r[first].var, true);
     age_append(s, first);
     return s;
 }
 
-void bk_request_add(const bk_request *request)
+void bk_request_add(uint64_t key, const void *var, uint64_t id, uint64_t bytes, unsigned kind,
+                    unsigned flags)
 {
-    if (!request->id || request->key == BK_KEY(MPI_REQUEST_NULL)) return;
+    if (key == BK_KEY(MPI_REQUEST_NULL)) return;
     bool locked = bk_lock(&map.lock);
     int32_t at = place();
-    if (at != NONE) {
-        int s = shared_handle(request->key);
-        int32_t first = s == NONE ? exact(request->key, NULL, false) : NONE;
-        if (first != NONE) s = second(request->key, first);
-        map.r[at] = *request;
-        map.r[at].shared = s != NONE;
-        map.r[at].serial = ++map.serial;
-        map.r[at].taken = 0;
-        link_in(at);
+    if (bk_likely(at != NONE)) {
+        int s = map.nshared ? shared_handle(key) : NONE;
+        int32_t first = s == NONE ? exact(key, NULL, false) : NONE;
+        if (bk_unlikely(first != NONE)) s = second(key, first);
+        entry *r = &map.r[at];
+        r->key = key;
+        r->var = var;
+        r->id = id;
+        r->bytes = bytes;
+        r->kind = (uint8_t)kind;
+        r->flags = (uint8_t)flags;
+        r->shared = s != NONE;
+        r->serial = ++map.serial;
+        r->taken = 0;
+        link_in(at, key, var, s != NONE);
         if (s != NONE) age_append(s, at);
         map.live++;
         changed();
@@ -229,7 +248,7 @@ static int32_t by_age(int s, uint32_t lookup)
     return at;
 }
 
-int32_t bk_request_find(uint64_t key, const void *var, uint32_t lookup, bk_request *out)
+void bk_request_find(uint64_t key, const void *var, uint32_t lookup, bk_request *out)
 {
     bool locked = bk_lock(&map.lock);
     int s = map.nshared ? shared_handle(key) : NONE;
@@ -239,9 +258,16 @@ int32_t bk_request_find(uint64_t key, const void *var, uint32_t lookup, bk_reque
         if (at == NONE) at = by_age(s, lookup);
         else map.r[at].taken = lookup;
     }
-    if (at != NONE) *out = map.r[at];
+    out->at = at;
+    if (at != NONE) {
+        const entry *r = &map.r[at];
+        out->id = r->id;
+        out->bytes = r->bytes;
+        out->serial = r->serial;
+        out->kind = r->kind;
+        out->flags = r->flags;
+    }
     bk_unlock(&map.lock, locked);
-    return at;
 }
 
 /* Is the request that was found at this place still there? */
@@ -285,5 +311,6 @@ uint64_t bk_request_word(uint64_t key, const void *var)
 {
     bk_request r;
     if (key == BK_KEY(MPI_REQUEST_NULL)) return K(MPI_REQUEST_NULL);
-    return bk_request_find(key, var, 0, &r) < 0 ? EFG_ABSENT : r.id;
+    bk_request_find(key, var, 0, &r);
+    return r.at < 0 ? EFG_ABSENT : r.id;
 }

@@ -40,7 +40,7 @@ static inline uint64_t *bk_begin(bk_thread *b, unsigned lang, uint64_t header, v
     uint64_t *w = t->w;
     t->nvec = 0;             /* an error handler may have left the last call */
     b->lang = lang;
-    if (bk_unlikely(b->block != NULL)) bk_scratch_reset(b);
+    if (b->scratched) bk_scratch_reset(b);
     w[0] = header;
     w[1] = efg_site_word(t, site);
     w[2] = 0;

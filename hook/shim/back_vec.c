@@ -16,6 +16,7 @@ enum { FIRST_BLOCK = 1024 };
 uint64_t *bk_scratch(bk_thread *b, size_t n)
 {
     struct bk_block *k = b->block;
+    b->scratched = true;
     if (!k || k->cap - k->used < n) {
         size_t cap = k ? k->cap * 2 : FIRST_BLOCK;
         if (cap < n) cap = n;
@@ -33,6 +34,7 @@ uint64_t *bk_scratch(bk_thread *b, size_t n)
 void bk_scratch_reset(bk_thread *b)
 {
     struct bk_block *k = b->block;
+    b->scratched = false;
     if (!k) return;
     k->used = 0;
     for (struct bk_block *o = k->older, *next; o; o = next) {

@@ -25,8 +25,7 @@ func (x *body) request(i int, q *signature.Param) {
 	}
 	x.made = true
 	x.then("if (made)")
-	x.then("    bk_request_add(&(const bk_request){ .key = BK_KEY(%s), .var = %s, .id = made, .bytes = %s, .kind = %s, .flags = (uint8_t)(%s%s) });",
-		h, q.Name, bytes, kind, flags, wild)
+	x.then("    bk_request_add(BK_KEY(%s), %s, made, %s, %s, %s%s);", h, q.Name, bytes, kind, flags, wild)
 }
 
 // first returns the first of the parameters that the procedure has.
@@ -99,9 +98,9 @@ func (x *body) ok() string {
 func (x *body) settleOne(q *signature.Param) {
 	switch {
 	case x.p.Starts:
-		x.then("if (rc == MPI_SUCCESS && one.at >= 0) bk_request_start(one.at, one.r.serial);")
+		x.then("if (rc == MPI_SUCCESS && one.r.at >= 0) bk_request_start(one.r.at, one.r.serial);")
 	case x.p.Frees:
-		x.then("if (rc == MPI_SUCCESS && one.at >= 0) bk_request_free(one.at, one.r.serial);")
+		x.then("if (rc == MPI_SUCCESS && one.r.at >= 0) bk_request_free(one.r.at, one.r.serial);")
 	case x.p.Completes != "":
 		x.then("bk_one_end(&one, %s, rc != MPI_SUCCESS, BK_KEY(%s));", x.ok(), x.now(q))
 	}

@@ -95,7 +95,7 @@ func (x *body) handleWord(q *signature.Param, value string) string {
 		return fmt.Sprintf("bk_object_word(%s, BK_KEY(%s))", o, value)
 	}
 	switch q.Kind {
-	case signature.Comm, signature.Type:
+	case signature.Comm, signature.Type, signature.Op:
 		return fmt.Sprintf("bk_%s_word(b, %s)", q.Kind, value)
 	}
 	return fmt.Sprintf("bk_%s_word(%s)", q.Kind, value)

@@ -272,7 +272,7 @@ static int efg_MPI_Allreduce(const void *sendbuf, const void *recvbuf, int count
     w[4] = bk_buffer(b, recvbuf);
     w[5] = (uint64_t)(int64_t)count;
     w[6] = bk_type_word(b, datatype);
-    w[7] = bk_op_word(op);
+    w[7] = bk_op_word(b, op);
     efg_call_begin(b->t);
     const int rc = real(sendbuf, recvbuf, count, datatype, op, comm);
     efg_call_end(b->t);
@@ -294,7 +294,7 @@ static int efg_MPI_Allreduce_c(const void *sendbuf, const void *recvbuf, MPI_Cou
     w[4] = bk_buffer(b, recvbuf);
     w[5] = (uint64_t)(int64_t)count;
     w[6] = bk_type_word(b, datatype);
-    w[7] = bk_op_word(op);
+    w[7] = bk_op_word(b, op);
     efg_call_begin(b->t);
     const int rc = real(sendbuf, recvbuf, count, datatype, op, comm);
     efg_call_end(b->t);
@@ -523,7 +523,7 @@ static int efg_MPI_Exscan(const void *sendbuf, const void *recvbuf, int count, M
     w[4] = bk_buffer(b, recvbuf);
     w[5] = (uint64_t)(int64_t)count;
     w[6] = bk_type_word(b, datatype);
-    w[7] = bk_op_word(op);
+    w[7] = bk_op_word(b, op);
     efg_call_begin(b->t);
     const int rc = real(sendbuf, recvbuf, count, datatype, op, comm);
     efg_call_end(b->t);
@@ -545,7 +545,7 @@ static int efg_MPI_Exscan_c(const void *sendbuf, const void *recvbuf, MPI_Count 
     w[4] = bk_buffer(b, recvbuf);
     w[5] = (uint64_t)(int64_t)count;
     w[6] = bk_type_word(b, datatype);
-    w[7] = bk_op_word(op);
+    w[7] = bk_op_word(b, op);
     efg_call_begin(b->t);
     const int rc = real(sendbuf, recvbuf, count, datatype, op, comm);
     efg_call_end(b->t);
@@ -914,7 +914,7 @@ static int efg_MPI_Reduce(const void *sendbuf, const void *recvbuf, int count, M
     w[4] = bk_buffer(b, recvbuf);
     w[5] = (uint64_t)(int64_t)count;
     w[6] = takes_part ? bk_type_word(b, datatype) : EFG_ABSENT;
-    w[7] = takes_part ? bk_op_word(op) : EFG_ABSENT;
+    w[7] = takes_part ? bk_op_word(b, op) : EFG_ABSENT;
     w[8] = bk_rank(root);
     efg_call_begin(b->t);
     const int rc = real(sendbuf, recvbuf, count, datatype, op, root, comm);
@@ -938,7 +938,7 @@ static int efg_MPI_Reduce_c(const void *sendbuf, const void *recvbuf, MPI_Count 
     w[4] = bk_buffer(b, recvbuf);
     w[5] = (uint64_t)(int64_t)count;
     w[6] = takes_part ? bk_type_word(b, datatype) : EFG_ABSENT;
-    w[7] = takes_part ? bk_op_word(op) : EFG_ABSENT;
+    w[7] = takes_part ? bk_op_word(b, op) : EFG_ABSENT;
     w[8] = bk_rank(root);
     efg_call_begin(b->t);
     const int rc = real(sendbuf, recvbuf, count, datatype, op, root, comm);
@@ -961,7 +961,7 @@ static int efg_MPI_Reduce_scatter(const void *sendbuf, const void *recvbuf, cons
     w[4] = bk_buffer(b, recvbuf);
     w[5] = bk_vec_num(b, 5, recvcounts, bk_local_size(b, comm), 4);
     w[6] = bk_type_word(b, datatype);
-    w[7] = bk_op_word(op);
+    w[7] = bk_op_word(b, op);
     efg_call_begin(b->t);
     const int rc = real(sendbuf, recvbuf, recvcounts, datatype, op, comm);
     efg_call_end(b->t);
@@ -983,7 +983,7 @@ static int efg_MPI_Reduce_scatter_c(const void *sendbuf, const void *recvbuf, co
     w[4] = bk_buffer(b, recvbuf);
     w[5] = bk_vec_num(b, 5, recvcounts, bk_local_size(b, comm), 8);
     w[6] = bk_type_word(b, datatype);
-    w[7] = bk_op_word(op);
+    w[7] = bk_op_word(b, op);
     efg_call_begin(b->t);
     const int rc = real(sendbuf, recvbuf, recvcounts, datatype, op, comm);
     efg_call_end(b->t);
@@ -1005,7 +1005,7 @@ static int efg_MPI_Reduce_scatter_block(const void *sendbuf, const void *recvbuf
     w[4] = bk_buffer(b, recvbuf);
     w[5] = (uint64_t)(int64_t)recvcount;
     w[6] = bk_type_word(b, datatype);
-    w[7] = bk_op_word(op);
+    w[7] = bk_op_word(b, op);
     efg_call_begin(b->t);
     const int rc = real(sendbuf, recvbuf, recvcount, datatype, op, comm);
     efg_call_end(b->t);
@@ -1027,7 +1027,7 @@ static int efg_MPI_Reduce_scatter_block_c(const void *sendbuf, const void *recvb
     w[4] = bk_buffer(b, recvbuf);
     w[5] = (uint64_t)(int64_t)recvcount;
     w[6] = bk_type_word(b, datatype);
-    w[7] = bk_op_word(op);
+    w[7] = bk_op_word(b, op);
     efg_call_begin(b->t);
     const int rc = real(sendbuf, recvbuf, recvcount, datatype, op, comm);
     efg_call_end(b->t);
@@ -1049,7 +1049,7 @@ static int efg_MPI_Scan(const void *sendbuf, const void *recvbuf, int count, MPI
     w[4] = bk_buffer(b, recvbuf);
     w[5] = (uint64_t)(int64_t)count;
     w[6] = bk_type_word(b, datatype);
-    w[7] = bk_op_word(op);
+    w[7] = bk_op_word(b, op);
     efg_call_begin(b->t);
     const int rc = real(sendbuf, recvbuf, count, datatype, op, comm);
     efg_call_end(b->t);
@@ -1071,7 +1071,7 @@ static int efg_MPI_Scan_c(const void *sendbuf, const void *recvbuf, MPI_Count co
     w[4] = bk_buffer(b, recvbuf);
     w[5] = (uint64_t)(int64_t)count;
     w[6] = bk_type_word(b, datatype);
-    w[7] = bk_op_word(op);
+    w[7] = bk_op_word(b, op);
     efg_call_begin(b->t);
     const int rc = real(sendbuf, recvbuf, count, datatype, op, comm);
     efg_call_end(b->t);
@@ -1747,7 +1747,7 @@ static int efg_MPI_Reduce_local(const void *inbuf, const void *inoutbuf, int cou
     w[4] = bk_buffer(b, inoutbuf);
     w[5] = (uint64_t)(int64_t)count;
     w[6] = bk_type_word(b, datatype);
-    w[7] = bk_op_word(op);
+    w[7] = bk_op_word(b, op);
     efg_call_begin(b->t);
     const int rc = real(inbuf, inoutbuf, count, datatype, op);
     efg_call_end(b->t);
@@ -1768,7 +1768,7 @@ static int efg_MPI_Reduce_local_c(const void *inbuf, const void *inoutbuf, MPI_C
     w[4] = bk_buffer(b, inoutbuf);
     w[5] = (uint64_t)(int64_t)count;
     w[6] = bk_type_word(b, datatype);
-    w[7] = bk_op_word(op);
+    w[7] = bk_op_word(b, op);
     efg_call_begin(b->t);
     const int rc = real(inbuf, inoutbuf, count, datatype, op);
     efg_call_end(b->t);

@@ -1626,7 +1626,7 @@ static int efg_MPI_Op_free(MPI_Op *op)
     if (bk_unlikely(!b)) return real(op);
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Op_free, BK_C, 0, 4), __builtin_return_address(0));
     const MPI_Op op_v = *op;
-    w[3] = bk_op_word(op_v);
+    w[3] = bk_op_word(b, op_v);
     bk_taken taken;
     bk_take(&taken, &bk_ops, BK_KEY(op_v));
     efg_call_begin(b->t);

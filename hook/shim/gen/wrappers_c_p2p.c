@@ -71,7 +71,7 @@ static int efg_MPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype,
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_SEND, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_SEND, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -100,7 +100,7 @@ static int efg_MPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype d
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_SEND, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_SEND, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -123,7 +123,7 @@ static int efg_MPI_Buffer_iflush(MPI_Request *request)
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -181,7 +181,7 @@ static int efg_MPI_Grequest_start(void *query_fn, void *free_fn, void *cancel_fn
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -210,7 +210,7 @@ static int efg_MPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_SEND, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_SEND, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -239,7 +239,7 @@ static int efg_MPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datat
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_SEND, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_SEND, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -299,7 +299,7 @@ static int efg_MPI_Imrecv(const void *buf, int count, MPI_Datatype datatype, MPI
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = (uint64_t)count * bk_type_size(b, datatype), .kind = BK_RECV, .flags = (uint8_t)(BK_ACTIVE | BK_WILD) });
+        bk_request_add(BK_KEY(*request), request, made, (uint64_t)count * bk_type_size(b, datatype), BK_RECV, BK_ACTIVE | BK_WILD);
     bk_taken_end(&taken, rc != MPI_SUCCESS);
     efg_leave(b->t);
     return rc;
@@ -330,7 +330,7 @@ static int efg_MPI_Imrecv_c(const void *buf, MPI_Count count, MPI_Datatype datat
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = (uint64_t)count * bk_type_size(b, datatype), .kind = BK_RECV, .flags = (uint8_t)(BK_ACTIVE | BK_WILD) });
+        bk_request_add(BK_KEY(*request), request, made, (uint64_t)count * bk_type_size(b, datatype), BK_RECV, BK_ACTIVE | BK_WILD);
     bk_taken_end(&taken, rc != MPI_SUCCESS);
     efg_leave(b->t);
     return rc;
@@ -387,7 +387,7 @@ static int efg_MPI_Irecv(const void *buf, int count, MPI_Datatype datatype, int 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = (uint64_t)count * bk_type_size(b, datatype), .kind = BK_RECV, .flags = (uint8_t)(BK_ACTIVE | (source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG ? BK_WILD : 0)) });
+        bk_request_add(BK_KEY(*request), request, made, (uint64_t)count * bk_type_size(b, datatype), BK_RECV, BK_ACTIVE | (source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG ? BK_WILD : 0));
     efg_leave(b->t);
     return rc;
 }
@@ -416,7 +416,7 @@ static int efg_MPI_Irecv_c(const void *buf, MPI_Count count, MPI_Datatype dataty
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = (uint64_t)count * bk_type_size(b, datatype), .kind = BK_RECV, .flags = (uint8_t)(BK_ACTIVE | (source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG ? BK_WILD : 0)) });
+        bk_request_add(BK_KEY(*request), request, made, (uint64_t)count * bk_type_size(b, datatype), BK_RECV, BK_ACTIVE | (source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG ? BK_WILD : 0));
     efg_leave(b->t);
     return rc;
 }
@@ -445,7 +445,7 @@ static int efg_MPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_SEND, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_SEND, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -474,7 +474,7 @@ static int efg_MPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datat
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_SEND, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_SEND, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -503,7 +503,7 @@ static int efg_MPI_Isend(const void *buf, int count, MPI_Datatype datatype, int 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_SEND, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_SEND, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -532,7 +532,7 @@ static int efg_MPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype dataty
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_SEND, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_SEND, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -566,7 +566,7 @@ static int efg_MPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype se
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = (uint64_t)recvcount * bk_type_size(b, recvtype), .kind = BK_RECV, .flags = (uint8_t)(BK_ACTIVE | (source == MPI_ANY_SOURCE || recvtag == MPI_ANY_TAG ? BK_WILD : 0)) });
+        bk_request_add(BK_KEY(*request), request, made, (uint64_t)recvcount * bk_type_size(b, recvtype), BK_RECV, BK_ACTIVE | (source == MPI_ANY_SOURCE || recvtag == MPI_ANY_TAG ? BK_WILD : 0));
     efg_leave(b->t);
     return rc;
 }
@@ -600,7 +600,7 @@ static int efg_MPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = (uint64_t)recvcount * bk_type_size(b, recvtype), .kind = BK_RECV, .flags = (uint8_t)(BK_ACTIVE | (source == MPI_ANY_SOURCE || recvtag == MPI_ANY_TAG ? BK_WILD : 0)) });
+        bk_request_add(BK_KEY(*request), request, made, (uint64_t)recvcount * bk_type_size(b, recvtype), BK_RECV, BK_ACTIVE | (source == MPI_ANY_SOURCE || recvtag == MPI_ANY_TAG ? BK_WILD : 0));
     efg_leave(b->t);
     return rc;
 }
@@ -631,7 +631,7 @@ static int efg_MPI_Isendrecv_replace(const void *buf, int count, MPI_Datatype da
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = (uint64_t)count * bk_type_size(b, datatype), .kind = BK_RECV, .flags = (uint8_t)(BK_ACTIVE | (source == MPI_ANY_SOURCE || recvtag == MPI_ANY_TAG ? BK_WILD : 0)) });
+        bk_request_add(BK_KEY(*request), request, made, (uint64_t)count * bk_type_size(b, datatype), BK_RECV, BK_ACTIVE | (source == MPI_ANY_SOURCE || recvtag == MPI_ANY_TAG ? BK_WILD : 0));
     efg_leave(b->t);
     return rc;
 }
@@ -662,7 +662,7 @@ static int efg_MPI_Isendrecv_replace_c(const void *buf, MPI_Count count, MPI_Dat
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = (uint64_t)count * bk_type_size(b, datatype), .kind = BK_RECV, .flags = (uint8_t)(BK_ACTIVE | (source == MPI_ANY_SOURCE || recvtag == MPI_ANY_TAG ? BK_WILD : 0)) });
+        bk_request_add(BK_KEY(*request), request, made, (uint64_t)count * bk_type_size(b, datatype), BK_RECV, BK_ACTIVE | (source == MPI_ANY_SOURCE || recvtag == MPI_ANY_TAG ? BK_WILD : 0));
     efg_leave(b->t);
     return rc;
 }
@@ -691,7 +691,7 @@ static int efg_MPI_Issend(const void *buf, int count, MPI_Datatype datatype, int
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_SEND, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_SEND, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -720,7 +720,7 @@ static int efg_MPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datat
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_SEND, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_SEND, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -918,7 +918,7 @@ static int efg_MPI_Precv_init(const void *buf, int partitions, MPI_Count count, 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = (uint64_t)count * bk_type_size(b, datatype) * (uint64_t)partitions, .kind = BK_RECV, .flags = (uint8_t)(BK_PERSISTENT | (source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG ? BK_WILD : 0)) });
+        bk_request_add(BK_KEY(*request), request, made, (uint64_t)count * bk_type_size(b, datatype) * (uint64_t)partitions, BK_RECV, BK_PERSISTENT | (source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG ? BK_WILD : 0));
     efg_leave(b->t);
     return rc;
 }
@@ -974,7 +974,7 @@ static int efg_MPI_Psend_init(const void *buf, int partitions, MPI_Count count, 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_SEND, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_SEND, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1059,7 +1059,7 @@ static int efg_MPI_Recv_init(const void *buf, int count, MPI_Datatype datatype, 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = (uint64_t)count * bk_type_size(b, datatype), .kind = BK_RECV, .flags = (uint8_t)(BK_PERSISTENT | (source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG ? BK_WILD : 0)) });
+        bk_request_add(BK_KEY(*request), request, made, (uint64_t)count * bk_type_size(b, datatype), BK_RECV, BK_PERSISTENT | (source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG ? BK_WILD : 0));
     efg_leave(b->t);
     return rc;
 }
@@ -1088,7 +1088,7 @@ static int efg_MPI_Recv_init_c(const void *buf, MPI_Count count, MPI_Datatype da
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = (uint64_t)count * bk_type_size(b, datatype), .kind = BK_RECV, .flags = (uint8_t)(BK_PERSISTENT | (source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG ? BK_WILD : 0)) });
+        bk_request_add(BK_KEY(*request), request, made, (uint64_t)count * bk_type_size(b, datatype), BK_RECV, BK_PERSISTENT | (source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG ? BK_WILD : 0));
     efg_leave(b->t);
     return rc;
 }
@@ -1108,7 +1108,7 @@ static int efg_MPI_Request_free(MPI_Request *request)
     efg_call_end(b->t);
     if (bk_unlikely(rc != MPI_SUCCESS)) bk_failed(w, rc);
     efg_record(b->t);
-    if (rc == MPI_SUCCESS && one.at >= 0) bk_request_free(one.at, one.r.serial);
+    if (rc == MPI_SUCCESS && one.r.at >= 0) bk_request_free(one.r.at, one.r.serial);
     efg_leave(b->t);
     return rc;
 }
@@ -1302,7 +1302,7 @@ static int efg_MPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype,
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_SEND, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_SEND, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1331,7 +1331,7 @@ static int efg_MPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype d
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_SEND, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_SEND, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1404,7 +1404,7 @@ static int efg_MPI_Send_init(const void *buf, int count, MPI_Datatype datatype, 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_SEND, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_SEND, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1433,7 +1433,7 @@ static int efg_MPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype da
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_SEND, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_SEND, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1632,7 +1632,7 @@ static int efg_MPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype,
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_SEND, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_SEND, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1661,7 +1661,7 @@ static int efg_MPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype d
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_SEND, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_SEND, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1681,7 +1681,7 @@ static int efg_MPI_Start(MPI_Request *request)
     efg_call_end(b->t);
     if (bk_unlikely(rc != MPI_SUCCESS)) bk_failed(w, rc);
     efg_record(b->t);
-    if (rc == MPI_SUCCESS && one.at >= 0) bk_request_start(one.at, one.r.serial);
+    if (rc == MPI_SUCCESS && one.r.at >= 0) bk_request_start(one.r.at, one.r.serial);
     efg_leave(b->t);
     return rc;
 }
@@ -1965,7 +1965,7 @@ static int efg_MPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -1989,7 +1989,7 @@ static int efg_MPI_Session_iflush_buffer(MPI_Session session, MPI_Request *reque
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -2012,7 +2012,7 @@ static int efg_MPIX_Grequest_start(void *query_fn, void *free_fn, void *cancel_f
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }

@@ -30,7 +30,7 @@ static int efg_MPI_Allgather_init(const void *sendbuf, int sendcount, MPI_Dataty
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -61,7 +61,7 @@ static int efg_MPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MP
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -93,7 +93,7 @@ static int efg_MPI_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datat
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -125,7 +125,7 @@ static int efg_MPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, M
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -142,7 +142,7 @@ static int efg_MPI_Allreduce_init(const void *sendbuf, const void *recvbuf, int 
     w[4] = bk_buffer(b, recvbuf);
     w[5] = (uint64_t)(int64_t)count;
     w[6] = bk_type_word(b, datatype);
-    w[7] = bk_op_word(op);
+    w[7] = bk_op_word(b, op);
     w[8] = bk_object_word(BK_INFO, BK_KEY(info));
     efg_call_begin(b->t);
     const int rc = real(sendbuf, recvbuf, count, datatype, op, comm, info, request);
@@ -155,7 +155,7 @@ static int efg_MPI_Allreduce_init(const void *sendbuf, const void *recvbuf, int 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -172,7 +172,7 @@ static int efg_MPI_Allreduce_init_c(const void *sendbuf, const void *recvbuf, MP
     w[4] = bk_buffer(b, recvbuf);
     w[5] = (uint64_t)(int64_t)count;
     w[6] = bk_type_word(b, datatype);
-    w[7] = bk_op_word(op);
+    w[7] = bk_op_word(b, op);
     w[8] = bk_object_word(BK_INFO, BK_KEY(info));
     efg_call_begin(b->t);
     const int rc = real(sendbuf, recvbuf, count, datatype, op, comm, info, request);
@@ -185,7 +185,7 @@ static int efg_MPI_Allreduce_init_c(const void *sendbuf, const void *recvbuf, MP
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -216,7 +216,7 @@ static int efg_MPI_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datatyp
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -247,7 +247,7 @@ static int efg_MPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -280,7 +280,7 @@ static int efg_MPI_Alltoallv_init(const void *sendbuf, const int *sendcounts, co
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -313,7 +313,7 @@ static int efg_MPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count *sendco
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -346,7 +346,7 @@ static int efg_MPI_Alltoallw_init(const void *sendbuf, const int *sendcounts, co
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -379,7 +379,7 @@ static int efg_MPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count *sendco
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -404,7 +404,7 @@ static int efg_MPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *reque
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -434,7 +434,7 @@ static int efg_MPI_Bcast_init(const void *buffer, int count, MPI_Datatype dataty
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -464,7 +464,7 @@ static int efg_MPI_Bcast_init_c(const void *buffer, MPI_Count count, MPI_Datatyp
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -481,7 +481,7 @@ static int efg_MPI_Exscan_init(const void *sendbuf, const void *recvbuf, int cou
     w[4] = bk_buffer(b, recvbuf);
     w[5] = (uint64_t)(int64_t)count;
     w[6] = bk_type_word(b, datatype);
-    w[7] = bk_op_word(op);
+    w[7] = bk_op_word(b, op);
     w[8] = bk_object_word(BK_INFO, BK_KEY(info));
     efg_call_begin(b->t);
     const int rc = real(sendbuf, recvbuf, count, datatype, op, comm, info, request);
@@ -494,7 +494,7 @@ static int efg_MPI_Exscan_init(const void *sendbuf, const void *recvbuf, int cou
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -511,7 +511,7 @@ static int efg_MPI_Exscan_init_c(const void *sendbuf, const void *recvbuf, MPI_C
     w[4] = bk_buffer(b, recvbuf);
     w[5] = (uint64_t)(int64_t)count;
     w[6] = bk_type_word(b, datatype);
-    w[7] = bk_op_word(op);
+    w[7] = bk_op_word(b, op);
     w[8] = bk_object_word(BK_INFO, BK_KEY(info));
     efg_call_begin(b->t);
     const int rc = real(sendbuf, recvbuf, count, datatype, op, comm, info, request);
@@ -524,7 +524,7 @@ static int efg_MPI_Exscan_init_c(const void *sendbuf, const void *recvbuf, MPI_C
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -558,7 +558,7 @@ static int efg_MPI_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -592,7 +592,7 @@ static int efg_MPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_D
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -627,7 +627,7 @@ static int efg_MPI_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -662,7 +662,7 @@ static int efg_MPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -693,7 +693,7 @@ static int efg_MPI_Neighbor_allgather_init(const void *sendbuf, int sendcount, M
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -724,7 +724,7 @@ static int efg_MPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count send
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -756,7 +756,7 @@ static int efg_MPI_Neighbor_allgatherv_init(const void *sendbuf, int sendcount, 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -788,7 +788,7 @@ static int efg_MPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sen
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -819,7 +819,7 @@ static int efg_MPI_Neighbor_alltoall_init(const void *sendbuf, int sendcount, MP
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -850,7 +850,7 @@ static int efg_MPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendc
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -883,7 +883,7 @@ static int efg_MPI_Neighbor_alltoallv_init(const void *sendbuf, const int *sendc
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -916,7 +916,7 @@ static int efg_MPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Coun
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -949,7 +949,7 @@ static int efg_MPI_Neighbor_alltoallw_init(const void *sendbuf, const int *sendc
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -982,7 +982,7 @@ static int efg_MPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Coun
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1000,7 +1000,7 @@ static int efg_MPI_Reduce_init(const void *sendbuf, const void *recvbuf, int cou
     w[4] = bk_buffer(b, recvbuf);
     w[5] = (uint64_t)(int64_t)count;
     w[6] = takes_part ? bk_type_word(b, datatype) : EFG_ABSENT;
-    w[7] = takes_part ? bk_op_word(op) : EFG_ABSENT;
+    w[7] = takes_part ? bk_op_word(b, op) : EFG_ABSENT;
     w[8] = bk_rank(root);
     w[9] = bk_object_word(BK_INFO, BK_KEY(info));
     efg_call_begin(b->t);
@@ -1014,7 +1014,7 @@ static int efg_MPI_Reduce_init(const void *sendbuf, const void *recvbuf, int cou
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1032,7 +1032,7 @@ static int efg_MPI_Reduce_init_c(const void *sendbuf, const void *recvbuf, MPI_C
     w[4] = bk_buffer(b, recvbuf);
     w[5] = (uint64_t)(int64_t)count;
     w[6] = takes_part ? bk_type_word(b, datatype) : EFG_ABSENT;
-    w[7] = takes_part ? bk_op_word(op) : EFG_ABSENT;
+    w[7] = takes_part ? bk_op_word(b, op) : EFG_ABSENT;
     w[8] = bk_rank(root);
     w[9] = bk_object_word(BK_INFO, BK_KEY(info));
     efg_call_begin(b->t);
@@ -1046,7 +1046,7 @@ static int efg_MPI_Reduce_init_c(const void *sendbuf, const void *recvbuf, MPI_C
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1063,7 +1063,7 @@ static int efg_MPI_Reduce_scatter_block_init(const void *sendbuf, const void *re
     w[4] = bk_buffer(b, recvbuf);
     w[5] = (uint64_t)(int64_t)recvcount;
     w[6] = bk_type_word(b, datatype);
-    w[7] = bk_op_word(op);
+    w[7] = bk_op_word(b, op);
     w[8] = bk_object_word(BK_INFO, BK_KEY(info));
     efg_call_begin(b->t);
     const int rc = real(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
@@ -1076,7 +1076,7 @@ static int efg_MPI_Reduce_scatter_block_init(const void *sendbuf, const void *re
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1093,7 +1093,7 @@ static int efg_MPI_Reduce_scatter_block_init_c(const void *sendbuf, const void *
     w[4] = bk_buffer(b, recvbuf);
     w[5] = (uint64_t)(int64_t)recvcount;
     w[6] = bk_type_word(b, datatype);
-    w[7] = bk_op_word(op);
+    w[7] = bk_op_word(b, op);
     w[8] = bk_object_word(BK_INFO, BK_KEY(info));
     efg_call_begin(b->t);
     const int rc = real(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
@@ -1106,7 +1106,7 @@ static int efg_MPI_Reduce_scatter_block_init_c(const void *sendbuf, const void *
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1123,7 +1123,7 @@ static int efg_MPI_Reduce_scatter_init(const void *sendbuf, const void *recvbuf,
     w[4] = bk_buffer(b, recvbuf);
     w[5] = bk_vec_num(b, 5, recvcounts, bk_local_size(b, comm), 4);
     w[6] = bk_type_word(b, datatype);
-    w[7] = bk_op_word(op);
+    w[7] = bk_op_word(b, op);
     w[8] = bk_object_word(BK_INFO, BK_KEY(info));
     efg_call_begin(b->t);
     const int rc = real(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
@@ -1136,7 +1136,7 @@ static int efg_MPI_Reduce_scatter_init(const void *sendbuf, const void *recvbuf,
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1153,7 +1153,7 @@ static int efg_MPI_Reduce_scatter_init_c(const void *sendbuf, const void *recvbu
     w[4] = bk_buffer(b, recvbuf);
     w[5] = bk_vec_num(b, 5, recvcounts, bk_local_size(b, comm), 8);
     w[6] = bk_type_word(b, datatype);
-    w[7] = bk_op_word(op);
+    w[7] = bk_op_word(b, op);
     w[8] = bk_object_word(BK_INFO, BK_KEY(info));
     efg_call_begin(b->t);
     const int rc = real(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
@@ -1166,7 +1166,7 @@ static int efg_MPI_Reduce_scatter_init_c(const void *sendbuf, const void *recvbu
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1183,7 +1183,7 @@ static int efg_MPI_Scan_init(const void *sendbuf, const void *recvbuf, int count
     w[4] = bk_buffer(b, recvbuf);
     w[5] = (uint64_t)(int64_t)count;
     w[6] = bk_type_word(b, datatype);
-    w[7] = bk_op_word(op);
+    w[7] = bk_op_word(b, op);
     w[8] = bk_object_word(BK_INFO, BK_KEY(info));
     efg_call_begin(b->t);
     const int rc = real(sendbuf, recvbuf, count, datatype, op, comm, info, request);
@@ -1196,7 +1196,7 @@ static int efg_MPI_Scan_init(const void *sendbuf, const void *recvbuf, int count
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1213,7 +1213,7 @@ static int efg_MPI_Scan_init_c(const void *sendbuf, const void *recvbuf, MPI_Cou
     w[4] = bk_buffer(b, recvbuf);
     w[5] = (uint64_t)(int64_t)count;
     w[6] = bk_type_word(b, datatype);
-    w[7] = bk_op_word(op);
+    w[7] = bk_op_word(b, op);
     w[8] = bk_object_word(BK_INFO, BK_KEY(info));
     efg_call_begin(b->t);
     const int rc = real(sendbuf, recvbuf, count, datatype, op, comm, info, request);
@@ -1226,7 +1226,7 @@ static int efg_MPI_Scan_init_c(const void *sendbuf, const void *recvbuf, MPI_Cou
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1260,7 +1260,7 @@ static int efg_MPI_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1294,7 +1294,7 @@ static int efg_MPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1329,7 +1329,7 @@ static int efg_MPI_Scatterv_init(const void *sendbuf, const int *sendcounts, con
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1364,7 +1364,7 @@ static int efg_MPI_Scatterv_init_c(const void *sendbuf, const MPI_Count *sendcou
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1395,7 +1395,7 @@ static int efg_MPIX_Allgather_init(const void *sendbuf, int sendcount, MPI_Datat
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1427,7 +1427,7 @@ static int efg_MPIX_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Data
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1444,7 +1444,7 @@ static int efg_MPIX_Allreduce_init(const void *sendbuf, const void *recvbuf, int
     w[4] = bk_buffer(b, recvbuf);
     w[5] = (uint64_t)(int64_t)count;
     w[6] = bk_type_word(b, datatype);
-    w[7] = bk_op_word(op);
+    w[7] = bk_op_word(b, op);
     w[8] = bk_object_word(BK_INFO, BK_KEY(info));
     efg_call_begin(b->t);
     const int rc = real(sendbuf, recvbuf, count, datatype, op, comm, info, request);
@@ -1457,7 +1457,7 @@ static int efg_MPIX_Allreduce_init(const void *sendbuf, const void *recvbuf, int
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1488,7 +1488,7 @@ static int efg_MPIX_Alltoall_init(const void *sendbuf, int sendcount, MPI_Dataty
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1521,7 +1521,7 @@ static int efg_MPIX_Alltoallv_init(const void *sendbuf, const int *sendcounts, c
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1554,7 +1554,7 @@ static int efg_MPIX_Alltoallw_init(const void *sendbuf, const int *sendcounts, c
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1579,7 +1579,7 @@ static int efg_MPIX_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *requ
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1609,7 +1609,7 @@ static int efg_MPIX_Bcast_init(const void *buffer, int count, MPI_Datatype datat
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1626,7 +1626,7 @@ static int efg_MPIX_Exscan_init(const void *sendbuf, const void *recvbuf, int co
     w[4] = bk_buffer(b, recvbuf);
     w[5] = (uint64_t)(int64_t)count;
     w[6] = bk_type_word(b, datatype);
-    w[7] = bk_op_word(op);
+    w[7] = bk_op_word(b, op);
     w[8] = bk_object_word(BK_INFO, BK_KEY(info));
     efg_call_begin(b->t);
     const int rc = real(sendbuf, recvbuf, count, datatype, op, comm, info, request);
@@ -1639,7 +1639,7 @@ static int efg_MPIX_Exscan_init(const void *sendbuf, const void *recvbuf, int co
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1673,7 +1673,7 @@ static int efg_MPIX_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1708,7 +1708,7 @@ static int efg_MPIX_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatyp
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1739,7 +1739,7 @@ static int efg_MPIX_Neighbor_allgather_init(const void *sendbuf, int sendcount, 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1771,7 +1771,7 @@ static int efg_MPIX_Neighbor_allgatherv_init(const void *sendbuf, int sendcount,
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1802,7 +1802,7 @@ static int efg_MPIX_Neighbor_alltoall_init(const void *sendbuf, int sendcount, M
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1835,7 +1835,7 @@ static int efg_MPIX_Neighbor_alltoallv_init(const void *sendbuf, const int *send
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1868,7 +1868,7 @@ static int efg_MPIX_Neighbor_alltoallw_init(const void *sendbuf, const int *send
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1886,7 +1886,7 @@ static int efg_MPIX_Reduce_init(const void *sendbuf, const void *recvbuf, int co
     w[4] = bk_buffer(b, recvbuf);
     w[5] = (uint64_t)(int64_t)count;
     w[6] = takes_part ? bk_type_word(b, datatype) : EFG_ABSENT;
-    w[7] = takes_part ? bk_op_word(op) : EFG_ABSENT;
+    w[7] = takes_part ? bk_op_word(b, op) : EFG_ABSENT;
     w[8] = bk_rank(root);
     w[9] = bk_object_word(BK_INFO, BK_KEY(info));
     efg_call_begin(b->t);
@@ -1900,7 +1900,7 @@ static int efg_MPIX_Reduce_init(const void *sendbuf, const void *recvbuf, int co
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1917,7 +1917,7 @@ static int efg_MPIX_Reduce_scatter_block_init(const void *sendbuf, const void *r
     w[4] = bk_buffer(b, recvbuf);
     w[5] = (uint64_t)(int64_t)recvcount;
     w[6] = bk_type_word(b, datatype);
-    w[7] = bk_op_word(op);
+    w[7] = bk_op_word(b, op);
     w[8] = bk_object_word(BK_INFO, BK_KEY(info));
     efg_call_begin(b->t);
     const int rc = real(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
@@ -1930,7 +1930,7 @@ static int efg_MPIX_Reduce_scatter_block_init(const void *sendbuf, const void *r
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1947,7 +1947,7 @@ static int efg_MPIX_Reduce_scatter_init(const void *sendbuf, const void *recvbuf
     w[4] = bk_buffer(b, recvbuf);
     w[5] = bk_vec_num(b, 5, recvcounts, bk_local_size(b, comm), 4);
     w[6] = bk_type_word(b, datatype);
-    w[7] = bk_op_word(op);
+    w[7] = bk_op_word(b, op);
     w[8] = bk_object_word(BK_INFO, BK_KEY(info));
     efg_call_begin(b->t);
     const int rc = real(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
@@ -1960,7 +1960,7 @@ static int efg_MPIX_Reduce_scatter_init(const void *sendbuf, const void *recvbuf
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1977,7 +1977,7 @@ static int efg_MPIX_Scan_init(const void *sendbuf, const void *recvbuf, int coun
     w[4] = bk_buffer(b, recvbuf);
     w[5] = (uint64_t)(int64_t)count;
     w[6] = bk_type_word(b, datatype);
-    w[7] = bk_op_word(op);
+    w[7] = bk_op_word(b, op);
     w[8] = bk_object_word(BK_INFO, BK_KEY(info));
     efg_call_begin(b->t);
     const int rc = real(sendbuf, recvbuf, count, datatype, op, comm, info, request);
@@ -1990,7 +1990,7 @@ static int efg_MPIX_Scan_init(const void *sendbuf, const void *recvbuf, int coun
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -2024,7 +2024,7 @@ static int efg_MPIX_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatyp
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -2059,7 +2059,7 @@ static int efg_MPIX_Scatterv_init(const void *sendbuf, const int *sendcounts, co
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }

@@ -1498,7 +1498,7 @@ static int efg_MPI_Op_commutative(MPI_Op op, int *commute)
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return real(op, commute);
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Op_commutative, BK_C, 0, 5), __builtin_return_address(0));
-    w[3] = bk_op_word(op);
+    w[3] = bk_op_word(b, op);
     efg_call_begin(b->t);
     const int rc = real(op, commute);
     efg_call_end(b->t);

@@ -18,7 +18,7 @@ static int efg_MPI_Accumulate(const void *origin_addr, int origin_count, MPI_Dat
     w[7] = (uint64_t)(int64_t)target_disp;
     w[8] = (uint64_t)(int64_t)target_count;
     w[9] = bk_type_word(b, target_datatype);
-    w[10] = bk_op_word(op);
+    w[10] = bk_op_word(b, op);
     efg_call_begin(b->t);
     const int rc = real(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
     efg_call_end(b->t);
@@ -43,7 +43,7 @@ static int efg_MPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count,
     w[7] = (uint64_t)(int64_t)target_disp;
     w[8] = (uint64_t)(int64_t)target_count;
     w[9] = bk_type_word(b, target_datatype);
-    w[10] = bk_op_word(op);
+    w[10] = bk_op_word(b, op);
     efg_call_begin(b->t);
     const int rc = real(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
     efg_call_end(b->t);
@@ -89,7 +89,7 @@ static int efg_MPI_Fetch_and_op(const void *origin_addr, const void *result_addr
     w[5] = bk_type_word(b, datatype);
     w[6] = bk_rank(target_rank);
     w[7] = (uint64_t)(int64_t)target_disp;
-    w[8] = bk_op_word(op);
+    w[8] = bk_op_word(b, op);
     efg_call_begin(b->t);
     const int rc = real(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
     efg_call_end(b->t);
@@ -165,7 +165,7 @@ static int efg_MPI_Get_accumulate(const void *origin_addr, int origin_count, MPI
     w[10] = (uint64_t)(int64_t)target_disp;
     w[11] = (uint64_t)(int64_t)target_count;
     w[12] = bk_type_word(b, target_datatype);
-    w[13] = bk_op_word(op);
+    w[13] = bk_op_word(b, op);
     efg_call_begin(b->t);
     const int rc = real(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
     efg_call_end(b->t);
@@ -193,7 +193,7 @@ static int efg_MPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_co
     w[10] = (uint64_t)(int64_t)target_disp;
     w[11] = (uint64_t)(int64_t)target_count;
     w[12] = bk_type_word(b, target_datatype);
-    w[13] = bk_op_word(op);
+    w[13] = bk_op_word(b, op);
     efg_call_begin(b->t);
     const int rc = real(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
     efg_call_end(b->t);
@@ -266,7 +266,7 @@ static int efg_MPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Da
     w[7] = (uint64_t)(int64_t)target_disp;
     w[8] = (uint64_t)(int64_t)target_count;
     w[9] = bk_type_word(b, target_datatype);
-    w[10] = bk_op_word(op);
+    w[10] = bk_op_word(b, op);
     efg_call_begin(b->t);
     const int rc = real(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     efg_call_end(b->t);
@@ -278,7 +278,7 @@ static int efg_MPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Da
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -298,7 +298,7 @@ static int efg_MPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count
     w[7] = (uint64_t)(int64_t)target_disp;
     w[8] = (uint64_t)(int64_t)target_count;
     w[9] = bk_type_word(b, target_datatype);
-    w[10] = bk_op_word(op);
+    w[10] = bk_op_word(b, op);
     efg_call_begin(b->t);
     const int rc = real(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     efg_call_end(b->t);
@@ -310,7 +310,7 @@ static int efg_MPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -341,7 +341,7 @@ static int efg_MPI_Rget(const void *origin_addr, int origin_count, MPI_Datatype 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -372,7 +372,7 @@ static int efg_MPI_Rget_c(const void *origin_addr, MPI_Count origin_count, MPI_D
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -395,7 +395,7 @@ static int efg_MPI_Rget_accumulate(const void *origin_addr, int origin_count, MP
     w[10] = (uint64_t)(int64_t)target_disp;
     w[11] = (uint64_t)(int64_t)target_count;
     w[12] = bk_type_word(b, target_datatype);
-    w[13] = bk_op_word(op);
+    w[13] = bk_op_word(b, op);
     efg_call_begin(b->t);
     const int rc = real(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     efg_call_end(b->t);
@@ -407,7 +407,7 @@ static int efg_MPI_Rget_accumulate(const void *origin_addr, int origin_count, MP
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -430,7 +430,7 @@ static int efg_MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_c
     w[10] = (uint64_t)(int64_t)target_disp;
     w[11] = (uint64_t)(int64_t)target_count;
     w[12] = bk_type_word(b, target_datatype);
-    w[13] = bk_op_word(op);
+    w[13] = bk_op_word(b, op);
     efg_call_begin(b->t);
     const int rc = real(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     efg_call_end(b->t);
@@ -442,7 +442,7 @@ static int efg_MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_c
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -473,7 +473,7 @@ static int efg_MPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -504,7 +504,7 @@ static int efg_MPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_D
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(*request), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }

@@ -316,7 +316,7 @@ static __attribute__((noinline)) void f_MPI_Allreduce(const unsigned how, void *
     w[4] = bk_buffer(b, recvbuf_v);
     w[5] = (uint64_t)(int64_t)count_v;
     w[6] = bk_type_word(b, datatype_v);
-    w[7] = bk_op_word(op_v);
+    w[7] = bk_op_word(b, op_v);
     efg_call_begin(b->t);
     real(sendbuf, recvbuf, count, datatype, op, comm, ierr);
     const int rc = *ierr;
@@ -558,7 +558,7 @@ static __attribute__((noinline)) void f_MPI_Exscan(const unsigned how, void *con
     w[4] = bk_buffer(b, recvbuf_v);
     w[5] = (uint64_t)(int64_t)count_v;
     w[6] = bk_type_word(b, datatype_v);
-    w[7] = bk_op_word(op_v);
+    w[7] = bk_op_word(b, op_v);
     efg_call_begin(b->t);
     real(sendbuf, recvbuf, count, datatype, op, comm, ierr);
     const int rc = *ierr;
@@ -918,7 +918,7 @@ static __attribute__((noinline)) void f_MPI_Reduce(const unsigned how, void *con
     w[4] = bk_buffer(b, recvbuf_v);
     w[5] = (uint64_t)(int64_t)count_v;
     w[6] = takes_part ? bk_type_word(b, PMPI_Type_f2c(BK_F(datatype))) : EFG_ABSENT;
-    w[7] = takes_part ? bk_op_word(PMPI_Op_f2c(BK_F(op))) : EFG_ABSENT;
+    w[7] = takes_part ? bk_op_word(b, PMPI_Op_f2c(BK_F(op))) : EFG_ABSENT;
     w[8] = bk_rank(root_v);
     efg_call_begin(b->t);
     real(sendbuf, recvbuf, count, datatype, op, root, comm, ierr);
@@ -961,7 +961,7 @@ static __attribute__((noinline)) void f_MPI_Reduce_scatter(const unsigned how, v
     w[4] = bk_buffer(b, recvbuf_v);
     w[5] = bk_vec_num(b, 5, recvcounts, bk_local_size(b, comm_v), BK_HOW_LARGE(how) ? 8 : 4);
     w[6] = bk_type_word(b, datatype_v);
-    w[7] = bk_op_word(op_v);
+    w[7] = bk_op_word(b, op_v);
     efg_call_begin(b->t);
     real(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierr);
     const int rc = *ierr;
@@ -1004,7 +1004,7 @@ static __attribute__((noinline)) void f_MPI_Reduce_scatter_block(const unsigned 
     w[4] = bk_buffer(b, recvbuf_v);
     w[5] = (uint64_t)(int64_t)recvcount_v;
     w[6] = bk_type_word(b, datatype_v);
-    w[7] = bk_op_word(op_v);
+    w[7] = bk_op_word(b, op_v);
     efg_call_begin(b->t);
     real(sendbuf, recvbuf, recvcount, datatype, op, comm, ierr);
     const int rc = *ierr;
@@ -1047,7 +1047,7 @@ static __attribute__((noinline)) void f_MPI_Scan(const unsigned how, void *const
     w[4] = bk_buffer(b, recvbuf_v);
     w[5] = (uint64_t)(int64_t)count_v;
     w[6] = bk_type_word(b, datatype_v);
-    w[7] = bk_op_word(op_v);
+    w[7] = bk_op_word(b, op_v);
     efg_call_begin(b->t);
     real(sendbuf, recvbuf, count, datatype, op, comm, ierr);
     const int rc = *ierr;
@@ -1807,7 +1807,7 @@ static __attribute__((noinline)) void f_MPI_Reduce_local(const unsigned how, voi
     w[4] = bk_buffer(b, inoutbuf_v);
     w[5] = (uint64_t)(int64_t)count_v;
     w[6] = bk_type_word(b, datatype_v);
-    w[7] = bk_op_word(op_v);
+    w[7] = bk_op_word(b, op_v);
     efg_call_begin(b->t);
     real(inbuf, inoutbuf, count, datatype, op, ierr);
     const int rc = *ierr;

@@ -41,7 +41,7 @@ static __attribute__((noinline)) void f_MPI_Iallgather(const unsigned how, void 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(PMPI_Request_f2c(BK_F(request))), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -92,7 +92,7 @@ static __attribute__((noinline)) void f_MPI_Iallgatherv(const unsigned how, void
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(PMPI_Request_f2c(BK_F(request))), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -129,7 +129,7 @@ static __attribute__((noinline)) void f_MPI_Iallreduce(const unsigned how, void 
     w[4] = bk_buffer(b, recvbuf_v);
     w[5] = (uint64_t)(int64_t)count_v;
     w[6] = bk_type_word(b, datatype_v);
-    w[7] = bk_op_word(op_v);
+    w[7] = bk_op_word(b, op_v);
     efg_call_begin(b->t);
     real(sendbuf, recvbuf, count, datatype, op, comm, request, ierr);
     const int rc = *ierr;
@@ -142,7 +142,7 @@ static __attribute__((noinline)) void f_MPI_Iallreduce(const unsigned how, void 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(PMPI_Request_f2c(BK_F(request))), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -193,7 +193,7 @@ static __attribute__((noinline)) void f_MPI_Ialltoall(const unsigned how, void *
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(PMPI_Request_f2c(BK_F(request))), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -244,7 +244,7 @@ static __attribute__((noinline)) void f_MPI_Ialltoallv(const unsigned how, void 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(PMPI_Request_f2c(BK_F(request))), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -294,7 +294,7 @@ static __attribute__((noinline)) void f_MPI_Ialltoallw(const unsigned how, void 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(PMPI_Request_f2c(BK_F(request))), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -334,7 +334,7 @@ static __attribute__((noinline)) void f_MPI_Ibarrier(const unsigned how, void *c
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(PMPI_Request_f2c(BK_F(request))), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -376,7 +376,7 @@ static __attribute__((noinline)) void f_MPI_Ibcast(const unsigned how, void *con
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(PMPI_Request_f2c(BK_F(request))), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -413,7 +413,7 @@ static __attribute__((noinline)) void f_MPI_Iexscan(const unsigned how, void *co
     w[4] = bk_buffer(b, recvbuf_v);
     w[5] = (uint64_t)(int64_t)count_v;
     w[6] = bk_type_word(b, datatype_v);
-    w[7] = bk_op_word(op_v);
+    w[7] = bk_op_word(b, op_v);
     efg_call_begin(b->t);
     real(sendbuf, recvbuf, count, datatype, op, comm, request, ierr);
     const int rc = *ierr;
@@ -426,7 +426,7 @@ static __attribute__((noinline)) void f_MPI_Iexscan(const unsigned how, void *co
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(PMPI_Request_f2c(BK_F(request))), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -480,7 +480,7 @@ static __attribute__((noinline)) void f_MPI_Igather(const unsigned how, void *co
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(PMPI_Request_f2c(BK_F(request))), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -534,7 +534,7 @@ static __attribute__((noinline)) void f_MPI_Igatherv(const unsigned how, void *c
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(PMPI_Request_f2c(BK_F(request))), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -586,7 +586,7 @@ static __attribute__((noinline)) void f_MPI_Ineighbor_allgather(const unsigned h
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(PMPI_Request_f2c(BK_F(request))), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -638,7 +638,7 @@ static __attribute__((noinline)) void f_MPI_Ineighbor_allgatherv(const unsigned 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(PMPI_Request_f2c(BK_F(request))), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -690,7 +690,7 @@ static __attribute__((noinline)) void f_MPI_Ineighbor_alltoall(const unsigned ho
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(PMPI_Request_f2c(BK_F(request))), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -742,7 +742,7 @@ static __attribute__((noinline)) void f_MPI_Ineighbor_alltoallv(const unsigned h
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(PMPI_Request_f2c(BK_F(request))), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -792,7 +792,7 @@ static __attribute__((noinline)) void f_MPI_Ineighbor_alltoallw(const unsigned h
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(PMPI_Request_f2c(BK_F(request))), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -829,7 +829,7 @@ static __attribute__((noinline)) void f_MPI_Ireduce(const unsigned how, void *co
     w[4] = bk_buffer(b, recvbuf_v);
     w[5] = (uint64_t)(int64_t)count_v;
     w[6] = takes_part ? bk_type_word(b, PMPI_Type_f2c(BK_F(datatype))) : EFG_ABSENT;
-    w[7] = takes_part ? bk_op_word(PMPI_Op_f2c(BK_F(op))) : EFG_ABSENT;
+    w[7] = takes_part ? bk_op_word(b, PMPI_Op_f2c(BK_F(op))) : EFG_ABSENT;
     w[8] = bk_rank(root_v);
     efg_call_begin(b->t);
     real(sendbuf, recvbuf, count, datatype, op, root, comm, request, ierr);
@@ -843,7 +843,7 @@ static __attribute__((noinline)) void f_MPI_Ireduce(const unsigned how, void *co
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(PMPI_Request_f2c(BK_F(request))), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -879,7 +879,7 @@ static __attribute__((noinline)) void f_MPI_Ireduce_scatter(const unsigned how, 
     w[4] = bk_buffer(b, recvbuf_v);
     w[5] = bk_vec_num(b, 5, recvcounts, bk_local_size(b, comm_v), BK_HOW_LARGE(how) ? 8 : 4);
     w[6] = bk_type_word(b, datatype_v);
-    w[7] = bk_op_word(op_v);
+    w[7] = bk_op_word(b, op_v);
     efg_call_begin(b->t);
     real(sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierr);
     const int rc = *ierr;
@@ -892,7 +892,7 @@ static __attribute__((noinline)) void f_MPI_Ireduce_scatter(const unsigned how, 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(PMPI_Request_f2c(BK_F(request))), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -929,7 +929,7 @@ static __attribute__((noinline)) void f_MPI_Ireduce_scatter_block(const unsigned
     w[4] = bk_buffer(b, recvbuf_v);
     w[5] = (uint64_t)(int64_t)recvcount_v;
     w[6] = bk_type_word(b, datatype_v);
-    w[7] = bk_op_word(op_v);
+    w[7] = bk_op_word(b, op_v);
     efg_call_begin(b->t);
     real(sendbuf, recvbuf, recvcount, datatype, op, comm, request, ierr);
     const int rc = *ierr;
@@ -942,7 +942,7 @@ static __attribute__((noinline)) void f_MPI_Ireduce_scatter_block(const unsigned
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(PMPI_Request_f2c(BK_F(request))), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -979,7 +979,7 @@ static __attribute__((noinline)) void f_MPI_Iscan(const unsigned how, void *cons
     w[4] = bk_buffer(b, recvbuf_v);
     w[5] = (uint64_t)(int64_t)count_v;
     w[6] = bk_type_word(b, datatype_v);
-    w[7] = bk_op_word(op_v);
+    w[7] = bk_op_word(b, op_v);
     efg_call_begin(b->t);
     real(sendbuf, recvbuf, count, datatype, op, comm, request, ierr);
     const int rc = *ierr;
@@ -992,7 +992,7 @@ static __attribute__((noinline)) void f_MPI_Iscan(const unsigned how, void *cons
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(PMPI_Request_f2c(BK_F(request))), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -1046,7 +1046,7 @@ static __attribute__((noinline)) void f_MPI_Iscatter(const unsigned how, void *c
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(PMPI_Request_f2c(BK_F(request))), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -1100,7 +1100,7 @@ static __attribute__((noinline)) void f_MPI_Iscatterv(const unsigned how, void *
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(PMPI_Request_f2c(BK_F(request))), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
     efg_leave(b->t);
 }
 

@@ -1954,7 +1954,7 @@ static __attribute__((noinline)) void f_MPI_Op_free(const unsigned how, void *co
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Op_free, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Op op_v = PMPI_Op_f2c(BK_F(op));
-    w[3] = bk_op_word(op_v);
+    w[3] = bk_op_word(b, op_v);
     bk_taken taken;
     bk_take(&taken, &bk_ops, BK_KEY(op_v));
     efg_call_begin(b->t);

@@ -82,7 +82,7 @@ static __attribute__((noinline)) void f_MPI_Bsend_init(const unsigned how, void 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(PMPI_Request_f2c(BK_F(request))), .var = request, .id = made, .bytes = 0, .kind = BK_SEND, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_SEND, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -120,7 +120,7 @@ static __attribute__((noinline)) void f_MPI_Buffer_iflush(const unsigned how, vo
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(PMPI_Request_f2c(BK_F(request))), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -206,7 +206,7 @@ static __attribute__((noinline)) void f_MPI_Grequest_start(const unsigned how, v
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(PMPI_Request_f2c(BK_F(request))), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -250,7 +250,7 @@ static __attribute__((noinline)) void f_MPI_Ibsend(const unsigned how, void *con
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(PMPI_Request_f2c(BK_F(request))), .var = request, .id = made, .bytes = 0, .kind = BK_SEND, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_SEND, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -340,7 +340,7 @@ static __attribute__((noinline)) void f_MPI_Imrecv(const unsigned how, void *con
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(PMPI_Request_f2c(BK_F(request))), .var = request, .id = made, .bytes = (uint64_t)count_v * bk_type_size(b, datatype_v), .kind = BK_RECV, .flags = (uint8_t)(BK_ACTIVE | BK_WILD) });
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, (uint64_t)count_v * bk_type_size(b, datatype_v), BK_RECV, BK_ACTIVE | BK_WILD);
     bk_taken_end(&taken, rc != MPI_SUCCESS);
     efg_leave(b->t);
 }
@@ -430,7 +430,7 @@ static __attribute__((noinline)) void f_MPI_Irecv(const unsigned how, void *cons
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(PMPI_Request_f2c(BK_F(request))), .var = request, .id = made, .bytes = (uint64_t)count_v * bk_type_size(b, datatype_v), .kind = BK_RECV, .flags = (uint8_t)(BK_ACTIVE | (source_v == MPI_ANY_SOURCE || tag_v == MPI_ANY_TAG ? BK_WILD : 0)) });
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, (uint64_t)count_v * bk_type_size(b, datatype_v), BK_RECV, BK_ACTIVE | (source_v == MPI_ANY_SOURCE || tag_v == MPI_ANY_TAG ? BK_WILD : 0));
     efg_leave(b->t);
 }
 
@@ -480,7 +480,7 @@ static __attribute__((noinline)) void f_MPI_Irsend(const unsigned how, void *con
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(PMPI_Request_f2c(BK_F(request))), .var = request, .id = made, .bytes = 0, .kind = BK_SEND, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_SEND, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -530,7 +530,7 @@ static __attribute__((noinline)) void f_MPI_Isend(const unsigned how, void *cons
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(PMPI_Request_f2c(BK_F(request))), .var = request, .id = made, .bytes = 0, .kind = BK_SEND, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_SEND, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -590,7 +590,7 @@ static __attribute__((noinline)) void f_MPI_Isendrecv(const unsigned how, void *
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(PMPI_Request_f2c(BK_F(request))), .var = request, .id = made, .bytes = (uint64_t)recvcount_v * bk_type_size(b, recvtype_v), .kind = BK_RECV, .flags = (uint8_t)(BK_ACTIVE | (source_v == MPI_ANY_SOURCE || recvtag_v == MPI_ANY_TAG ? BK_WILD : 0)) });
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, (uint64_t)recvcount_v * bk_type_size(b, recvtype_v), BK_RECV, BK_ACTIVE | (source_v == MPI_ANY_SOURCE || recvtag_v == MPI_ANY_TAG ? BK_WILD : 0));
     efg_leave(b->t);
 }
 
@@ -644,7 +644,7 @@ static __attribute__((noinline)) void f_MPI_Isendrecv_replace(const unsigned how
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(PMPI_Request_f2c(BK_F(request))), .var = request, .id = made, .bytes = (uint64_t)count_v * bk_type_size(b, datatype_v), .kind = BK_RECV, .flags = (uint8_t)(BK_ACTIVE | (source_v == MPI_ANY_SOURCE || recvtag_v == MPI_ANY_TAG ? BK_WILD : 0)) });
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, (uint64_t)count_v * bk_type_size(b, datatype_v), BK_RECV, BK_ACTIVE | (source_v == MPI_ANY_SOURCE || recvtag_v == MPI_ANY_TAG ? BK_WILD : 0));
     efg_leave(b->t);
 }
 
@@ -694,7 +694,7 @@ static __attribute__((noinline)) void f_MPI_Issend(const unsigned how, void *con
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(PMPI_Request_f2c(BK_F(request))), .var = request, .id = made, .bytes = 0, .kind = BK_SEND, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_SEND, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -960,7 +960,7 @@ static __attribute__((noinline)) void f_MPI_Precv_init(const unsigned how, void 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(PMPI_Request_f2c(BK_F(request))), .var = request, .id = made, .bytes = (uint64_t)count_v * bk_type_size(b, datatype_v) * (uint64_t)partitions_v, .kind = BK_RECV, .flags = (uint8_t)(BK_PERSISTENT | (source_v == MPI_ANY_SOURCE || tag_v == MPI_ANY_TAG ? BK_WILD : 0)) });
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, (uint64_t)count_v * bk_type_size(b, datatype_v) * (uint64_t)partitions_v, BK_RECV, BK_PERSISTENT | (source_v == MPI_ANY_SOURCE || tag_v == MPI_ANY_TAG ? BK_WILD : 0));
     efg_leave(b->t);
 }
 
@@ -1047,7 +1047,7 @@ static __attribute__((noinline)) void f_MPI_Psend_init(const unsigned how, void 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(PMPI_Request_f2c(BK_F(request))), .var = request, .id = made, .bytes = 0, .kind = BK_SEND, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_SEND, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -1142,7 +1142,7 @@ static __attribute__((noinline)) void f_MPI_Recv_init(const unsigned how, void *
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(PMPI_Request_f2c(BK_F(request))), .var = request, .id = made, .bytes = (uint64_t)count_v * bk_type_size(b, datatype_v), .kind = BK_RECV, .flags = (uint8_t)(BK_PERSISTENT | (source_v == MPI_ANY_SOURCE || tag_v == MPI_ANY_TAG ? BK_WILD : 0)) });
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, (uint64_t)count_v * bk_type_size(b, datatype_v), BK_RECV, BK_PERSISTENT | (source_v == MPI_ANY_SOURCE || tag_v == MPI_ANY_TAG ? BK_WILD : 0));
     efg_leave(b->t);
 }
 
@@ -1177,7 +1177,7 @@ static __attribute__((noinline)) void f_MPI_Request_free(const unsigned how, voi
     efg_call_end(b->t);
     if (bk_unlikely(rc != MPI_SUCCESS)) bk_failed(w, rc);
     efg_record(b->t);
-    if (rc == MPI_SUCCESS && one.at >= 0) bk_request_free(one.at, one.r.serial);
+    if (rc == MPI_SUCCESS && one.r.at >= 0) bk_request_free(one.r.at, one.r.serial);
     efg_leave(b->t);
 }
 
@@ -1425,7 +1425,7 @@ static __attribute__((noinline)) void f_MPI_Rsend_init(const unsigned how, void 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(PMPI_Request_f2c(BK_F(request))), .var = request, .id = made, .bytes = 0, .kind = BK_SEND, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_SEND, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -1518,7 +1518,7 @@ static __attribute__((noinline)) void f_MPI_Send_init(const unsigned how, void *
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(PMPI_Request_f2c(BK_F(request))), .var = request, .id = made, .bytes = 0, .kind = BK_SEND, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_SEND, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -1723,7 +1723,7 @@ static __attribute__((noinline)) void f_MPI_Ssend_init(const unsigned how, void 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(PMPI_Request_f2c(BK_F(request))), .var = request, .id = made, .bytes = 0, .kind = BK_SEND, .flags = (uint8_t)(BK_PERSISTENT) });
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_SEND, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -1758,7 +1758,7 @@ static __attribute__((noinline)) void f_MPI_Start(const unsigned how, void *cons
     efg_call_end(b->t);
     if (bk_unlikely(rc != MPI_SUCCESS)) bk_failed(w, rc);
     efg_record(b->t);
-    if (rc == MPI_SUCCESS && one.at >= 0) bk_request_start(one.at, one.r.serial);
+    if (rc == MPI_SUCCESS && one.r.at >= 0) bk_request_start(one.r.at, one.r.serial);
     efg_leave(b->t);
 }
 
@@ -2140,7 +2140,7 @@ static __attribute__((noinline)) void f_MPI_Comm_iflush_buffer(const unsigned ho
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(PMPI_Request_f2c(BK_F(request))), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -2174,7 +2174,7 @@ static __attribute__((noinline)) void f_MPI_Session_iflush_buffer(const unsigned
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(PMPI_Request_f2c(BK_F(request))), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
     efg_leave(b->t);
 }
 

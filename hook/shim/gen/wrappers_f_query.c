@@ -1902,7 +1902,7 @@ static __attribute__((noinline)) void f_MPI_Op_commutative(const unsigned how, v
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Op_commutative, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Op op_v = PMPI_Op_f2c(BK_F(op));
-    w[3] = bk_op_word(op_v);
+    w[3] = bk_op_word(b, op_v);
     efg_call_begin(b->t);
     real(op, commute, ierr);
     const int rc = *ierr;

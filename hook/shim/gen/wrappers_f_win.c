@@ -32,7 +32,7 @@ static __attribute__((noinline)) void f_MPI_Accumulate(const unsigned how, void 
     w[7] = (uint64_t)(int64_t)target_disp_v;
     w[8] = (uint64_t)(int64_t)target_count_v;
     w[9] = bk_type_word(b, target_datatype_v);
-    w[10] = bk_op_word(op_v);
+    w[10] = bk_op_word(b, op_v);
     efg_call_begin(b->t);
     real(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierr);
     const int rc = *ierr;
@@ -118,7 +118,7 @@ static __attribute__((noinline)) void f_MPI_Fetch_and_op(const unsigned how, voi
     w[5] = bk_type_word(b, datatype_v);
     w[6] = bk_rank(target_rank_v);
     w[7] = (uint64_t)(int64_t)target_disp_v;
-    w[8] = bk_op_word(op_v);
+    w[8] = bk_op_word(b, op_v);
     efg_call_begin(b->t);
     real(origin_addr, result_addr, datatype, target_rank, target_disp, op, win, ierr);
     const int rc = *ierr;
@@ -216,7 +216,7 @@ static __attribute__((noinline)) void f_MPI_Get_accumulate(const unsigned how, v
     w[10] = (uint64_t)(int64_t)target_disp_v;
     w[11] = (uint64_t)(int64_t)target_count_v;
     w[12] = bk_type_word(b, target_datatype_v);
-    w[13] = bk_op_word(op_v);
+    w[13] = bk_op_word(b, op_v);
     efg_call_begin(b->t);
     real(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierr);
     const int rc = *ierr;
@@ -312,7 +312,7 @@ static __attribute__((noinline)) void f_MPI_Raccumulate(const unsigned how, void
     w[7] = (uint64_t)(int64_t)target_disp_v;
     w[8] = (uint64_t)(int64_t)target_count_v;
     w[9] = bk_type_word(b, target_datatype_v);
-    w[10] = bk_op_word(op_v);
+    w[10] = bk_op_word(b, op_v);
     efg_call_begin(b->t);
     real(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierr);
     const int rc = *ierr;
@@ -325,7 +325,7 @@ static __attribute__((noinline)) void f_MPI_Raccumulate(const unsigned how, void
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(PMPI_Request_f2c(BK_F(request))), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -379,7 +379,7 @@ static __attribute__((noinline)) void f_MPI_Rget(const unsigned how, void *const
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(PMPI_Request_f2c(BK_F(request))), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -428,7 +428,7 @@ static __attribute__((noinline)) void f_MPI_Rget_accumulate(const unsigned how, 
     w[10] = (uint64_t)(int64_t)target_disp_v;
     w[11] = (uint64_t)(int64_t)target_count_v;
     w[12] = bk_type_word(b, target_datatype_v);
-    w[13] = bk_op_word(op_v);
+    w[13] = bk_op_word(b, op_v);
     efg_call_begin(b->t);
     real(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierr);
     const int rc = *ierr;
@@ -441,7 +441,7 @@ static __attribute__((noinline)) void f_MPI_Rget_accumulate(const unsigned how, 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(PMPI_Request_f2c(BK_F(request))), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -495,7 +495,7 @@ static __attribute__((noinline)) void f_MPI_Rput(const unsigned how, void *const
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(&(const bk_request){ .key = BK_KEY(PMPI_Request_f2c(BK_F(request))), .var = request, .id = made, .bytes = 0, .kind = BK_OTHER, .flags = (uint8_t)(BK_ACTIVE) });
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
     efg_leave(b->t);
 }
 
