@@ -22,7 +22,7 @@ type Bench struct {
 
 // compilerFlags are for programs in C. gcc warns about MPICH's status sentinels.
 var compilerFlags = []string{"-Wall", "-Wextra", "-Werror", "-Wno-stringop-overflow",
-	"-Wno-stringop-overread", "-Wno-deprecated-declarations", "-O1", "-g", "-std=gnu11"}
+	"-Wno-stringop-overread", "-Wno-deprecated-declarations", withRemoved, "-O1", "-g", "-std=gnu11"}
 
 // NewBench builds the logger for an MPI library. efg is the binary to test.
 func NewBench(ctx context.Context, m MPI, root, dir, efg string) (*Bench, error) {
@@ -42,10 +42,14 @@ func NewBench(ctx context.Context, m MPI, root, dir, efg string) (*Bench, error)
 	return b, err
 }
 
-// Build compiles a program of testdata/c or testdata/fortran, by its extension.
+// Build compiles a program of testdata, in C or Fortran by its extension; Python
+// stays as it is.
 func (b *Bench) Build(ctx context.Context, source string) (string, error) {
 	name := filepath.Base(source)
 	ext := filepath.Ext(name)
+	if ext == ".py" {
+		return filepath.Join(b.Root, "testdata", source), nil
+	}
 	program := filepath.Join(b.Dir, strings.TrimSuffix(name, ext))
 	compiler, args := b.CC, append([]string{}, compilerFlags...)
 	if ext != ".c" {

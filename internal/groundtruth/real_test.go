@@ -1,0 +1,28 @@
+package groundtruth
+
+import "testing"
+
+const scalapack = "/usr/lib/x86_64-linux-gnu/scalapack/"
+
+// realPrograms come from Debian packages: lammps, hpcc, scalapack-mpi-test,
+// netpipe-mpich2. Nobody here wrote them.
+var realPrograms = []app{
+	{source: "/usr/bin/lmp", args: []string{"-in", "in.melt", "-log", "none"}, only: "openmpi",
+		varies: true, inputs: []string{"in.melt"}},
+	{source: "/usr/bin/hpcc", only: "openmpi", varies: true, inputs: []string{"hpccinf.txt"}},
+	{source: scalapack + "openmpi-tests/xdlu", only: "openmpi", varies: true, inputs: []string{"LU.dat"}},
+	{source: scalapack + "mpich-tests/xdlu", only: "mpich", varies: true, inputs: []string{"LU.dat"}},
+	{source: "/usr/bin/NPmpich2", args: []string{"-u", "4096", "-n", "20"}, only: "mpich",
+		ranks: 2, varies: true, inputs: []string{}},
+}
+
+// TestRealPrograms compares programs that nobody here wrote.
+func TestRealPrograms(t *testing.T) {
+	for _, b := range benches {
+		for _, a := range realPrograms {
+			if a.only == b.Name {
+				t.Run(b.Name+"/"+a.name(), func(t *testing.T) { checkProgram(t, b, a) })
+			}
+		}
+	}
+}
