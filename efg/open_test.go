@@ -1,0 +1,108 @@
+package efg
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// snapshot is what a reader of a running process notes first.
+type snapshot struct {
+	events, hash uint64
+	last         int
+	want         *Stream
+}
+
+// randomInput is an event of a program with loops, branches and values that are
+// demoted.
+func randomInput(r *rand.Rand, i int) Input {
+	k := uint64(r.IntN(3))
+	if i/40%3 == 0 {
+		k = uint64(i % 4)
+	}
+	words := []uint64{5<<24 | 0xfff0 + k, 7 * k, 0, 2, k}
+	if k == 2 {
+		words[3] = uint64(r.IntN(1 + i/50))
+	}
+	return Input{Words: words}
+}
+
+// A stream whose recorder went on while it was read is that of the events that
+// were there at first.
+func TestCloseAhead(t *testing.T) {
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		b := NewBuilder(0, 6, &Definitions{})
+		var snapshots []snapshot
+		var events []Input
+		for i := range 600 {
+			e := randomInput(r, i)
+			if err := b.Add(e); err != nil {
+				t.Fatal(err)
+			}
+			events = append(events, e)
+			want, err := b.Stream()
+			if err != nil {
+				t.Fatal(err)
+			}
+			snapshots = append(snapshots, snapshot{b.events, b.hash, b.cur, want})
+		}
+		for _, s := range snapshots {
+			checkAhead(t, b, s, events)
+		}
+	}
+}
+
+func checkAhead(t *testing.T, b *Builder, s snapshot, events []Input) {
+	t.Helper()
+	o := OpenStream{Events: s.events, Hash: s.hash, Last: uint32(s.last), Ahead: true}
+	for _, n := range b.nodes {
+		open := n.open()
+		open.Stats = &Stats{Count: 1}
+		o.Nodes = append(o.Nodes, open)
+	}
+	got, err := o.Close()
+	if err != nil {
+		t.Fatalf("%d events: %v", s.events, err)
+	}
+	w := got.Walk(nil)
+	for i := range s.events {
+		if !w.Next() || !slices.Equal(w.Words(), events[i].Words) {
+			t.Fatalf("event %d of %d: %x, want %x", i, s.events, w.Words(), events[i].Words)
+		}
+	}
+	if err := got.Verify(nil); err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Nodes) != len(s.want.Nodes) {
+		t.Fatalf("%d events: %d nodes, want %d", s.events, len(got.Nodes), len(s.want.Nodes))
+	}
+	for i := range got.Nodes {
+		g, w := &got.Nodes[i], &s.want.Nodes[i]
+		if !slices.Equal(g.Edges, w.Edges) || g.Runs.Len() != w.Runs.Len() || g.Counts.Len() != w.Counts.Len() {
+			t.Fatalf("%d events: node %d: %+v, want %+v", s.events, i, g, w)
+		}
+	}
+}
+
+// A reader that is told too little says so.
+func TestCloseAheadOfNothing(t *testing.T) {
+	b := NewBuilder(0, 6, &Definitions{})
+	r := rand.New(rand.NewPCG(1, 1))
+	for i := range 100 {
+		if err := b.Add(randomInput(r, i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := OpenStream{Events: b.events, Hash: b.hash, Last: uint32(b.cur), Ahead: true}
+	for _, n := range b.nodes {
+		open := n.open()
+		if open.Runs != nil {
+			open.Runs = open.Runs.Prefix(1)
+		}
+		o.Nodes = append(o.Nodes, open)
+	}
+	if s, err := o.Close(); err == nil {
+		t.Errorf("%d events without branch runs", s.Events)
+	}
+}
