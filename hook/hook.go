@@ -18,6 +18,7 @@ import (
 )
 
 //go:generate go run ./gen/slots shim/gen
+//go:generate go run ./gen/wrap shim/gen
 
 //go:embed shim
 var sources embed.FS
