@@ -105,7 +105,20 @@ func collect(dir, output string, meta efg.Meta, errOut io.Writer) (int, error) {
 	for _, err := range failed {
 		fmt.Fprintln(errOut, "efg: a process is missing from the file:", err)
 	}
+	if n := dropped(procs); n > 0 {
+		fmt.Fprintf(errOut, "efg: %d events were not recorded for lack of space\n", n)
+	}
 	return len(procs), nil
+}
+
+// dropped is how many events processes have not recorded.
+func dropped(procs []*efg.Process) (n uint64) {
+	for _, p := range procs {
+		for i := range p.Streams {
+			n += p.Streams[i].Dropped
+		}
+	}
+	return n
 }
 
 // separateWorlds tells apart worlds that have one name, because their launcher
