@@ -55,6 +55,7 @@ var apps = []app{
 	{source: "c/mpi1.c"},
 	{source: "c/longjmp.c"},
 	{source: "c/fail.c", args: []string{"kill"}, dies: true},
+	{source: "c/fail.c", args: []string{"any", "5000"}, dies: true},
 	{source: "c/fail.c", args: []string{"exit"}, dies: true},
 	{source: "c/fail.c", args: []string{"_exit"}, dies: true},
 	{source: "c/fail.c", args: []string{"abort"}, dies: true},

@@ -1,6 +1,7 @@
 /* Ways to die: fail WAY ITERATIONS. The last rank dies after ITERATIONS
- * rounds of a loop: kill, exit, _exit, abort, segv; or it starts other
- * programs in the loop: fork. */
+ * rounds of a loop: kill, exit, _exit, abort, segv; or it is killed at any
+ * moment after about ITERATIONS microseconds: any; or it starts other programs
+ * in the loop: fork. */
 #include "check.h"
 
 #include <signal.h>
@@ -20,6 +21,16 @@ static void die(const char *way)
         MPI_Abort(MPI_COMM_WORLD, 5);
     if (strcmp(way, "segv") == 0)
         *(volatile int *)0 = 1;
+}
+
+/* A child that kills its parent with SIGKILL after a while. */
+static void arm(int microseconds)
+{
+    if (fork() == 0) {
+        usleep((useconds_t)microseconds);
+        kill(getppid(), SIGKILL);
+        _exit(0);
+    }
 }
 
 static void start_others(void)
@@ -46,6 +57,11 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     int n = number_arg(argc, argv, 2, 50);
+    if (strcmp(way, "any") == 0) {
+        if (rank == size - 1)
+            arm(n);
+        n = 100000000;
+    }
     for (int i = 0; i < n; i++) {
         int left = (rank + size - 1) % size, right = (rank + 1) % size, in, out = i;
         MPI_Sendrecv(&out, 1, MPI_INT, right, 1, &in, 1, MPI_INT, left, 1, MPI_COMM_WORLD,

@@ -24,24 +24,25 @@ static _Atomic int thread_count;
 static _Atomic int state;   /* 0 not started, 1 starting, 2 on, 3 off */
 static FILE *process_file;
 
+/* A program may have loaded MPI without making its symbols global, as Python
+ * does. Then it is made so: the hook behind the logger sees the logger as its
+ * caller and has no other way to MPI. */
+static void reach_library(void)
+{
+    static _Atomic int done;
+    if (!atomic_exchange(&done, 1) && !dlsym(RTLD_DEFAULT, "PMPI_Init"))
+        dlopen(log_library, RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL);
+}
+
 void *log_symbol(const char *name)
 {
-    static void *library;
-    void *s = dlsym(RTLD_DEFAULT, name);
-    if (s)
-        return s;
-    if (!library)
-        library = dlopen(log_library, RTLD_LAZY | RTLD_NOLOAD);
-    return library ? dlsym(library, name) : NULL;
+    return dlsym(RTLD_DEFAULT, name);
 }
 
 void *log_real(const char *name)
 {
+    reach_library();
     void *s = dlsym(RTLD_NEXT, name);
-    if (!s) {
-        void *library = dlopen(log_library, RTLD_LAZY | RTLD_NOLOAD);
-        s = library ? dlsym(library, name) : NULL;
-    }
     if (!s) {
         fprintf(stderr, "logger: no %s after the logger\n", name);
         _exit(98);
