@@ -48,7 +48,7 @@ static inline void graph_publish(graph *g, seg_node *p, uint64_t hash)
     g->cur = p;
 }
 
-static inline int graph_add(graph *g, const event_in *e, uint64_t *id)
+static inline int graph_add(graph *g, const efg_stream *e, uint64_t *id)
 {
     seg_node *from = g->cur;
     if (unlikely(from == NULL || from->pred == 0))

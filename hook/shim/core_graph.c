@@ -117,7 +117,7 @@ static int grow_index(graph *g)
 
 /* ---- making a node ---- */
 
-static const efg_vecref *vec_of(const event_in *e, unsigned word)
+static const efg_vecref *vec_of(const efg_stream *e, unsigned word)
 {
     for (uint32_t i = 0; i < e->nvec; i++)
         if (e->vec[i].word == word)
@@ -139,7 +139,7 @@ static inline unsigned slot_of(uint64_t header)
 }
 
 /* Vectors that stay in the signature get a definition. */
-static void define_vectors(const event_in *e, uint64_t mask)
+static void define_vectors(const efg_stream *e, uint64_t mask)
 {
     for (uint32_t i = 0; i < e->nvec; i++) {
         const efg_vecref *v = &e->vec[i];
@@ -168,7 +168,7 @@ static int make_attrs(seg_node *p, uint64_t header)
     return 0;
 }
 
-static seg_node *make_node(graph *g, const event_in *e, uint64_t mask)
+static seg_node *make_node(graph *g, const efg_stream *e, uint64_t mask)
 {
     unsigned n = EFG_NWORDS(e->w[0]);
     size_t head = (sizeof(seg_node) + n * sizeof *e->w + 63) & ~(size_t)63;
@@ -201,7 +201,7 @@ static seg_node *make_node(graph *g, const event_in *e, uint64_t mask)
 }
 
 /* The node of an event by its signature; made if it is new. */
-static seg_node *find_node(graph *g, const event_in *e)
+static seg_node *find_node(graph *g, const efg_stream *e)
 {
     unsigned n = EFG_NWORDS(e->w[0]);
     for (;;) {
@@ -226,7 +226,7 @@ static seg_node *find_node(graph *g, const event_in *e)
 
 /* The node of an event: the one that its callsite had last, or any other. A
  * live node whose words fit is always the right one. */
-static inline seg_node *node_of(graph *g, const event_in *e)
+static inline seg_node *node_of(graph *g, const efg_stream *e)
 {
     seg_node **hint = &g->hint[e->w[1] % GRAPH_HINTS];
     if (*hint != NULL && matches(*hint, e->w, EFG_NWORDS(e->w[0])))
@@ -447,7 +447,7 @@ static int push_ident(seg_seq *s, uint64_t w)
     return i < 0 ? -1 : seq_push(s, (uint64_t)i << 1);
 }
 
-static int push_vec(const seg_attr *a, const event_in *e, unsigned word)
+static int push_vec(const seg_attr *a, const efg_stream *e, unsigned word)
 {
     const efg_vecref *v = vec_of(e, word);
     if (EFG_IS_CONST(e->w[word]) || v == NULL)
@@ -460,7 +460,7 @@ static int push_vec(const seg_attr *a, const event_in *e, unsigned word)
     return 0;
 }
 
-static int push_attrs(const seg_node *p, const event_in *e)
+static int push_attrs(const seg_node *p, const efg_stream *e)
 {
     const seg_attr *a = efg_ptr(p->attrs);
     for (uint32_t m = p->mask; m != 0; m &= m - 1, a++) {
@@ -478,7 +478,7 @@ static int push_attrs(const seg_node *p, const event_in *e)
 /* ---- the event ---- */
 
 /* Gives the new object of the event a slot at its node. */
-static void new_object(graph *g, seg_node *p, const event_in *e, unsigned k, uint64_t *id)
+static void new_object(graph *g, seg_node *p, const efg_stream *e, unsigned k, uint64_t *id)
 {
     if (take_slot(g, p, &e->w[k]) != 0)
         e->w[k] = EFG_ABSENT;
@@ -487,7 +487,7 @@ static void new_object(graph *g, seg_node *p, const event_in *e, unsigned k, uin
 }
 
 /* The event does not go where the last one from g->cur went. */
-static seg_node *turn(graph *g, const event_in *e, unsigned n)
+static seg_node *turn(graph *g, const efg_stream *e, unsigned n)
 {
     seg_node *from = g->cur;
     seg_edge *edge = from != NULL ? expected(from) : NULL;
@@ -499,13 +499,13 @@ static seg_node *turn(graph *g, const event_in *e, unsigned n)
     return p;
 }
 
-int graph_turn(graph *g, const event_in *e, uint64_t *id)
+int graph_turn(graph *g, const efg_stream *e, uint64_t *id)
 {
     seg_node *p = turn(g, e, EFG_NWORDS(e->w[0]));
     return p != NULL ? graph_add_masked(g, p, e, id) : -1;
 }
 
-int graph_add_masked(graph *g, seg_node *p, const event_in *e, uint64_t *id)
+int graph_add_masked(graph *g, seg_node *p, const efg_stream *e, uint64_t *id)
 {
     uint32_t mask = p->mask;
     uint64_t h = graph_roll(g->hash, p->hash);

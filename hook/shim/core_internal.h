@@ -81,12 +81,6 @@ extern const unsigned efg_nschemas;
 
 /* ---- core_graph.c: nodes, edges, branch runs ---- */
 
-typedef struct event_in {
-    uint64_t *w;                    /* EFG_NWORDS(w[0]) words */
-    const efg_vecref *vec;          /* contents of vec words */
-    uint32_t nvec;
-} event_in;
-
 typedef struct index_entry index_entry;
 typedef struct sites sites;
 
@@ -109,12 +103,12 @@ typedef struct graph {
 
 graph *graph_new(seg_stream *s, bool times);
 
-/* Adds the event. A slot word that is EFG_NEW becomes the lowest free slot of
+/* Adds the event that a wrapper has put into its stream: w, vec, nvec. A slot word that is EFG_NEW becomes the lowest free slot of
  * the event's node; *id, 0 before, is then the new object's id word. Returns 0,
  * or -1 when out of space: the event is not recorded then, those before it stay.
  * graph_add is in core_fast.h; it leaves all but the most frequent case to: */
-int graph_turn(graph *g, const event_in *e, uint64_t *id);
-int graph_add_masked(graph *g, seg_node *p, const event_in *e, uint64_t *id);
+int graph_turn(graph *g, const efg_stream *e, uint64_t *id);
+int graph_add_masked(graph *g, seg_node *p, const efg_stream *e, uint64_t *id);
 
 /* Gives the slot of an id of this stream back. Any thread, if shared was set. */
 void graph_slot_free(graph *g, uint64_t id);

@@ -118,9 +118,8 @@ void efg_call_begin(efg_stream *t)
 uint64_t efg_record(efg_stream *t)
 {
     stream *s = (stream *)t;
-    event_in e = {t->w, t->vec, t->nvec};
     uint64_t id = 0;
-    if (unlikely(s->stopped) || graph_add(s->graph, &e, &id) != 0) {
+    if (unlikely(s->stopped) || graph_add(s->graph, t, &id) != 0) {
         s->stopped = true;
         s->seg->dropped++;
         id = 0;
