@@ -253,6 +253,7 @@ void bk_object_set(enum bk_object kind, uint64_t key, uint64_t id);
 /* Room for n words, valid until the event is recorded. NULL: no memory. */
 uint64_t *bk_scratch(bk_thread *b, size_t n);
 void bk_scratch_reset(bk_thread *b);
+void bk_scratch_free(bk_thread *b);
 
 /* The word of an array; ABSENT for a NULL array or a negative length. Handles
  * are read in the language of the call. width: bytes of an integer element. */

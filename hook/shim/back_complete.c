@@ -64,6 +64,13 @@ static bool reserve(bk_last *l, uint32_t n)
     return true;
 }
 
+void bk_last_free(bk_thread *b)
+{
+    if (b->last) free(b->last->words);
+    free(b->last);
+    b->last = NULL;
+}
+
 /* Looks the array up afresh. Returns whether the words are those that the last
  * call left. */
 static bool look_up(bk_thread *b, bk_last *l, const void *array, uint32_t n)

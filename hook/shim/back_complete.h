@@ -54,6 +54,8 @@ typedef struct bk_last {
     uint8_t *flags;          /* of the requests, and IS_RECV */
 } bk_last;
 
+void bk_last_free(bk_thread *b);
+
 typedef struct bk_many {
     bk_last *l;              /* NULL: the array could not be looked up, n is 0 */
     const void *array;

@@ -82,8 +82,8 @@ static void tell_process(int level)
     efg_process_info info = launched_as();
     PMPI_Comm_rank(MPI_COMM_WORLD, &info.rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &info.size);
-    info.thread_multiple = level == MPI_THREAD_MULTIPLE;
-    bk_threads = info.thread_multiple || session_seen;
+    bk_threads = level == MPI_THREAD_MULTIPLE || session_seen;
+    info.thread_multiple = bk_threads;
     efg_set_process(&info);
     bk_comm_start();
 }
@@ -123,12 +123,25 @@ void bk_finalized(bool failed)
 
 /* ---- per-thread state ---- */
 
+static pthread_key_t thread_key;
+
+/* A call from a later destructor of the thread makes a new state. */
+static void thread_ends(void *state)
+{
+    bk_thread *b = state;
+    b->t->user = NULL;
+    bk_scratch_free(b);
+    bk_last_free(b);
+    free(b);
+}
+
 bk_cold bk_thread *bk_thread_new(efg_stream *t)
 {
     bk_thread *b = calloc(1, sizeof *b);
     if (!b) return NULL;
     b->t = t;
     t->user = b;
+    pthread_setspecific(thread_key, b);
     return b;
 }
 
@@ -181,6 +194,10 @@ int efg_back_open(const efg_front *f, void **wrappers)
     bk_const_start();
     efg_process_info info = launched_as();
     info.thread_multiple = 1;
+    if (pthread_key_create(&thread_key, thread_ends) != 0) {
+        fprintf(stderr, "efg: no thread key: the program runs unrecorded\n");
+        return -1;
+    }
     if (efg_start(&info) != 0) return -1;
     bk_fortran_start(f->find);
     bool queries = efg_option_queries();

@@ -24,7 +24,7 @@ typedef struct entry {
     uint8_t kind, flags;
     bool shared;             /* several live requests have this handle */
     uint32_t taken;          /* found by the array lookup of this number */
-    int32_t chain;           /* next in the bucket, or in the list of free ones */
+    int32_t chain, back;     /* next in the bucket, or in the list of free ones; previous */
     int32_t older, newer;    /* live requests with a shared handle, by age */
 } entry;
 
@@ -71,15 +71,17 @@ static inline void link_in(int32_t at, uint64_t key, const void *var, bool share
 {
     int32_t *head = &map.bucket[bucket_of(key, var, shared)];
     map.r[at].chain = *head;
+    map.r[at].back = NONE;
+    if (bk_unlikely(*head != NONE)) map.r[*head].back = at;
     *head = at;
 }
 
 static void unlink_from(int32_t at)
 {
     const entry *r = &map.r[at];
-    int32_t *p = &map.bucket[bucket_of(r->key, r->var, r->shared)];
-    while (*p != at) p = &map.r[*p].chain;
-    *p = r->chain;
+    if (bk_unlikely(r->chain != NONE)) map.r[r->chain].back = r->back;
+    if (r->back == NONE) map.bucket[bucket_of(r->key, r->var, r->shared)] = r->chain;
+    else map.r[r->back].chain = r->chain;
 }
 
 static bool grow_buckets(void)
@@ -155,16 +157,20 @@ static void remove_at(int32_t at)
     changed();
 }
 
-/* The newest request of a handle and, if the handle is shared, variable. */
+/* The request of a handle or, if the handle is shared, the newest one of handle
+ * and variable. */
 static int32_t exact(uint64_t key, const void *var, bool shared)
 {
     if (!map.buckets) return NONE;
-    int32_t at = map.bucket[bucket_of(key, var, shared)];
-    while (at != NONE
-           && (map.r[at].key != key || map.r[at].shared != shared
-               || (shared && map.r[at].var != var)))
-        at = map.r[at].chain;
-    return at;
+    int32_t best = NONE;
+    for (int32_t at = map.bucket[bucket_of(key, var, shared)]; at != NONE; at = map.r[at].chain) {
+        const entry *r = &map.r[at];
+        if (r->key != key || r->shared != shared) continue;
+        if (!shared) return at;
+        if (r->var == var && (best == NONE || (int32_t)(r->serial - map.r[best].serial) > 0))
+            best = at;
+    }
+    return best;
 }
 
 static bool complete(uint64_t key)

@@ -44,6 +44,13 @@ void bk_scratch_reset(bk_thread *b)
     k->older = NULL;
 }
 
+void bk_scratch_free(bk_thread *b)
+{
+    bk_scratch_reset(b);
+    free(b->block);
+    b->block = NULL;
+}
+
 uint64_t bk_vec(bk_thread *b, unsigned word, const uint64_t *data, int64_t n)
 {
     if (!data || n < 0 || n > UINT32_MAX) return EFG_ABSENT;
