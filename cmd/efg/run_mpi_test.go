@@ -185,7 +185,7 @@ func TestRunPython(t *testing.T) {
 		t.Fatal(err)
 	}
 	procs, out, errOut, status := record(t, append(slices.Clone(mpis[0].launcher), "/usr/bin/python3", script)...)
-	if out != "41\n41\n" || status != 0 || len(procs) != 2 {
+	if strings.ReplaceAll(out, "\n", "") != "4141" || status != 0 || len(procs) != 2 { // mpiexec may mix the lines
 		t.Fatalf("status %d, output %q, errors %q, %d processes", status, out, errOut, len(procs))
 	}
 	for _, p := range procs {
