@@ -144,17 +144,23 @@ func withoutPIDs(out string) string {
 	return b.String()
 }
 
+// preloadTool puts a tool that wraps MPI_Barrier in front of the hook.
+func preloadTool(t *testing.T) {
+	t.Helper()
+	tool := filepath.Join(t.TempDir(), "tool.so")
+	out, err := exec.Command("cc", "-shared", "-fPIC", "-o", tool, "testdata/tool.c", "-ldl").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	t.Setenv("LD_PRELOAD", tool)
+}
+
 // A script that starts two programs, with a tool in front of the hook.
 func TestRunScriptWithTool(t *testing.T) {
 	for _, m := range mpis {
 		t.Run(m.name, func(t *testing.T) {
 			program := compileMPI(t, m, "children.c")
-			tool := filepath.Join(t.TempDir(), "tool.so")
-			out, err := exec.Command("cc", "-shared", "-fPIC", "-o", tool, "testdata/tool.c", "-ldl").CombinedOutput()
-			if err != nil {
-				t.Fatalf("%v: %s", err, out)
-			}
-			t.Setenv("LD_PRELOAD", tool)
+			preloadTool(t)
 			launch := strings.Join(m.launcher, " ") + " " + program
 			procs, text, errOut, status := record(t, "sh", "-c", fmt.Sprintf("%s | cat; %s fail", launch, launch))
 			if text != "children 3 4 6\nchildren 3 4 6\n" || status != 7 {
@@ -176,7 +182,17 @@ func TestRunScriptWithTool(t *testing.T) {
 }
 
 // Python opens its MPI module privately; the MPI is that of mpi4py's build.
-func TestRunPython(t *testing.T) {
+func TestRunPython(t *testing.T) { runPython(t, 0) }
+
+// A tool in front of the hook calls what it finds behind itself; with a private
+// MPI that must not be its own wrapper.
+func TestRunPythonWithTool(t *testing.T) {
+	preloadTool(t)
+	runPython(t, 2)
+}
+
+func runPython(t *testing.T, barriers int) {
+	t.Helper()
 	t.Setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")
 	t.Setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
 	script := filepath.Join(t.TempDir(), "p.py")
@@ -187,6 +203,9 @@ func TestRunPython(t *testing.T) {
 	procs, out, errOut, status := record(t, append(slices.Clone(mpis[0].launcher), "/usr/bin/python3", script)...)
 	if strings.ReplaceAll(out, "\n", "") != "4141" || status != 0 || len(procs) != 2 { // mpiexec may mix the lines
 		t.Fatalf("status %d, output %q, errors %q, %d processes", status, out, errOut, len(procs))
+	}
+	if n := strings.Count(errOut, "tool\n"); n != barriers {
+		t.Errorf("the tool saw %d barriers, not %d", n, barriers)
 	}
 	for _, p := range procs {
 		l := calls(t, p)

@@ -4,6 +4,7 @@
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "front.h"
 
@@ -16,23 +17,46 @@ static int is_stub(const void *p)
     return (const char *)p >= efg_stubs && (const char *)p < efg_stubs + EFG_NSLOTS * EFG_STUB_SIZE;
 }
 
-/* Looks in the scope of the module that holds the address. */
+/* Looks in the scope of the module that holds the address, but not in the module
+ * itself: a tool that wraps MPI and is in front of us would be sent back to its
+ * own wrapper, for ever. */
 static void *find_from(const char *name, const void *address)
 {
-    Dl_info info;
+    Dl_info info, found;
     if (!dladdr(address, &info) || !info.dli_fname) return NULL;
     void *module = dlopen(info.dli_fname, RTLD_NOLOAD | RTLD_LAZY);
     if (!module) return NULL;
     void *p = dlsym(module, name);
     dlclose(module);    /* it stays: the caller runs in it */
-    return is_stub(p) ? NULL : p;
+    if (!p || is_stub(p) || !dladdr(p, &found) || found.dli_fbase == info.dli_fbase) return NULL;
+    return p;
+}
+
+/* Looks in every library that is loaded, whose name says that it may be MPI. */
+static void *find_loaded(const char *name)
+{
+    void *self = dlopen(NULL, RTLD_LAZY), *p = NULL;
+    struct link_map *map = NULL;
+    if (!self || dlinfo(self, RTLD_DI_LINKMAP, &map)) return NULL;
+    for (; map && !p; map = map->l_next) {
+        const char *slash = strrchr(map->l_name, '/');
+        if (strncmp(slash ? slash + 1 : map->l_name, "libmpi", 6)) continue;
+        void *lib = dlopen(map->l_name, RTLD_NOLOAD | RTLD_LAZY);
+        if (!lib) continue;
+        p = dlsym(lib, name);
+        dlclose(lib);
+        if (is_stub(p)) p = NULL;
+    }
+    dlclose(self);
+    return p;
 }
 
 void *front_find(const char *name, const void *caller)
 {
     void *p = dlsym(RTLD_NEXT, name);
+    if ((!p || is_stub(p)) && local_mpi) p = dlsym(local_mpi, name);
     if (!p || is_stub(p)) p = find_from(name, caller);
-    if (!p && local_mpi) p = dlsym(local_mpi, name);
+    if (!p && local_mpi) p = find_loaded(name);
     return p && !is_stub(p) ? p : NULL;
 }
 
@@ -53,6 +77,7 @@ int front_find_mpi(const void *caller, front_mpi *mpi)
     void *init = dlsym(RTLD_NEXT, "PMPI_Init");
     int local = !init;
     if (local) init = find_from("PMPI_Init", caller);
+    if (!init) init = find_loaded("PMPI_Init");
     Dl_info info;
     struct link_map *map = NULL;
     if (!init || !dladdr1(init, &info, (void **)&map, RTLD_DL_LINKMAP) || !map) return 0;
