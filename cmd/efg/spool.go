@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/hook"
@@ -86,8 +87,9 @@ func collect(dir, output string, meta efg.Meta, errOut io.Writer) (int, error) {
 	}
 	var procs []*efg.Process
 	var failed []error
+	deadline := time.Now().Add(dyingTime)
 	for _, f := range files {
-		p, err := segment.Read(f)
+		p, err := readEnded(f, deadline)
 		if err != nil {
 			failed = append(failed, err)
 			continue
@@ -109,6 +111,34 @@ func collect(dir, output string, meta efg.Meta, errOut io.Writer) (int, error) {
 		fmt.Fprintf(errOut, "efg: %d events were not recorded for lack of space\n", n)
 	}
 	return len(procs), nil
+}
+
+// dyingTime is how long collect waits for processes that outlive the launcher.
+// After an abort a launcher may return before all ranks have ended.
+const dyingTime = 2 * time.Second
+
+// readEnded reads the segment of a process that has ended, or, from the deadline
+// on, of any.
+func readEnded(file string, deadline time.Time) (*efg.Process, error) {
+	for {
+		p, err := segment.Read(file)
+		if err != nil || !running(p) || time.Now().After(deadline) {
+			return p, err
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// running reports whether a process was cut off in its recording and is still
+// there. What has ended and is not reaped has no program any more.
+func running(p *efg.Process) bool {
+	for i := range p.Streams {
+		if p.Streams[i].End == efg.EndOpen {
+			_, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", p.PID))
+			return err == nil
+		}
+	}
+	return false
 }
 
 // dropped is how many events processes have not recorded.
