@@ -119,6 +119,35 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
+// TestWithoutQueries checks that efg records everything but local queries if
+// they are not asked for.
+func TestWithoutQueries(t *testing.T) {
+	for _, b := range benches {
+		for _, source := range []string{"c/comms.c", "c/types.c", "c/attrs.c", "c/io.c", "c/coll.c", "c/probes.c", "c/rma.c"} {
+			t.Run(b.Name+"/"+filepath.Base(source), func(t *testing.T) {
+				program, err := b.Build(t.Context(), source)
+				if err != nil {
+					t.Fatal(err)
+				}
+				dir := t.TempDir()
+				file := filepath.Join(dir, "run.efg")
+				r, err := b.BothBrief(t.Context(), file, dir, 4, program, "2", dir)
+				if err != nil || r.Status != 0 {
+					t.Fatalf("status %d: %v\n%s", r.Status, err, r.Stderr)
+				}
+				c, err := b.Check(t.Context(), file, dir, false)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, d := range c.Differences {
+					t.Error(d)
+				}
+				t.Logf("%d events equal", c.Events)
+			})
+		}
+	}
+}
+
 func (a app) name() string {
 	n := filepath.Base(a.source)
 	if a.dies || len(a.args) > 0 {
@@ -186,7 +215,7 @@ func checkProgram(t *testing.T, b *Bench, a app) {
 	file := filepath.Join(dir, "both.efg")
 	both, err := b.Both(ctx, file, logs, ranks, line...)
 	a.same(t, "under efg and the logger", plain, both, err)
-	c, err := b.Check(ctx, file, logs)
+	c, err := b.Check(ctx, file, logs, true)
 	keep(t, dir, b.Name+"-"+a.name())
 	if err != nil {
 		t.Fatal(err)

@@ -11,9 +11,7 @@ import (
 // Comparison holds a reconstruction against the logs of the same run.
 type Comparison struct {
 	Queries bool // the run was recorded with --queries
-	// InFlight is how many events more than the log's complete ones a thread
-	// may have: those between the hook's record and the logger's.
-	sem *semantics
+	sem     *semantics
 
 	Events      int // compared so far
 	Differences []string

@@ -84,22 +84,14 @@ func (g *generator) procedure(p prototype) error {
 		g.printf("    {\"\", K_IGNORE, L_NONE, -1, -1, 0},\n")
 	}
 	comm := firstOf(names, "comm", "local_comm", "comm_old", "peer_comm")
-	g.printf("};\nstatic const log_proc d_%s = {\"%s\", p_%s, %d, %d, %d, %d, %d, %d, %d};\n",
+	g.printf("};\nstatic const log_proc d_%s = {\"%s\", p_%s, %d, %d, %d, %d};\n",
 		p.name, short, p.name, len(p.params), comm, firstOf(names, "root", "local_leader"),
-		firstOf(names, "sendbuf"), firstOf(names, "flag"), firstOf(names, "outcount"),
-		boolInt(strings.HasSuffix(p.name, "_c")))
+		firstOf(names, "flag"))
 	g.cWrapper(p)
 	for _, symbol := range fortranSymbols(p.name) {
 		g.fortranWrapper(p, names, symbol)
 	}
 	return nil
-}
-
-func boolInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 func firstOf(names []string, wanted ...string) int {

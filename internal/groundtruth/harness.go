@@ -77,10 +77,34 @@ func (b *Bench) Logged(ctx context.Context, logs string, n int, prog ...string) 
 	return Run(ctx, b.MPI, nil, env, n, prog...)
 }
 
+// launchAndWait runs a launcher and returns when the processes that the logger
+// saw have ended too: after an abort mpiexec can return before they have.
+const launchAndWait = `"$@"
+status=$?
+for f in "$LOGGER_DIR"/*.process; do
+	pid=${f##*/} pid=${pid%.process} n=0
+	while readlink /proc/$pid/exe >/dev/null && [ $n -lt 100 ]; do
+		sleep 0.05
+		n=$((n + 1))
+	done
+done
+exit $status`
+
 // Both runs a program under efg with the logger in front of the hook.
 func (b *Bench) Both(ctx context.Context, file, logs string, n int, prog ...string) (Result, error) {
+	return b.both(ctx, []string{"--queries"}, file, logs, n, prog...)
+}
+
+// BothBrief is Both without local queries.
+func (b *Bench) BothBrief(ctx context.Context, file, logs string, n int, prog ...string) (Result, error) {
+	return b.both(ctx, nil, file, logs, n, prog...)
+}
+
+func (b *Bench) both(ctx context.Context, flags []string, file, logs string, n int, prog ...string) (Result, error) {
 	env := append(b.preload(b.Logger), "LOGGER_DIR="+logs)
-	return Run(ctx, b.MPI, []string{b.Efg, "run", "--queries", "-o", file, "--"}, env, n, prog...)
+	before := append([]string{b.Efg, "run", "-o", file}, flags...)
+	before = append(before, "--", "sh", "-c", launchAndWait, "sh")
+	return Run(ctx, b.MPI, before, env, n, prog...)
 }
 
 func (b *Bench) preload(libs ...string) []string {
@@ -94,11 +118,11 @@ func (b *Bench) preload(libs ...string) []string {
 }
 
 // Check verifies a run file and compares its reconstruction with the logs.
-func (b *Bench) Check(ctx context.Context, file, logs string) (*Comparison, error) {
+func (b *Bench) Check(ctx context.Context, file, logs string, queries bool) (*Comparison, error) {
 	if _, err := command(ctx, b.Dir, b.Efg, "reconstruct", file, "--verify"); err != nil {
 		return nil, err
 	}
-	c, err := NewComparison(b.Root, true)
+	c, err := NewComparison(b.Root, queries)
 	if err != nil {
 		return nil, err
 	}

@@ -45,8 +45,7 @@ typedef struct log_proc {
     const char *name;       /* without MPI_ and without _c */
     const log_param *params;
     int n;
-    int8_t comm, root, sendbuf, flag, count_out; /* parameter numbers or -1 */
-    uint8_t large;
+    int8_t comm, root, flag;    /* parameter numbers or -1 */
 } log_proc;
 
 typedef struct log_call {

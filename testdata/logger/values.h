@@ -18,7 +18,7 @@ enum value_sentinel value_sentinel(const log_call *c, int k);
 int value_ignored_status(const log_call *c, int k);
 /* Is parameter k significant in this call? */
 int value_significant(const log_call *c, int k);
-/* Does the call work on a file? (Its status holds a count only.) */
+/* Bytes of an element of a datatype. */
 int64_t value_type_size(MPI_Datatype type);
 
 #endif
