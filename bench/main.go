@@ -14,7 +14,7 @@ import (
 func main() {
 	pairs := flag.Int("pairs", 5, "alternating runs of each kind")
 	efgPath := flag.String("efg", "bin/efg", "the program to measure")
-	only := flag.String("only", "", "one part: calls, recorder, start, memory, read or size")
+	only := flag.String("only", "", "one part: calls, logger, recorder, start, memory, read or size")
 	flag.Parse()
 	if err := run(*efgPath, *pairs, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -36,7 +36,7 @@ type part struct {
 }
 
 var parts = []part{
-	{"calls", calls}, {"recorder", recorder}, {"start", start}, {"memory", memory}, {"read", read}, {"size", size},
+	{"calls", calls}, {"logger", logger}, {"recorder", recorder}, {"start", start}, {"memory", memory}, {"read", read}, {"size", size},
 }
 
 func run(efgPath string, pairs int, only string) error {

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/efg-tools/efg/internal/groundtruth"
 )
 
 // calls measures what recording adds to a call.
@@ -30,6 +33,42 @@ func calls(b *bench) error {
 			}
 			fmt.Printf("| %s | %s | %.1f | %.1f | %.1f |\n", m.name, shape.name, v[0], added[1], added[2])
 		}
+	}
+	return nil
+}
+
+// logger measures the six calls under the tests' linear logger, for comparison.
+func logger(b *bench) error {
+	fmt.Printf("\n## The linear logger, for comparison\n\nThe six calls in a loop under the tests' logger, which writes a line a call; processor time, ns.\n\n")
+	fmt.Println("| MPI | alone | added |")
+	fmt.Println("|---|---:|---:|")
+	root, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	for i, g := range groundtruth.Installed() {
+		m := b.mpis[min(i, len(b.mpis)-1)]
+		if m.cc != g.CC {
+			continue
+		}
+		exe, err := b.build(m, "bench/mpi/calls.c")
+		if err != nil {
+			return err
+		}
+		dir := filepath.Join(b.dir, g.Name)
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			return err
+		}
+		lib, err := groundtruth.BuildLogger(context.Background(), g, root, dir)
+		if err != nil {
+			return err
+		}
+		cmd := []string{exe, "six", "1", "200000"}
+		v, added, err := b.alternate(cmd, append([]string{"env", "LD_PRELOAD=" + lib, "LOGGER_DIR=" + dir}, cmd...))
+		if err != nil {
+			return err
+		}
+		fmt.Printf("| %s | %.1f | %.1f |\n", m.name, v[0], added[1])
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ var mayImport = map[string][]string{
 	"internal/groundtruth": {},
 	"internal/structure":   {},
 	"scripts/summary":      {},
-	"bench":                {"signature", "efg", "reconstruct"},
+	"bench":                {"signature", "efg", "reconstruct", "internal/groundtruth"},
 	"cmd/efg":              {"signature", "efg", "reconstruct", "hook", "hook/segment", "internal/symbolize"},
 }
 
