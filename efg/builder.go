@@ -68,6 +68,7 @@ type buildNode struct {
 	runs   *SeqWriter
 	counts *SeqWriter
 	attrs  []buildAttr
+	slots  []uint64 // taken ones, as bits
 	number int
 }
 
@@ -97,13 +98,26 @@ func NewBuilder(thread uint32, demote int, defs *Definitions) *Builder {
 // Add appends an event. An event whose header does not say its number of words
 // is refused.
 func (b *Builder) Add(e Input) error {
+	to, err := b.node(e)
+	if err == nil {
+		b.enter(to, e)
+	}
+	return err
+}
+
+// node returns the node of an event; made if it is new.
+func (b *Builder) node(e Input) (int, error) {
 	if n := signature.Header(e.Words[0]).Words(); n != len(e.Words) || n < 3 || n > signature.MaxWords {
-		return fmt.Errorf("event %d: %d words, header says %d", b.events, len(e.Words), n)
+		return 0, fmt.Errorf("event %d: %d words, header says %d", b.events, len(e.Words), n)
 	}
-	to := b.next(e.Words)
-	if to < 0 {
-		to = b.find(e)
+	if to := b.next(e.Words); to >= 0 {
+		return to, nil
 	}
+	return b.find(e), nil
+}
+
+// enter appends an event, which is one of the node with number to.
+func (b *Builder) enter(to int, e Input) {
 	if b.cur >= 0 {
 		b.nodes[b.cur].step(to)
 	}
@@ -115,7 +129,6 @@ func (b *Builder) Add(e Input) error {
 	}
 	b.hash, b.cur = h, to
 	b.events++
-	return nil
 }
 
 // next returns the node that the current branch run leads to if the event

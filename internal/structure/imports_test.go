@@ -30,12 +30,15 @@ var mayImport = map[string][]string{
 	"internal/structure":   {},
 	"scripts/summary":      {},
 	"bench":                {"signature", "efg", "reconstruct", "internal/groundtruth"},
+	"bench/sim":            {"signature", "efg"},
+	"bench/simulate":       {"bench/sim"},
 	"cmd/efg":              {"signature", "efg", "reconstruct", "hook", "hook/segment", "internal/symbolize"},
 }
 
 // mayImportInTests tells what the tests of a package may import besides.
 var mayImportInTests = map[string][]string{
 	"signature":  {"internal/mpilib"},
+	"bench/sim":  {"reconstruct", "hook/segment"},
 	"hook":       {"signature", "hook/slots", "internal/mpilib"},
 	"hook/slots": {"internal/mpilib"},
 }
