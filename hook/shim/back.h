@@ -278,29 +278,44 @@ enum bk_request_flags { BK_PERSISTENT = 1, BK_ACTIVE = 2, BK_WILD = 4 };
 
 /* A live request, as found. */
 typedef struct bk_request {
-    uint64_t id, bytes;      /* the id word; bytes posted */
+    uint64_t id;             /* its word; what stands for it if none was found */
+    uint64_t bytes;          /* posted */
     int32_t at;              /* place in the map, -1: none was found */
     uint32_t serial;         /* tells the requests apart that had one place */
-    uint8_t kind, flags;
+    uint8_t kind, flags;     /* flags: 0 if none was found */
 } bk_request;
 
 /* Changes with every request that comes, goes, starts or ends. */
 extern _Atomic uint64_t bk_request_changes;
 
+/* An array of requests as a call in C, or else in Fortran, has it. */
+static inline uint32_t bk_request_width(bool c)
+{
+    return c ? sizeof(MPI_Request) : sizeof(MPI_Fint);
+}
+static inline uint64_t bk_request_key(bool c, const void *array, int64_t i)
+{
+    return c ? BK_KEY(((const MPI_Request *)array)[i])
+             : BK_KEY(PMPI_Request_f2c(((const MPI_Fint *)array)[i]));
+}
+
 /* A new request with an id, its handle, and the variable that the call stored it
  * in. Nothing happens for MPI_REQUEST_NULL. */
 void bk_request_add(uint64_t key, const void *var, uint64_t id, uint64_t bytes, unsigned kind,
                     unsigned flags);
-/* The live request with this handle, stored in var when it was made. lookup: a
- * number of the array that is being looked up, so that equal handles in it give
- * different requests; 0 for a single request. */
-void bk_request_find(uint64_t key, const void *var, uint32_t lookup, bk_request *out);
-uint32_t bk_request_lookup(void);
+/* The live request with this handle, stored in var when it was made. */
+void bk_request_find(uint64_t key, const void *var, bk_request *out);
+/* The same for an array's n elements. Equal handles in it give different
+ * requests. Returns whether the words are those that out held before. */
+bool bk_requests_find(bool c, const void *array, uint32_t n, bk_request *out);
 /* Ends a request's operation: an active persistent one becomes inactive, any
  * other is removed and its slot is free. Nothing happens if the request is not
  * there any more: between the end of a call and this, another thread may have
  * been given the same handle. */
 void bk_request_done(int32_t at, uint32_t serial);
+/* The same for those of n requests that are active; afterwards they say what is
+ * left, inactive requests and null ones. Returns how many were active. */
+uint64_t bk_requests_done(bk_request *r, uint32_t n);
 void bk_request_start(int32_t at, uint32_t serial);
 void bk_request_free(int32_t at, uint32_t serial);
 uint64_t bk_request_word(uint64_t key, const void *var);

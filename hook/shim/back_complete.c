@@ -4,8 +4,6 @@
 
 _Atomic bool bk_f08_from_zero;
 
-enum { IS_RECV = 128 };
-
 /* ---- one request ---- */
 
 uint64_t bk_one_begin(bk_one *o, uint64_t key, const void *var)
@@ -13,7 +11,7 @@ uint64_t bk_one_begin(bk_one *o, uint64_t key, const void *var)
     o->r.at = -1;
     o->recv = false;
     if (key == BK_KEY(MPI_REQUEST_NULL)) return K(MPI_REQUEST_NULL);
-    bk_request_find(key, var, 0, &o->r);
+    bk_request_find(key, var, &o->r);
     if (o->r.at < 0) return EFG_ABSENT;
     o->recv = o->r.kind == BK_RECV && (o->r.flags & BK_ACTIVE);
     return o->r.id;
@@ -28,83 +26,69 @@ void bk_one_end(const bk_one *o, bool done, bool failed, uint64_t now)
 
 /* ---- arrays ---- */
 
-static uint32_t width_of(const bk_thread *b)
-{
-    return b->lang == BK_C ? sizeof(MPI_Request) : sizeof(MPI_Fint);
-}
-
 static uint64_t key_at(const bk_thread *b, const void *array, int64_t i)
 {
-    return b->lang == BK_C ? BK_KEY(((const MPI_Request *)array)[i])
-                           : BK_KEY(PMPI_Request_f2c(((const MPI_Fint *)array)[i]));
-}
-
-static const void *var_at(const bk_thread *b, const void *array, int64_t i)
-{
-    return (const char *)array + (size_t)i * width_of(b);
+    return bk_request_key(b->lang == BK_C, array, i);
 }
 
 static bool reserve(bk_last *l, uint32_t n)
 {
-    if (n <= l->cap && l->raw) return true;
+    if (bk_likely(n <= l->cap && l->r)) return true;
     uint32_t cap = l->cap > n / 2 ? l->cap * 2 : n < 16 ? 16 : n;
-    size_t each = sizeof *l->words + sizeof *l->bytes + sizeof(MPI_Request) + sizeof *l->at
-                  + sizeof *l->serial + sizeof *l->flags;
-    uint64_t *p = malloc(each * cap);
-    if (!p) return false;
-    free(l->words);          /* the one block */
-    l->words = p;
-    l->bytes = p + cap;
-    l->raw = p + 2 * (size_t)cap;
-    l->at = (int32_t *)(void *)((char *)l->raw + sizeof(MPI_Request) * cap);
-    l->serial = (uint32_t *)(l->at + cap);
-    l->flags = (uint8_t *)(l->serial + cap);
+    bk_request *r = calloc(cap, sizeof *l->r + sizeof *l->words + sizeof(MPI_Request));
+    if (!r) return false;
+    free(l->r);              /* the one block */
+    l->r = r;
+    l->words = (uint64_t *)(r + cap);
+    l->raw = l->words + cap;
     l->cap = cap;
     l->valid = false;
+    l->nhashed = 0;
     return true;
 }
 
 void bk_last_free(bk_thread *b)
 {
-    if (b->last) free(b->last->words);
+    if (b->last) free(b->last->r);
     free(b->last);
     b->last = NULL;
 }
 
-/* Looks the array up afresh. Returns whether the words are those that the last
- * call left. */
-static bool look_up(bk_thread *b, bk_last *l, const void *array, uint32_t n)
-{
-    bool same = l->valid && l->n == n;
-    uint32_t lookup = bk_request_lookup();
-    l->recv = false;
-    for (uint32_t i = 0; i < n; i++) {
-        uint64_t key = key_at(b, array, i), word = K(MPI_REQUEST_NULL);
-        bk_request r;
-        l->at[i] = -1;
-        l->flags[i] = 0;
-        if (key != BK_KEY(MPI_REQUEST_NULL)) {
-            bk_request_find(key, var_at(b, array, i), lookup, &r);
-            l->at[i] = r.at;
-            word = r.at < 0 ? EFG_ABSENT : r.id;
-        }
-        if (l->at[i] >= 0) {
-            l->flags[i] = (uint8_t)(r.flags | (r.kind == BK_RECV ? IS_RECV : 0));
-            l->bytes[i] = r.bytes;
-            l->serial[i] = r.serial;
-            if (r.kind == BK_RECV && (r.flags & BK_ACTIVE)) l->recv = true;
-        }
-        same = same && l->words[i] == word;
-        l->words[i] = word;
-    }
-    return same;
-}
-
 static bool unchanged(const bk_thread *b, const bk_last *l, const bk_many *m)
 {
-    return l->valid && l->n == m->n && l->array == m->array && l->width == width_of(b)
-           && l->changes == m->changes && m->n > 0
-           && memcmp(l->raw, m->array, (size_t)m->n * l->width) == 0;
+    return l->valid && l->array == m->array && m->array && l->n == m->n
+           && l->width == bk_request_width(b->lang == BK_C) && l->changes == m->changes
+           && m->n > 0 && memcmp(l->raw, m->array, (size_t)m->n * l->width) == 0;
+}
+
+static inline bool receiving(const bk_request *r)
+{
+    return r->kind == BK_RECV && (r->flags & BK_ACTIVE);
+}
+
+/* The word of the array that was looked up, and what the requests are. */
+static uint64_t describe(bk_thread *b, bk_last *l, unsigned word, uint32_t n, bool same)
+{
+    uint64_t renewed = l->nhashed ^ n;
+    unsigned flags = 0;
+    bool recv = false;
+    for (uint32_t i = 0; i < n; i++) {
+        const bk_request *r = &l->r[i];
+        renewed |= l->words[i] ^ r->id;
+        l->words[i] = r->id;
+        flags |= r->flags;
+        recv |= receiving(r);
+    }
+    l->persistent = flags & BK_PERSISTENT;
+    l->recv = recv;
+    if (renewed) l->nhashed = 0;
+    if (same) return K(EFG_SAME);
+    if (!renewed && n > 0) {
+        efg_vec_refer(b->t, word, l->words, n);
+        return l->word;
+    }
+    l->nhashed = n;
+    return l->word = bk_vec(b, word, l->words, n);
 }
 
 uint64_t bk_many_begin(bk_thread *b, bk_many *m, unsigned word, const void *array, int64_t n)
@@ -119,15 +103,17 @@ uint64_t bk_many_begin(bk_thread *b, bk_many *m, unsigned word, const void *arra
         if (l) l->valid = false;
         return EFG_ABSENT;
     }
-    bool same = unchanged(b, l, m);
-    if (!same) same = look_up(b, l, array, (uint32_t)n);
+    uint64_t w = K(EFG_SAME);
+    if (!unchanged(b, l, m)) {
+        bool same = bk_requests_find(b->lang == BK_C, array, (uint32_t)n, l->r)
+                    && l->valid && l->n == n;
+        w = describe(b, l, word, (uint32_t)n, same);
+    }
     l->valid = false;        /* until the call is over */
     l->n = (uint32_t)n;
-    l->width = width_of(b);
-    l->array = array;
-    if (n > 0) memcpy(l->raw, array, (size_t)n * l->width);
+    l->width = bk_request_width(b->lang == BK_C);
     m->recv = l->recv;
-    return same ? K(EFG_SAME) : bk_vec(b, word, l->words, n);
+    return w;
 }
 
 void *bk_many_status(bk_thread *b, const bk_many *m, void *status)
@@ -145,16 +131,20 @@ void *bk_many_statuses(bk_thread *b, const bk_many *m, void *statuses)
 
 /* ---- positions ---- */
 
+/* Is there a request at this position that its completion removes? */
+static bool transient(const bk_many *m, int64_t i)
+{
+    return i >= 0 && i < m->n && m->l->r[i].at >= 0 && !(m->l->r[i].flags & BK_PERSISTENT);
+}
+
 static bool gone(const bk_thread *b, const bk_many *m, int64_t i)
 {
-    return i >= 0 && i < m->n && m->l->at[i] >= 0 && !(m->l->flags[i] & BK_PERSISTENT)
-           && key_at(b, m->array, i) == BK_KEY(MPI_REQUEST_NULL);
+    return transient(m, i) && key_at(b, m->array, i) == BK_KEY(MPI_REQUEST_NULL);
 }
 
 static bool there(const bk_thread *b, const bk_many *m, int64_t i)
 {
-    return i >= 0 && i < m->n && m->l->at[i] >= 0 && !(m->l->flags[i] & BK_PERSISTENT)
-           && key_at(b, m->array, i) != BK_KEY(MPI_REQUEST_NULL);
+    return transient(m, i) && key_at(b, m->array, i) != BK_KEY(MPI_REQUEST_NULL);
 }
 
 static bool undefined(int64_t index)
@@ -187,22 +177,28 @@ uint64_t *bk_positions(bk_thread *b, const bk_many *m, const int *indices, int64
 
 bool bk_many_recv(const bk_many *m, int64_t i)
 {
-    return i >= 0 && i < m->n && (m->l->flags[i] & IS_RECV) && (m->l->flags[i] & BK_ACTIVE);
+    return i >= 0 && i < m->n && receiving(&m->l->r[i]);
 }
 
 /* ---- statuses ---- */
 
-/* Position among the statuses, source, tag, bytes: of the receives for which
- * the posting call does not tell the same. */
-static int64_t list_statuses(const bk_many *m, const MPI_Status *s, const uint64_t *pos, int64_t n,
-                             uint64_t *out)
+/* Does the status of the request at this position tell what the posting call
+ * does not? */
+static inline bool telling(const bk_many *m, int64_t at, const MPI_Status *s)
+{
+    if (!bk_many_recv(m, at)) return false;
+    const bk_request *r = &m->l->r[at];
+    return (r->flags & BK_WILD) || bk_status_bytes(s) != r->bytes;
+}
+
+/* Position among the statuses, source, tag, bytes: of the statuses from the
+ * first one on that tell something. */
+static int64_t list_statuses(const bk_many *m, const MPI_Status *s, const uint64_t *pos,
+                             int64_t first, int64_t n, uint64_t *out)
 {
     int64_t k = 0;
-    for (int64_t i = 0; i < n; i++) {
-        int64_t at = pos ? (int64_t)pos[i] : i;
-        if (!bk_many_recv(m, at)) continue;
-        uint64_t bytes = bk_status_bytes(&s[i]);
-        if (!(m->l->flags[at] & BK_WILD) && bytes == m->l->bytes[at]) continue;
+    for (int64_t i = first; i < n; i++) {
+        if (!telling(m, pos ? (int64_t)pos[i] : i, &s[i])) continue;
         out[k] = (uint64_t)i;
         bk_status_words(out + k + 1, &s[i]);
         k += 4;
@@ -214,10 +210,13 @@ uint64_t bk_many_status_word(bk_thread *b, const bk_many *m, unsigned word, cons
                              const uint64_t *pos, int64_t n)
 {
     if (!m->recv || !statuses || bk_statuses_ignored(b, statuses)) return K(EFG_AS_POSTED);
-    uint64_t *out = bk_scratch(b, 4 * (size_t)n + 1);
+    const MPI_Status *s = statuses;
+    int64_t first = 0;
+    while (first < n && !telling(m, pos ? (int64_t)pos[first] : first, &s[first])) first++;
+    if (first == n) return K(EFG_AS_POSTED);
+    uint64_t *out = bk_scratch(b, 4 * (size_t)(n - first));
     if (!out) return EFG_ABSENT;
-    int64_t k = list_statuses(m, statuses, pos, n, out);
-    return k ? bk_vec(b, word, out, k) : K(EFG_AS_POSTED);
+    return bk_vec(b, word, out, list_statuses(m, s, pos, first, n, out));
 }
 
 /* ---- after the call ---- */
@@ -225,16 +224,7 @@ uint64_t bk_many_status_word(bk_thread *b, const bk_many *m, unsigned word, cons
 /* Returns the number of changes to the request map. */
 static uint64_t settle(bk_last *l, int64_t i)
 {
-    if (i < 0 || i >= l->n || l->at[i] < 0 || !(l->flags[i] & BK_ACTIVE)) return 0;
-    bk_request_done(l->at[i], l->serial[i]);
-    if (l->flags[i] & BK_PERSISTENT) {
-        l->flags[i] &= (uint8_t)~BK_ACTIVE;
-        return 1;
-    }
-    l->at[i] = -1;
-    l->flags[i] = 0;
-    l->words[i] = K(MPI_REQUEST_NULL);
-    return 1;
+    return i >= 0 && i < l->n ? bk_requests_done(&l->r[i], 1) : 0;
 }
 
 /* Keeps the array as the call left it. changes: those to the request map that
@@ -244,25 +234,43 @@ static void keep(const bk_many *m, uint64_t changes)
     bk_last *l = m->l;
     l->recv = false;
     for (uint32_t i = 0; i < l->n; i++)
-        if (bk_many_recv(m, i)) l->recv = true;
+        if (receiving(&l->r[i])) l->recv = true;
     if (l->n > 0) memcpy(l->raw, m->array, (size_t)l->n * l->width);
+    l->array = m->array;
     l->changes = m->changes + changes;
     l->valid = true;
+}
+
+/* All are complete. */
+static void end_all(const bk_many *m)
+{
+    uint64_t changes = bk_requests_done(m->l->r, (uint32_t)m->n);
+    if (m->l->persistent) {
+        keep(m, changes);
+        return;
+    }
+    m->l->array = NULL;      /* to look up null handles takes no longer than to compare */
+    m->l->valid = true;
+}
+
+static void end_failed(const bk_thread *b, const bk_many *m)
+{
+    for (int64_t i = 0; i < m->n; i++)
+        if (gone(b, m, i)) settle(m->l, i);
 }
 
 void bk_many_end(bk_thread *b, const bk_many *m, const uint64_t *pos, int64_t n, bool failed)
 {
     uint64_t changes = 0;
     if (!m->l) return;
-    if (failed) {
-        for (int64_t i = 0; i < m->n; i++)
-            if (gone(b, m, i)) settle(m->l, i);
-        return;
+    if (bk_unlikely(failed)) {
+        end_failed(b, m);
+    } else if (n == BK_ALL) {
+        end_all(m);
+    } else {
+        for (int64_t i = 0; i < n; i++) changes += settle(m->l, (int64_t)pos[i]);
+        keep(m, changes);
     }
-    const bool all = n == BK_ALL;
-    if (all) n = m->n;
-    for (int64_t i = 0; i < n; i++) changes += settle(m->l, all ? i : (int64_t)pos[i]);
-    keep(m, changes);
 }
 
 void bk_many_peek_end(const bk_many *m, bool failed)
@@ -275,9 +283,10 @@ void bk_many_start(const bk_many *m, bool failed)
     uint64_t changes = 0;
     if (!m->l || failed) return;
     for (int64_t i = 0; i < m->n; i++) {
-        if (m->l->at[i] < 0) continue;
-        bk_request_start(m->l->at[i], m->l->serial[i]);
-        m->l->flags[i] |= BK_ACTIVE;
+        bk_request *r = &m->l->r[i];
+        if (r->at < 0) continue;
+        bk_request_start(r->at, r->serial);
+        r->flags |= BK_ACTIVE;
         changes++;
     }
     keep(m, changes);

@@ -43,15 +43,16 @@ void bk_one_end(const bk_one *o, bool done, bool failed, uint64_t now);
  * (EFG_SAME); during such a call, the array before the call. */
 typedef struct bk_last {
     bool valid;
+    bool recv;               /* an active receive is among them */
+    bool persistent;         /* a persistent request is */
     uint32_t n, cap, width;
     uint64_t changes;        /* bk_request_changes when it was stored */
-    const void *array;
-    bool recv;               /* an active receive is among them */
+    const void *array;       /* NULL: raw was not kept */
+    bk_request *r;
     void *raw;               /* the handles as the program holds them */
-    uint64_t *words, *bytes; /* bytes: posted */
-    int32_t *at;             /* places in the request map, -1: none */
-    uint32_t *serial;        /* of the requests there */
-    uint8_t *flags;          /* of the requests, and IS_RECV */
+    uint64_t *words;         /* of the last array that was looked up */
+    uint64_t word;           /* of the vector of nhashed of these words; a loop */
+    uint32_t nhashed;        /* waits for the same ones again and again */
 } bk_last;
 
 void bk_last_free(bk_thread *b);

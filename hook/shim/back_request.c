@@ -5,45 +5,57 @@
  * the program moved it, by age, first in, first out: they are all complete, so
  * any one-to-one choice is a true account.
  *
- * Requests with a handle of their own hang in the bucket of the handle, shared
- * ones in the bucket of handle and variable.
+ * A library hands the same few handles out again and again. So a handle keeps
+ * its cell in the hash table, and its place, when its request ends, and the
+ * next request with it finds both there. What nobody uses is thrown out when
+ * the table has to grow.
  */
 #include "back.h"
 
 #include <stdlib.h>
 
-enum { NONE = -1, MIN_BUCKETS = 256, MAX_SHARED = 64 };
+enum { NONE = -1, MIN_CELLS = 512, MIN_PLACES = 256, MAX_SHARED = 64 };
 
 _Atomic uint64_t bk_request_changes;
 
+/* What a place holds. */
 typedef struct entry {
+    uint64_t id;             /* 0: no live request */
     uint64_t key;            /* the handle */
     const void *var;
-    uint64_t id, bytes;      /* id 0: free */
+    uint64_t bytes;
     uint32_t serial;
     uint8_t kind, flags;
-    bool shared;             /* several live requests have this handle */
+    int8_t shared;           /* number of the shared handle; NONE: it has its own */
     uint32_t taken;          /* found by the array lookup of this number */
-    int32_t chain, back;     /* next in the bucket, or in the list of free ones; previous */
+    int32_t chain, back;     /* next older and newer one of handle and variable; chain: next free place */
     int32_t older, newer;    /* live requests with a shared handle, by age */
 } entry;
+
+/* A cell of the hash table (open addressing; key 0: empty) belongs to a handle
+ * or, if that is shared, to one of the variables that held it. */
+typedef struct cell {
+    uint64_t key;            /* of a handle: itself; of a variable: var_key */
+    int32_t at;              /* place; of a variable: of the newest request or NONE */
+    int32_t shared;          /* of a variable: number of the handle; of a handle: NONE */
+} cell;
+
+static cell nothing;         /* the table before the first request */
 
 static struct {
     pthread_mutex_t lock;
     entry *r;                /* places */
     int32_t cap, used, free; /* places, ever used; head of the free list */
-    uint32_t live, serial;
-    int32_t *bucket;
-    uint32_t buckets;        /* a power of two */
-    uint32_t lookups;
+    uint32_t serial, lookups;
+    cell *cell;
+    uint32_t mask, filled;   /* cells - 1; cells that are not empty */
     struct {
-        uint64_t key;
         int32_t oldest, newest;
         int32_t next;        /* where the search by age goes on in this lookup */
         uint32_t lookup;
     } shared[MAX_SHARED];
     int nshared;
-} map = { .lock = PTHREAD_MUTEX_INITIALIZER, .free = NONE };
+} map = { .lock = PTHREAD_MUTEX_INITIALIZER, .free = NONE, .cell = &nothing };
 
 /* Every caller holds the lock where threads may race, so a plain addition does. */
 static inline void changed(void)
@@ -52,61 +64,72 @@ static inline void changed(void)
     atomic_store_explicit(&bk_request_changes, n + 1, memory_order_relaxed);
 }
 
-static inline uint32_t bucket_of(uint64_t key, const void *var, bool shared)
+/* ---- cells ---- */
+
+/* The place in the cell of a handle that is shared tells its number. */
+static inline int32_t mark_of(int s) { return NONE - 1 - s; }
+static inline bool is_mark(int32_t at) { return at < NONE; }
+
+static inline uint64_t var_key(const void *var) { return (uint64_t)(uintptr_t)var + 1; }
+
+/* The cell of key and shared, or the empty one where it belongs. */
+static inline cell *cell_of(uint64_t key, int shared)
 {
-    uint64_t h = key;
-    if (shared) h ^= (uint64_t)(uintptr_t)var * 0xC2B2AE3D27D4EB4Full;
-    return (uint32_t)((h * 0x9E3779B97F4A7C15ull) >> 32) & (map.buckets - 1);
+    uint64_t h = (key + (uint64_t)(shared - NONE) * 0xC2B2AE3D27D4EB4Full) * 0x9E3779B97F4A7C15ull;
+    for (uint32_t i = (uint32_t)(h >> 32);; i++) {
+        cell *c = &map.cell[i & map.mask];
+        if (bk_likely(c->key == key && c->shared == shared) || !c->key) return c;
+    }
 }
 
-static int shared_handle(uint64_t key)
+/* Is there anything live behind the cell? */
+static bool in_use(const cell *c)
 {
-    for (int i = 0; i < map.nshared; i++)
-        if (map.shared[i].key == key) return i;
-    return NONE;
+    if (!c->key) return false;
+    if (c->shared != NONE) return c->at != NONE;
+    return is_mark(c->at) || map.r[c->at].id;
 }
 
-/* key, var and shared are those of the entry: it was written just now. */
-static inline void link_in(int32_t at, uint64_t key, const void *var, bool shared)
+static void free_place(int32_t at)
 {
-    int32_t *head = &map.bucket[bucket_of(key, var, shared)];
-    map.r[at].chain = *head;
-    map.r[at].back = NONE;
-    if (bk_unlikely(*head != NONE)) map.r[*head].back = at;
-    *head = at;
+    map.r[at].chain = map.free;
+    map.free = at;
 }
 
-static void unlink_from(int32_t at)
+/* Makes room for two more cells: a shared handle's first two variables.
+ * Returns false without memory. */
+static bk_cold bool rebuild(void)
 {
-    const entry *r = &map.r[at];
-    if (bk_unlikely(r->chain != NONE)) map.r[r->chain].back = r->back;
-    if (r->back == NONE) map.bucket[bucket_of(r->key, r->var, r->shared)] = r->chain;
-    else map.r[r->back].chain = r->chain;
-}
-
-static bool grow_buckets(void)
-{
-    uint32_t n = map.buckets ? map.buckets * 2 : MIN_BUCKETS;
-    int32_t *b = malloc(n * sizeof *b);
-    if (!b) return map.buckets != 0;
-    for (uint32_t i = 0; i < n; i++) b[i] = NONE;
-    int32_t *old = map.bucket;
-    uint32_t nold = map.buckets;
-    map.bucket = b;
-    map.buckets = n;
-    for (uint32_t i = 0; i < nold; i++)
-        for (int32_t at = old[i], next; at != NONE; at = next) {
-            next = map.r[at].chain;
-            link_in(at, map.r[at].key, map.r[at].var, map.r[at].shared);
-        }
-    free(old);
+    uint32_t cells = map.mask + 1, n = MIN_CELLS, kept = 0;
+    for (uint32_t i = 0; i < cells; i++) kept += in_use(&map.cell[i]);
+    while (n / 4 < kept + 2 && n < (uint32_t)1 << 31) n *= 2;
+    cell *old = map.cell, *fresh = n / 2 >= kept + 2 ? calloc(n, sizeof *fresh) : NULL;
+    if (!fresh) return map.filled + 2 <= map.mask;
+    map.cell = fresh;
+    map.mask = n - 1;
+    map.filled = kept;
+    for (uint32_t i = 0; i < cells; i++) {
+        if (in_use(&old[i])) *cell_of(old[i].key, old[i].shared) = old[i];
+        else if (old[i].key && old[i].shared == NONE) free_place(old[i].at);
+    }
+    if (old != &nothing) free(old);
     return true;
+}
+
+static inline bool room(void)
+{
+    return bk_likely(map.filled + 2 <= (map.mask + 1) / 2) || rebuild();
+}
+
+static void fill(cell *c, uint64_t key, int32_t at, int shared)
+{
+    *c = (cell){ key, at, shared };
+    map.filled++;
 }
 
 /* A free place, or NONE without memory. */
 static int32_t place(void)
 {
-    if (map.live >= map.buckets && !grow_buckets()) return NONE;
     int32_t at = map.free;
     if (at != NONE) {
         map.free = map.r[at].chain;
@@ -114,16 +137,17 @@ static int32_t place(void)
     }
     if (map.used == map.cap) {
         if (map.cap > INT32_MAX / 2) return NONE;
-        int32_t cap = map.cap ? map.cap * 2 : MIN_BUCKETS;
+        int32_t cap = map.cap ? map.cap * 2 : MIN_PLACES;
         entry *r = realloc(map.r, (size_t)cap * sizeof *r);
         if (!r) return NONE;
         map.r = r;
         map.cap = cap;
     }
+    map.r[map.used].id = 0;
     return map.used++;
 }
 
-/* ---- ages of requests with shared handles ---- */
+/* ---- requests with shared handles: by variable and by age ---- */
 
 static void age_append(int s, int32_t at)
 {
@@ -144,97 +168,28 @@ static void age_remove(int s, int32_t at)
     else map.shared[s].newest = r->older;
 }
 
-static void remove_at(int32_t at)
+/* Enters a request, the newest one of handle and variable. There is room. */
+static void share(int s, int32_t at, const void *var)
 {
     entry *r = &map.r[at];
-    unlink_from(at);
-    if (r->shared) age_remove(shared_handle(r->key), at);
-    efg_slot_free(r->id);
-    r->id = 0;
-    r->chain = map.free;
-    map.free = at;
-    map.live--;
-    changed();
+    cell *c = cell_of(var_key(var), s);
+    if (!c->key) fill(c, var_key(var), NONE, s);
+    r->shared = (int8_t)s;
+    r->chain = c->at;
+    r->back = NONE;
+    if (c->at != NONE) map.r[c->at].back = at;
+    c->at = at;
+    age_append(s, at);
 }
 
-/* The request of a handle or, if the handle is shared, the newest one of handle
- * and variable. */
-static int32_t exact(uint64_t key, const void *var, bool shared)
+static void unshare(int32_t at)
 {
-    if (!map.buckets) return NONE;
-    int32_t best = NONE;
-    for (int32_t at = map.bucket[bucket_of(key, var, shared)]; at != NONE; at = map.r[at].chain) {
-        const entry *r = &map.r[at];
-        if (r->key != key || r->shared != shared) continue;
-        if (!shared) return at;
-        if (r->var == var && (best == NONE || (int32_t)(r->serial - map.r[best].serial) > 0))
-            best = at;
-    }
-    return best;
-}
-
-static bool complete(uint64_t key)
-{
-    int flag = 0;
-    PMPI_Request_get_status((MPI_Request)(uintptr_t)key, &flag, MPI_STATUS_IGNORE);
-    return flag != 0;
-}
-
-/* A second live request with the same handle. Either the handle is shared, or
- * the first one ended out of our sight and its entry is stale. Returns the
- * number of the shared handle or NONE. */
-static bk_cold int second(uint64_t key, int32_t first)
-{
-    if (!bk_maybe_shared(key) || map.nshared == MAX_SHARED || !complete(key)) {
-        remove_at(first);
-        return NONE;
-    }
-    unlink_from(first);
-    map.r[first].shared = true;
-    int s = map.nshared++;
-    map.shared[s].key = key;
-    map.shared[s].oldest = map.shared[s].newest = map.shared[s].next = NONE;
-    map.shared[s].lookup = 0;
-    link_in(first, key, map.r[first].var, true);
-    age_append(s, first);
-    return s;
-}
-
-void bk_request_add(uint64_t key, const void *var, uint64_t id, uint64_t bytes, unsigned kind,
-                    unsigned flags)
-{
-    if (key == BK_KEY(MPI_REQUEST_NULL)) return;
-    bool locked = bk_lock(&map.lock);
-    int32_t at = place();
-    if (bk_likely(at != NONE)) {
-        int s = map.nshared ? shared_handle(key) : NONE;
-        int32_t first = s == NONE ? exact(key, NULL, false) : NONE;
-        if (bk_unlikely(first != NONE)) s = second(key, first);
-        entry *r = &map.r[at];
-        r->key = key;
-        r->var = var;
-        r->id = id;
-        r->bytes = bytes;
-        r->kind = (uint8_t)kind;
-        r->flags = (uint8_t)flags;
-        r->shared = s != NONE;
-        r->serial = ++map.serial;
-        r->taken = 0;
-        link_in(at, key, var, s != NONE);
-        if (s != NONE) age_append(s, at);
-        map.live++;
-        changed();
-    }
-    bk_unlock(&map.lock, locked);
-}
-
-uint32_t bk_request_lookup(void)
-{
-    bool locked = bk_lock(&map.lock);
-    if (++map.lookups == 0) ++map.lookups;
-    uint32_t n = map.lookups;
-    bk_unlock(&map.lock, locked);
-    return n;
+    const entry *r = &map.r[at];
+    if (r->chain != NONE) map.r[r->chain].back = r->back;
+    if (r->back != NONE) map.r[r->back].chain = r->chain;
+    else cell_of(var_key(r->var), r->shared)->at = r->chain;
+    age_remove(r->shared, at);
+    free_place(at);
 }
 
 /* The oldest request with a shared handle that this lookup has not taken yet. */
@@ -254,46 +209,199 @@ static int32_t by_age(int s, uint32_t lookup)
     return at;
 }
 
-void bk_request_find(uint64_t key, const void *var, uint32_t lookup, bk_request *out)
+static int32_t find_shared(int s, const void *var, uint32_t lookup)
 {
+    const cell *c = cell_of(var_key(var), s);
+    int32_t at = c->key ? c->at : NONE;
+    if (at == NONE || (lookup && map.r[at].taken == lookup)) return by_age(s, lookup);
+    map.r[at].taken = lookup;
+    return at;
+}
+
+/* ---- coming and going ---- */
+
+/* The lock is held. */
+static inline void remove_at(int32_t at)
+{
+    entry *r = &map.r[at];
+    efg_slot_free(r->id);
+    r->id = 0;
+    if (bk_unlikely(r->shared != NONE)) unshare(at);
+    changed();
+}
+
+static bool complete(uint64_t key)
+{
+    int flag = 0;
+    PMPI_Request_get_status((MPI_Request)(uintptr_t)key, &flag, MPI_STATUS_IGNORE);
+    return flag != 0;
+}
+
+/* A second live request with the handle of this cell. Either the handle is
+ * shared, or the first one ended out of our sight and its entry is stale. */
+static bk_cold void second(cell *c)
+{
+    int32_t first = c->at;
+    if (!bk_maybe_shared(c->key) || map.nshared == MAX_SHARED || !complete(c->key)) {
+        remove_at(first);
+        return;
+    }
+    int s = map.nshared++;
+    map.shared[s].oldest = map.shared[s].newest = map.shared[s].next = NONE;
+    map.shared[s].lookup = 0;
+    c->at = mark_of(s);
+    share(s, first, map.r[first].var);
+}
+
+/* The place for a new request whose handle has none of its own that is free:
+ * one for the handle, or one among those that share it. NONE without memory. */
+static int32_t other_place(uint64_t key, const void *var)
+{
+    if (!room()) return NONE;
+    cell *c = cell_of(key, NONE);
+    if (c->key && !is_mark(c->at)) second(c);
+    if (c->key && !is_mark(c->at)) return c->at;
+    int32_t at = place();
+    if (at == NONE) return NONE;
+    if (c->key) {
+        share(mark_of(c->at), at, var);
+    } else {
+        fill(c, key, at, NONE);
+        map.r[at].shared = NONE;
+    }
+    return at;
+}
+
+/* The handle's own place, NONE if there is none or a request lives there. */
+static inline int32_t own_place(uint64_t key)
+{
+    const cell *c = cell_of(key, NONE);
+    return c->key && !is_mark(c->at) && !map.r[c->at].id ? c->at : NONE;
+}
+
+static inline void enter(int32_t at, const entry *e)
+{
+    entry *r = &map.r[at];
+    r->id = e->id;
+    r->key = e->key;
+    r->var = e->var;
+    r->bytes = e->bytes;
+    r->serial = ++map.serial;
+    r->kind = e->kind;
+    r->flags = e->flags;
+    r->taken = 0;
+    changed();
+}
+
+static __attribute__((noinline)) void add_elsewhere(const entry *e)
+{
+    int32_t at = other_place(e->key, e->var);
+    if (at != NONE) enter(at, e);
+}
+
+void bk_request_add(uint64_t key, const void *var, uint64_t id, uint64_t bytes, unsigned kind,
+                    unsigned flags)
+{
+    const entry e = { .id = id, .key = key, .var = var, .bytes = bytes, .kind = (uint8_t)kind,
+                      .flags = (uint8_t)flags };
+    if (bk_unlikely(key == BK_KEY(MPI_REQUEST_NULL) || !key)) return;
     bool locked = bk_lock(&map.lock);
-    int s = map.nshared ? shared_handle(key) : NONE;
-    int32_t at = exact(key, var, s != NONE);
-    if (s != NONE) {
-        if (at != NONE && lookup && map.r[at].taken == lookup) at = NONE;
-        if (at == NONE) at = by_age(s, lookup);
-        else map.r[at].taken = lookup;
-    }
-    out->at = at;
-    if (at != NONE) {
-        const entry *r = &map.r[at];
-        out->id = r->id;
-        out->bytes = r->bytes;
-        out->serial = r->serial;
-        out->kind = r->kind;
-        out->flags = r->flags;
-    }
+    int32_t at = own_place(key);
+    if (bk_likely(at != NONE)) enter(at, &e);
+    else add_elsewhere(&e);
     bk_unlock(&map.lock, locked);
 }
 
-/* Is the request that was found at this place still there? */
-static bool still(int32_t at, uint32_t serial)
+/* ---- finding: the lock is held ---- */
+
+static inline void find(uint64_t key, const void *var, uint32_t lookup, bk_request *out)
 {
-    return map.r[at].id && map.r[at].serial == serial;
+    const cell *c = cell_of(key, NONE);
+    int32_t at = c->key ? c->at : NONE;
+    if (bk_unlikely(is_mark(at))) at = find_shared(mark_of(at), var, lookup);
+    if (bk_unlikely(at == NONE || !map.r[at].id)) {
+        *out = (bk_request){ .at = NONE, .id = EFG_ABSENT };
+        return;
+    }
+    const entry *r = &map.r[at];
+    out->id = r->id;
+    out->bytes = r->bytes;
+    out->at = at;
+    out->serial = r->serial;
+    out->kind = r->kind;
+    out->flags = r->flags;
+}
+
+void bk_request_find(uint64_t key, const void *var, bk_request *out)
+{
+    bool locked = bk_lock(&map.lock);
+    find(key, var, 0, out);
+    bk_unlock(&map.lock, locked);
+}
+
+static inline bool find_all(bool c, const void *array, uint32_t n, bk_request *out)
+{
+    const uint32_t width = bk_request_width(c);
+    uint64_t differs = 0;
+    if (++map.lookups == 0) ++map.lookups;
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t key = bk_request_key(c, array, i), before = out[i].id;
+        if (key == BK_KEY(MPI_REQUEST_NULL))
+            out[i] = (bk_request){ .at = NONE, .id = K(MPI_REQUEST_NULL) };
+        else
+            find(key, (const char *)array + (size_t)i * width, map.lookups, &out[i]);
+        differs |= before ^ out[i].id;
+    }
+    return !differs;
+}
+
+bool bk_requests_find(bool c, const void *array, uint32_t n, bk_request *out)
+{
+    bool locked = bk_lock(&map.lock);
+    bool same = c ? find_all(true, array, n, out) : find_all(false, array, n, out);
+    bk_unlock(&map.lock, locked);
+    return same;
+}
+
+/* ---- the life of a request that was found ---- */
+
+/* Is the request that was found at this place still there? */
+static inline bool still(int32_t at, uint32_t serial)
+{
+    return map.r[at].serial == serial && map.r[at].id;
+}
+
+static inline void done(int32_t at, uint32_t serial)
+{
+    if (bk_unlikely(!still(at, serial))) return;
+    if (map.r[at].flags & BK_PERSISTENT) {
+        map.r[at].flags &= (uint8_t)~BK_ACTIVE;
+        changed();
+    } else {
+        remove_at(at);
+    }
 }
 
 void bk_request_done(int32_t at, uint32_t serial)
 {
     bool locked = bk_lock(&map.lock);
-    if (still(at, serial)) {
-        if (map.r[at].flags & BK_PERSISTENT) {
-            map.r[at].flags &= (uint8_t)~BK_ACTIVE;
-            changed();
-        } else {
-            remove_at(at);
-        }
+    done(at, serial);
+    bk_unlock(&map.lock, locked);
+}
+
+uint64_t bk_requests_done(bk_request *r, uint32_t n)
+{
+    uint64_t ended = 0;
+    bool locked = bk_lock(&map.lock);
+    for (uint32_t i = 0; i < n; i++) {
+        if (r[i].at < 0 || !(r[i].flags & BK_ACTIVE)) continue;
+        done(r[i].at, r[i].serial);
+        if (r[i].flags & BK_PERSISTENT) r[i].flags &= (uint8_t)~BK_ACTIVE;
+        else r[i] = (bk_request){ .at = NONE, .id = K(MPI_REQUEST_NULL) };
+        ended++;
     }
     bk_unlock(&map.lock, locked);
+    return ended;
 }
 
 void bk_request_start(int32_t at, uint32_t serial)
@@ -317,6 +425,6 @@ uint64_t bk_request_word(uint64_t key, const void *var)
 {
     bk_request r;
     if (key == BK_KEY(MPI_REQUEST_NULL)) return K(MPI_REQUEST_NULL);
-    bk_request_find(key, var, 0, &r);
-    return r.at < 0 ? EFG_ABSENT : r.id;
+    bk_request_find(key, var, &r);
+    return r.id;
 }

@@ -9,6 +9,7 @@
  * graph that far, so whatever an event adds must be there before Events says
  * so, and may be there without harm if it never does. */
 #include "core_fast.h"
+#include "core_seq.h"
 #include "xxh64.h"
 
 #include <stdlib.h>
@@ -31,6 +32,8 @@ typedef struct node_priv {
     uint64_t *slots;            /* bitmap of slots in use */
     uint32_t nslots;            /* words of it */
     uint32_t full_slots;        /* its first words, all of whose slots are in use */
+    uint32_t slot_only;         /* the slot word where nothing else is demoted, else 0 */
+    seg_seq *slot_values;       /* then the values of it */
 } node_priv;
 
 bool efg_slots_shared;
@@ -148,6 +151,24 @@ static void define_vectors(const efg_stream *e, uint64_t mask)
     }
 }
 
+static node_priv *priv_of(seg_node *p)
+{
+    if (p->priv == 0)
+        p->priv = (uint64_t)(uintptr_t)calloc(1, sizeof(node_priv));
+    return (node_priv *)(uintptr_t)p->priv;
+}
+
+/* The quick way to a node's slots where nothing but word k is demoted. */
+static int remember_slot(seg_node *p, unsigned k)
+{
+    node_priv *q = priv_of(p);
+    if (q == NULL)
+        return -1;
+    q->slot_only = k;
+    q->slot_values = efg_ptr(((seg_attr *)efg_ptr(p->attrs))->values);
+    return 0;
+}
+
 static int make_attrs(seg_node *p, uint64_t header)
 {
     unsigned count = (unsigned)__builtin_popcount(p->mask);
@@ -165,7 +186,7 @@ static int make_attrs(seg_node *p, uint64_t header)
         a->values = efg_ref(values);
         a->elems = vec ? efg_ref(elems) : 0;
     }
-    return 0;
+    return p->mask == (uint32_t)1 << slot_of(header) ? remember_slot(p, slot_of(header)) : 0;
 }
 
 static seg_node *make_node(graph *g, const efg_stream *e, uint64_t mask)
@@ -235,13 +256,6 @@ static inline seg_node *node_of(graph *g, const efg_stream *e)
 }
 
 /* ---- edges ---- */
-
-static node_priv *priv_of(seg_node *p)
-{
-    if (p->priv == 0)
-        p->priv = (uint64_t)(uintptr_t)calloc(1, sizeof(node_priv));
-    return (node_priv *)(uintptr_t)p->priv;
-}
 
 static inline uint32_t edge_at(const node_priv *q, uint32_t to)
 {
@@ -398,40 +412,54 @@ static int grow_slots(node_priv *q)
     return 0;
 }
 
-/* Takes the lowest free slot of p. */
-static int take_slot(graph *g, seg_node *p, uint64_t *slot)
+/* The lowest free slot, of which there is one; it is taken. */
+static inline uint64_t lowest_slot(node_priv *q)
+{
+    uint32_t k = q->full_slots;
+    uint64_t used = q->slots[k], slot = (uint64_t)k * 64 + (unsigned)__builtin_ctzll(~used);
+    q->slots[k] = used |= used + 1;
+    while (unlikely(used == ~(uint64_t)0)) {
+        q->full_slots = ++k;
+        used = k < q->nslots ? q->slots[k] : 0;
+    }
+    return slot;
+}
+
+/* Takes the lowest free slot of p; EFG_ABSENT: no memory. */
+static uint64_t take_slot(graph *g, seg_node *p)
 {
     node_priv *q = priv_of(p);
     if (q == NULL)
-        return -1;
+        return EFG_ABSENT;
     slots_lock(g);
-    uint32_t k = q->full_slots;
-    while (k < q->nslots && q->slots[k] == ~(uint64_t)0)
-        k++;
-    q->full_slots = k;
-    int err = k == q->nslots ? grow_slots(q) : 0;
-    if (err == 0) {
-        unsigned bit = (unsigned)__builtin_ctzll(~q->slots[k]);
-        q->slots[k] |= (uint64_t)1 << bit;
-        *slot = (uint64_t)k * 64 + bit;
-    }
+    bool any = q->full_slots < q->nslots || grow_slots(q) == 0;
+    uint64_t slot = any ? lowest_slot(q) : EFG_ABSENT;
     slots_unlock(g);
-    return err;
+    return slot;
+}
+
+static inline void give_back(const graph *g, uint32_t node, uint32_t slot)
+{
+    if (unlikely(node >= __atomic_load_n(&g->nnodes, __ATOMIC_ACQUIRE)))
+        return;
+    node_priv *q = (node_priv *)(uintptr_t)g->nodes[node]->priv;
+    if (unlikely(q == NULL || slot / 64 >= q->nslots))
+        return;
+    q->slots[slot / 64] &= ~((uint64_t)1 << slot % 64);
+    if (slot / 64 < q->full_slots)
+        q->full_slots = slot / 64;
 }
 
 void graph_slot_free(graph *g, uint64_t id)
 {
     uint32_t node = (uint32_t)(id >> 24) & ((1 << 26) - 1), slot = (uint32_t)id & 0xffffff;
-    slots_lock(g);
-    if (node < __atomic_load_n(&g->nnodes, __ATOMIC_ACQUIRE)) {
-        node_priv *q = (node_priv *)(uintptr_t)g->nodes[node]->priv;
-        if (q != NULL && slot / 64 < q->nslots) {
-            q->slots[slot / 64] &= ~((uint64_t)1 << slot % 64);
-            if (slot / 64 < q->full_slots)
-                q->full_slots = slot / 64;
-        }
+    if (likely(!efg_slots_shared)) {
+        give_back(g, node, slot);
+        return;
     }
-    slots_unlock(g);
+    efg_lock(&g->slots_lock);
+    give_back(g, node, slot);
+    efg_unlock(&g->slots_lock);
 }
 
 /* Appends an identity. Fails also if its definition is new and has no space. */
@@ -477,13 +505,9 @@ static int push_attrs(const seg_node *p, const efg_stream *e)
 
 /* ---- the event ---- */
 
-/* Gives the new object of the event a slot at its node. */
-static void new_object(graph *g, seg_node *p, const efg_stream *e, unsigned k, uint64_t *id)
+static inline uint64_t id_of(const graph *g, const seg_node *p, uint64_t slot)
 {
-    if (take_slot(g, p, &e->w[k]) != 0)
-        e->w[k] = EFG_ABSENT;
-    else
-        *id = EFG_ID_BIT | (uint64_t)g->s->thread << 50 | (uint64_t)p->index << 24 | e->w[k];
+    return EFG_ID_BIT | (uint64_t)g->s->thread << 50 | (uint64_t)p->index << 24 | slot;
 }
 
 /* The event does not go where the last one from g->cur went. */
@@ -505,23 +529,36 @@ int graph_turn(graph *g, const efg_stream *e, uint64_t *id)
     return p != NULL ? graph_add_masked(g, p, e, id) : -1;
 }
 
-int graph_add_masked(graph *g, seg_node *p, const efg_stream *e, uint64_t *id)
+static __attribute__((noinline)) int add_demoted(graph *g, seg_node *p, const efg_stream *e,
+                                                 uint64_t *id)
 {
     uint32_t mask = p->mask;
     uint64_t h = graph_roll(g->hash, p->hash);
     if (mask != 0) {
         unsigned k = slot_of(e->w[0]);
-        if (k != 0 && e->w[k] == EFG_NEW)
-            new_object(g, p, e, k, id);
-        if (mask == (uint32_t)1 << k) {     /* nothing but the slot */
-            if (seq_push(efg_ptr(((seg_attr *)efg_ptr(p->attrs))->values), e->w[k]) != 0)
-                return -1;
-        } else if (push_attrs(p, e) != 0) {
+        if (k != 0 && e->w[k] == EFG_NEW && (e->w[k] = take_slot(g, p)) != EFG_ABSENT)
+            *id = id_of(g, p, e->w[k]);
+        if (push_attrs(p, e) != 0)
             return -1;
-        }
         for (; mask != 0; mask &= mask - 1)
             h = graph_roll(h, e->w[__builtin_ctz(mask)]);
     }
     graph_publish(g, p, h);
+    return 0;
+}
+
+/* The quick way is for one thread, a new object, no other word demoted, and a
+ * slot that the running repeat expects. */
+int graph_add_masked(graph *g, seg_node *p, const efg_stream *e, uint64_t *id)
+{
+    node_priv *q = (node_priv *)(uintptr_t)p->priv;
+    if (unlikely(q == NULL || q->slot_only == 0 || q->full_slots >= q->nslots || efg_slots_shared
+                 || e->w[q->slot_only] != EFG_NEW))
+        return add_demoted(g, p, e, id);
+    uint64_t slot = e->w[q->slot_only] = lowest_slot(q);
+    *id = id_of(g, p, slot);
+    if (unlikely(!seq_repeats(q->slot_values, slot)))
+        return add_demoted(g, p, e, id);
+    graph_publish(g, p, graph_roll(graph_roll(g->hash, p->hash), slot));
     return 0;
 }

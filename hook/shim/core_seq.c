@@ -17,14 +17,13 @@
  * copy and published by switching Sel. Turns goes up before a preparation starts,
  * so a reader knows that what it copied was not overwritten meanwhile. Code bytes
  * are only ever appended. */
-#include "core_internal.h"
+#include "core_seq.h"
 #include "xxh64.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    SEQ_DELTA = 1,
     SEQ_MIN_REPEAT = 3,     /* shorter matches are handed on as literals */
     SEQ_ACTIVATE = 8,       /* symbols a level hands on before there is one above */
     SEQ_FIRST_WINDOW = 8,
@@ -39,26 +38,6 @@ typedef struct symbol {
     uint64_t v;             /* literal: the value; repeat: length */
     uint32_t k;             /* 0: literal; else distance << 2 | level + 1 */
 } symbol;
-
-typedef struct level {
-    uint32_t window;        /* symbols in ring; 0: level not active */
-    uint32_t handed;        /* symbols handed on */
-    uint32_t since_grown;   /* of them since the window last grew */
-    int32_t credit;         /* below 0: repeats do not pay, go to sleep */
-    uint32_t nap;           /* symbols to let through the next time asleep */
-    uint32_t asleep;        /* symbols still to let through unseen */
-    uint64_t pos;           /* symbols seen */
-    uint64_t *v;            /* ring of values */
-    uint32_t *k;            /* ring of kinds; NULL at level 0 */
-    uint32_t *last;         /* 2*window entries: pos (low bits) of the last pair with this hash */
-} level;
-
-struct seq {
-    level lv[SEG_SEQ_LEVELS];
-    uint64_t prev;          /* last value, for differences */
-    seg_chunk *tail;        /* chunk being filled */
-    uint32_t used;          /* bytes used in it */
-};
 
 /* ---- code bytes ---- */
 
@@ -299,8 +278,6 @@ seg_seq *seq_new(bool delta)
     return s;
 }
 
-static inline seq *priv(const seg_seq *s) { return (seq *)(uintptr_t)s->priv; }
-
 static int push_slow(seg_seq *s, seq *q, uint64_t x)
 {
     seg_seq_state *next = &s->state[s->sel ^ 1];
@@ -315,43 +292,33 @@ static int push_slow(seg_seq *s, seq *q, uint64_t x)
     return 0;
 }
 
+/* Whole symbols beyond the values that N counts do no harm. */
+static int push_asleep(seg_seq *s, seq *q, seg_seq_state *st, uint64_t x)
+{
+    seg_seq_state grown = {.nbytes = st->nbytes};
+    q->lv[0].asleep--;
+    if (put_symbol(s, q, &grown, (symbol){x, 0}) != 0)
+        return -1;
+    efg_publish_barrier();
+    st->nbytes = grown.nbytes;
+    efg_publish_barrier();
+    st->n++;
+    return 0;
+}
+
 int seq_push(seg_seq *s, uint64_t v)
 {
-    seq *q = priv(s);
-    uint64_t x = v;
-    if (s->flags & SEQ_DELTA) {
-        uint64_t diff = v - q->prev;
-        x = diff << 1 ^ (uint64_t)((int64_t)diff >> 63);
-        q->prev = v;
-    }
-    level *l = &q->lv[0];
-    seg_seq_state *st = &s->state[s->sel];
-    uint32_t d = st->d[0];
-    if (likely(d != 0 && l->v[(uint32_t)(l->pos - d) & (l->window - 1)] == x)) {
-        l->v[(uint32_t)l->pos & (l->window - 1)] = x;
-        l->pos++;
-        st->m[0]++;
-        efg_publish_barrier();
-        st->n++;
+    seq *q = seq_priv(s);
+    if (likely(seq_repeats(s, v)))
         return 0;
-    }
-    if (l->asleep != 0) {   /* whole symbols beyond the values that N counts do no harm */
-        l->asleep--;
-        seg_seq_state grown = {.nbytes = st->nbytes};
-        if (put_symbol(s, q, &grown, (symbol){x, 0}) != 0)
-            return -1;
-        efg_publish_barrier();
-        st->nbytes = grown.nbytes;
-        efg_publish_barrier();
-        st->n++;
-        return 0;
-    }
-    return push_slow(s, q, x);
+    uint64_t x = seq_step(s, q, v);
+    q->prev = v;
+    return q->lv[0].asleep != 0 ? push_asleep(s, q, &s->state[s->sel], x) : push_slow(s, q, x);
 }
 
 bool seq_predict(const seg_seq *s, uint64_t *v)
 {
-    const level *l = &priv(s)->lv[0];
+    const level *l = &seq_priv(s)->lv[0];
     uint32_t d = s->state[s->sel].d[0];
     if (d == 0 || s->flags & SEQ_DELTA)
         return false;

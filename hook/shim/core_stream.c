@@ -166,7 +166,7 @@ uint64_t efg_new_site(efg_stream *t, const void *address)
 
 uint64_t efg_vec_word(efg_stream *t, unsigned word, const uint64_t *data, uint32_t len)
 {
-    t->vec[t->nvec++] = (efg_vecref){data, len, word};
+    efg_vec_refer(t, word, data, len);
     return EFG_IDENT(xxh64(data, len * sizeof *data));
 }
 

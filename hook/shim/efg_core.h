@@ -155,6 +155,12 @@ uint64_t efg_def(enum efg_def_kind kind, uint64_t word, const uint64_t *words, u
  * into w. data must stay valid until efg_record returns. */
 uint64_t efg_vec_word(efg_stream *t, unsigned word, const uint64_t *data, uint32_t len);
 
+/* The same for a vector whose word is known. */
+static inline void efg_vec_refer(efg_stream *t, unsigned word, const uint64_t *data, uint32_t len)
+{
+    t->vec[t->nvec++] = (efg_vecref){data, len, word};
+}
+
 /* XXH64, seed 0, of n words. */
 uint64_t efg_hash(const uint64_t *w, size_t n);
 
