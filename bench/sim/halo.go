@@ -14,8 +14,8 @@ var (
 	haloFinalize  = haloText.call("MPI_Finalize", 86, "main", nil)
 )
 
-// Elements of the faces across each dimension, of a block of 48 × 40 × 32.
-var faces = [3]uint64{40 * 32, 48 * 32, 48 * 40}
+// Elements of the faces across each dimension, of a block of 30 × 24 × 20.
+var faces = [3]uint64{24 * 20, 30 * 20, 30 * 24}
 
 // neighbour is the other side of a face.
 type neighbour struct {
@@ -25,7 +25,7 @@ type neighbour struct {
 }
 
 // halo is a 3-D halo exchange: six receives, six sends, one MPI_Waitall a step,
-// an MPI_Allreduce every ten.
+// an MPI_Allreduce every ten. It is testdata/c/grid.c.
 func halo(r *rank) {
 	r.call(haloInit)
 	cart := r.cart()

@@ -23,8 +23,13 @@ type app struct {
 var apps = []app{
 	{source: "c/jacobi.c", args: []string{"40"}},
 	{source: "c/halo3d.c"},
+	{source: "c/grid.c", args: []string{"15", "periodic"}},
+	{source: "c/grid.c", args: []string{"25", "null"}},
+	{source: "c/grid.c", args: []string{"30", "open", "1", "2", "2"}},
+	{source: "c/lists.c"},
 	{source: "c/farm.c"},
 	{source: "c/polling.c"},
+	{source: "c/polls.c"},
 	{source: "c/loops.c"},
 	{source: "c/persistent.c"},
 	{source: "c/eager.c"},

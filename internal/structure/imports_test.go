@@ -38,7 +38,7 @@ var mayImport = map[string][]string{
 // mayImportInTests tells what the tests of a package may import besides.
 var mayImportInTests = map[string][]string{
 	"signature":  {"internal/mpilib"},
-	"bench/sim":  {"reconstruct", "hook/segment"},
+	"bench/sim":  {"reconstruct", "hook/segment", "internal/groundtruth"},
 	"hook":       {"signature", "hook/slots", "internal/mpilib"},
 	"hook/slots": {"internal/mpilib"},
 }
