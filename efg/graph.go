@@ -139,4 +139,6 @@ type Process struct {
 	// count into it.
 	Defs    []Def
 	Streams []Stream
+
+	base int // rank of the first process of the world among those of the run
 }

@@ -32,4 +32,6 @@ type Site struct {
 	Place string
 	// Func is the function that holds the call, "" if unknown.
 	Func string
+
+	ref siteRef // where it is; from a file only
 }

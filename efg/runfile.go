@@ -8,7 +8,7 @@ const (
 	trailerMagic = "EFG.END\n"
 	// runVersion goes up when a reader of the version before cannot read the
 	// file any more.
-	runVersion = 1
+	runVersion = 2
 	// maxMeta bounds the metadata, so that nesting cannot exhaust the decoder's
 	// stack.
 	maxMeta     = 1 << 20
@@ -22,19 +22,15 @@ type blockKind uint8
 const (
 	blockMeta blockKind = iota + 1
 	blockStrings
-	blockDefs
-	blockSignatures
 	blockSites
-	blockDefList
-	blockGraph
+	blockPieces
 	blockStats
 	blockIndex
 	lastBlockKind = blockIndex
 )
 
 func (k blockKind) String() string {
-	names := [...]string{"unknown", "meta", "strings", "definitions", "signatures", "sites",
-		"definition list", "graph", "statistics", "index"}
+	names := [...]string{"unknown", "meta", "strings", "sites", "graphs", "statistics", "index"}
 	if k > lastBlockKind {
 		k = 0
 	}
@@ -46,10 +42,9 @@ type blockRef struct {
 	kind   blockKind
 	offset uint64
 	length uint64
+	// members is how many streams' graphs are in it, once the index is read.
+	members uint64
 }
-
-// none marks an absent block number.
-const none = ^uint32(0)
 
 // ProcInfo is what the index tells about a process without reading its graphs.
 type ProcInfo struct {
@@ -63,7 +58,10 @@ type ProcInfo struct {
 	Start   int64
 	Streams []StreamInfo
 
-	defList uint32
+	world int // number of the world in the file
+	inIts int // rank in it
+	defs  int // piece
+	first int // number of the first stream in the file
 }
 
 // StreamInfo is what the index tells about a stream.
@@ -71,20 +69,20 @@ type StreamInfo struct {
 	Thread  uint32
 	End     End
 	Events  uint64
-	Hash    uint64
 	Dropped uint64
 	Nodes   uint64
 	Edges   uint64
 	// Words is the number of words of all events: what a linear trace would hold.
 	Words uint64
-	// Bytes is the size in the file of the stream's graph, which streams may
-	// share, and of its statistics.
+	// Bytes is the stream's part of the size of the file: an equal share, among
+	// its members, of what its graph takes, without times.
 	Bytes uint64
-	// Graph is the number of the block that holds the graph: equal for streams
-	// that share one.
-	Graph uint32
+	// Class is equal for streams whose graphs have the same shape: the same
+	// nodes but for their arguments, and the same edges but for their weights.
+	Class int
 
-	stats uint32
+	hash  uint64 // if the file has one for each stream
+	piece int
 }
 
 // Complete says whether the stream is known to hold every event of its thread.

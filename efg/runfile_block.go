@@ -10,24 +10,22 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A block is kind, encoding, uvarint length of the payload as stored, uvarint
-// length of the content if it is compressed, the payload, and the XXH64 of all
-// of this.
+// A block is its kind, its columns and the XXH64 of all of this; FORMAT.md,
+// "Blocks".
 
 const (
-	encodingRaw  = 0
-	encodingZstd = 1
-
-	// maxRatio bounds what a compressed block may expand to, so that a reader's
-	// memory is bounded by the size of the file. The writer stores a block that
-	// would compress further as it is.
-	maxRatio     = 1024
+	// maxRatio bounds how many values a byte of a block may expand to, so that a
+	// reader's memory is bounded by the size of the file. A block that would
+	// expand further is padded.
+	maxRatio     = 128
+	freeValues   = 4096
 	maxBlock     = 1 << 30
+	maxColumns   = 256
 	checksumSize = 8
 )
 
 var zstdEncoder = sync.OnceValue(func() *zstd.Encoder {
-	e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBetterCompression),
+	e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression),
 		zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithSingleSegment(true))
 	if err != nil {
 		panic(err) // the options are constants
@@ -43,32 +41,70 @@ var zstdDecoder = sync.OnceValue(func() *zstd.Decoder {
 	return d
 })
 
-// appendBlock appends a block with the given content.
-func appendBlock(dst []byte, kind blockKind, content []byte) []byte {
+// columnSet collects the columns of a block.
+type columnSet [][]uint64
+
+func (s *columnSet) put(column int, v uint64) {
+	for len(*s) <= column {
+		*s = append(*s, nil)
+	}
+	(*s)[column] = append((*s)[column], v)
+}
+
+func (s *columnSet) putBytes(column int, b []byte) {
+	for _, c := range b {
+		s.put(column, uint64(c))
+	}
+}
+
+// appendBlock appends a block with the given columns: kind, number of columns,
+// then for each its number of values × 8 + encoding and the length of its
+// payload, or 0 and how many empty ones follow an empty one; then the payloads,
+// padding, and the checksum.
+func appendBlock(dst []byte, kind blockKind, cols columnSet) []byte {
 	start := len(dst)
-	packed := content
-	encoding := byte(encodingRaw)
-	if len(content) <= maxBlock {
-		z := zstdEncoder().EncodeAll(content, nil)
-		if len(z)+4 < len(content) && len(content)/maxRatio < len(z) {
-			packed, encoding = z, encodingZstd
+	head := appendUvarint([]byte{byte(kind)}, uint64(len(cols)))
+	var body []byte
+	values := 0
+	for i := 0; i < len(cols); i++ {
+		vals := cols[i]
+		if len(vals) == 0 {
+			empty := 1
+			for i+empty < len(cols) && len(cols[i+empty]) == 0 {
+				empty++
+			}
+			i += empty - 1
+			head = appendUvarint(append(head, 0), uint64(empty-1))
+			continue
 		}
+		encoding, payload := encodeColumn(vals)
+		head = appendUvarint(head, uint64(len(vals))<<3|uint64(encoding))
+		head = appendUvarint(head, uint64(len(payload)))
+		body = append(body, payload...)
+		values += len(vals)
 	}
-	dst = append(dst, byte(kind), encoding)
-	dst = appendUvarint(dst, uint64(len(packed)))
-	if encoding == encodingZstd {
-		dst = appendUvarint(dst, uint64(len(content)))
+	pad := (values-freeValues+maxRatio-1)/maxRatio - len(head) - len(body)
+	dst = append(append(dst, head...), body...)
+	if pad > 0 {
+		dst = append(dst, make([]byte, pad)...)
 	}
-	dst = append(dst, packed...)
 	return appendU64(dst, xxhash.Sum64(dst[start:]))
 }
 
-// readBlock reads a block and returns its content.
-func readBlock(r io.ReaderAt, ref blockRef, section string) ([]byte, error) {
-	corrupt := func(cause error) ([]byte, error) {
+// block is a decoded block.
+type block struct {
+	section string
+	cols    [][]uint64
+	at      []int // next value of each column
+	err     error
+}
+
+// readBlock reads and decodes a block.
+func readBlock(r io.ReaderAt, ref blockRef, section string) (*block, error) {
+	corrupt := func(cause error) (*block, error) {
 		return nil, &CorruptError{Section: section, Offset: ref.offset, Cause: cause}
 	}
-	if ref.length < checksumSize+3 {
+	if ref.length < checksumSize+2 || ref.length > maxBlock {
 		return corrupt(errShort)
 	}
 	b, err := readAt(r, ref.offset, ref.length)
@@ -83,54 +119,127 @@ func readBlock(r io.ReaderAt, ref blockRef, section string) ([]byte, error) {
 	if kind := blockKind(c.byte()); kind != ref.kind {
 		return corrupt(fmt.Errorf("block of kind %v in place of %v", kind, ref.kind))
 	}
-	content, err := unpackBlock(c)
+	cols, err := decodeColumns(c)
 	if err != nil {
 		return corrupt(err)
 	}
-	return content, nil
+	return &block{section: section, cols: cols, at: make([]int, len(cols))}, nil
 }
 
-// unpackBlock decodes what follows a block's kind.
-func unpackBlock(c *cursor) ([]byte, error) {
-	encoding := c.byte()
-	stored := c.uvarint()
-	size := stored
-	if encoding == encodingZstd {
-		size = c.uvarint()
+func decodeColumns(c *cursor) ([][]uint64, error) {
+	type entry struct{ head, size uint64 }
+	n := c.uvarint()
+	if n > maxColumns {
+		return nil, fmt.Errorf("%d columns", n)
 	}
-	payload := c.bytes(stored)
-	if err := c.close(); err != nil {
-		return nil, err
+	entries := make([]entry, n)
+	left := maxRatio*uint64(len(c.buf)) + freeValues
+	for i := 0; i < len(entries); i++ {
+		e := &entries[i]
+		if e.head = c.uvarint(); e.head == 0 {
+			more := c.uvarint()
+			if more >= n-uint64(i) {
+				return nil, fmt.Errorf("%d empty columns of %d", more, n)
+			}
+			i += int(more)
+			continue
+		}
+		e.size = c.uvarint()
+		if e.head>>3 > left {
+			return nil, errors.New("more values than its size allows")
+		}
+		left -= e.head >> 3
 	}
-	switch encoding {
-	case encodingRaw:
-		return payload, nil
-	case encodingZstd:
-		return unpackZstd(payload, size)
+	cols := make([][]uint64, n)
+	for i, e := range entries {
+		payload := c.bytes(e.size)
+		if c.err != nil {
+			return nil, c.err
+		}
+		if e.head == 0 {
+			continue
+		}
+		var err error
+		if cols[i], err = decodeColumn(int(e.head&7), payload, int(e.head>>3)); err != nil {
+			return nil, fmt.Errorf("column %d: %w", i, err)
+		}
 	}
-	return nil, fmt.Errorf("unknown encoding %d", encoding)
+	for ; c.left() > 0; c.off++ {
+		if c.buf[c.off] != 0 {
+			return nil, errTrailing
+		}
+	}
+	return cols, c.err
 }
 
-func unpackZstd(payload []byte, size uint64) ([]byte, error) {
-	if size > maxBlock || size/maxRatio > uint64(len(payload)) {
-		return nil, fmt.Errorf("%d bytes expand to %d", len(payload), size)
+// get takes the next value of a column; 0 after an error.
+func (b *block) get(column int) uint64 {
+	if column >= len(b.cols) || b.at[column] >= len(b.cols[column]) {
+		b.failf("column %d ends early", column)
+		return 0
 	}
-	// The decoder trusts the frame's own size for its first allocation.
-	var h zstd.Header
-	if err := h.Decode(payload); err != nil {
-		return nil, err
+	v := b.cols[column][b.at[column]]
+	b.at[column]++
+	return v
+}
+
+// below takes the next value of a column, which must be below limit.
+func (b *block) below(column int, limit uint64, what string) uint64 {
+	v := b.get(column)
+	if v >= limit && b.err == nil {
+		b.failf("%s %d of %d", what, v, limit)
+		return 0
 	}
-	if !h.HasFCS || h.FrameContentSize != size {
-		return nil, fmt.Errorf("frame of %d bytes in a block of %d", h.FrameContentSize, size)
+	return v
+}
+
+// count takes a number of items that each take at least one value of column
+// each, so that no more can follow than the block has.
+func (b *block) count(column, each int, what string) int {
+	v := b.get(column)
+	left := 0
+	if each < len(b.cols) {
+		left = len(b.cols[each]) - b.at[each]
 	}
-	out, err := zstdDecoder().DecodeAll(payload, make([]byte, 0, size))
-	if err != nil {
-		return nil, err
+	if v > uint64(left) {
+		b.failf("%d %s announced, %d follow", v, what, left)
+		return 0
 	}
-	if uint64(len(out)) != size {
-		return nil, fmt.Errorf("%d bytes in a block of %d", len(out), size)
+	return int(v)
+}
+
+func (b *block) bytes(column int, n uint64) []byte {
+	if column >= len(b.cols) || n > uint64(len(b.cols[column])-b.at[column]) {
+		if n > 0 {
+			b.failf("column %d ends early", column)
+		}
+		return nil
 	}
-	return out, nil
+	out := make([]byte, n)
+	for i := range out {
+		v := b.get(column)
+		if v > 0xff {
+			b.failf("byte %d", v)
+		}
+		out[i] = byte(v)
+	}
+	return out
+}
+
+func (b *block) failf(format string, args ...any) {
+	if b.err == nil {
+		b.err = &CorruptError{Section: b.section, Cause: fmt.Errorf(format, args...)}
+	}
+}
+
+// close returns the first error; values left over are one.
+func (b *block) close() error {
+	for i := range b.cols {
+		if left := len(b.cols[i]) - b.at[i]; left > 0 {
+			b.failf("column %d: %d values left over", i, left)
+		}
+	}
+	return b.err
 }
 
 // readAt reads n bytes, in pieces, so that a wrong length does not make it

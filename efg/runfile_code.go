@@ -43,8 +43,6 @@ func (c *cursor) uvarint() uint64 {
 	return v
 }
 
-func (c *cursor) varint() int64 { return unzigzag(c.uvarint()) }
-
 func (c *cursor) byte() byte {
 	b := c.bytes(1)
 	if b == nil {
@@ -75,40 +73,6 @@ func (c *cursor) bytes(n uint64) []byte {
 	return b
 }
 
-// count reads a number of items of at least size bytes each and refuses it if
-// so many cannot follow.
-func (c *cursor) count(size uint64) int {
-	n := c.uvarint()
-	if n > c.left()/size {
-		c.failf("%d items announced, %d bytes left", n, c.left())
-		return 0
-	}
-	return int(n)
-}
-
-// index reads a number below limit.
-func (c *cursor) index(limit int, what string) uint32 {
-	v := c.uvarint()
-	if c.err == nil && v >= uint64(limit) {
-		c.failf("%s %d of %d", what, v, limit)
-		return 0
-	}
-	return uint32(v)
-}
-
-func (c *cursor) seq() *Seq {
-	if c.err != nil {
-		return nil
-	}
-	s, rest, err := DecodeSeq(c.buf[c.off:])
-	if err != nil {
-		c.fail(err)
-		return nil
-	}
-	c.off = len(c.buf) - len(rest)
-	return s
-}
-
 // close returns the first error; leftover bytes are one.
 func (c *cursor) close() error {
 	if c.err == nil && c.left() != 0 {
@@ -122,3 +86,10 @@ func unzigzag(u uint64) int64 { return int64(u>>1) ^ -int64(u&1) }
 
 func appendUvarint(b []byte, v uint64) []byte { return binary.AppendUvarint(b, v) }
 func appendU64(b []byte, v uint64) []byte     { return binary.LittleEndian.AppendUint64(b, v) }
+
+func flag(v bool) uint64 {
+	if v {
+		return 1
+	}
+	return 0
+}

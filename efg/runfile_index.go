@@ -1,26 +1,53 @@
 package efg
 
 import (
-	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
-// The index stores processes and streams by columns: column by column the
-// values of all processes, then column by column those of all streams.
+// Columns of the index block. Those of processes and streams are sequences, in
+// the columns from indexSeqs on: first those of processProperties, then those of
+// streamProperties.
+const (
+	indexCounts     = iota // processes, streams; 1 if each stream has a hash
+	indexBlockKind         // of each block
+	indexBlockLen          // of each block
+	indexWorldID           // of each world
+	indexWorldSize         //
+	indexWorldStart        // zigzag
+	indexPieces            // of each block of pieces: how many it has
+	indexClass             // of each piece: 0: a new class; n: the n-th class before a new one
+	indexNodes             // of each piece: nodes, 0 of definitions
+	indexEdges             // of each piece
+	indexStatsFirst        // of each statistics block: its first process, from that of the one before
+	indexStatsProcs        // how many processes it has
+	indexHash              // of each stream, or of each group of ranks
+	indexSeqs
+)
 
-type procColumn struct {
+// A property of processes or streams is a sequence in the index.
+type processProperty struct {
 	get func(*runWriter, *ProcInfo) uint64
 	set func(*Run, *ProcInfo, uint64) error
 }
 
-var procColumns = []procColumn{
-	{func(_ *runWriter, p *ProcInfo) uint64 { return zigzag(int64(p.Rank)) },
-		func(_ *Run, p *ProcInfo, v uint64) error { p.Rank = int(unzigzag(v)); return nil }},
+var processProperties = []processProperty{
+	{func(_ *runWriter, p *ProcInfo) uint64 { return uint64(p.world) },
+		func(r *Run, p *ProcInfo, v uint64) error {
+			p.world = int(v)
+			return inRange(v, uint64(len(r.worlds)), "world")
+		}},
+	{func(_ *runWriter, p *ProcInfo) uint64 { return zigzag(int64(p.inIts)) },
+		func(_ *Run, p *ProcInfo, v uint64) error {
+			p.inIts = int(unzigzag(v))
+			return inRange(v, 1<<32, "rank")
+		}},
 	{func(_ *runWriter, p *ProcInfo) uint64 { return zigzag(int64(p.Size)) },
-		func(_ *Run, p *ProcInfo, v uint64) error { p.Size = int(unzigzag(v)); return nil }},
-	{func(_ *runWriter, p *ProcInfo) uint64 { return p.World },
-		func(_ *Run, p *ProcInfo, v uint64) error { p.World = v; return nil }},
+		func(_ *Run, p *ProcInfo, v uint64) error {
+			p.Size = int(unzigzag(v))
+			return inRange(v, 1<<32, "size")
+		}},
 	{func(_ *runWriter, p *ProcInfo) uint64 { return zigzag(int64(p.PID)) },
 		func(_ *Run, p *ProcInfo, v uint64) error { p.PID = int(unzigzag(v)); return nil }},
 	{func(rw *runWriter, p *ProcInfo) uint64 { return rw.str(p.Host) },
@@ -30,10 +57,10 @@ var procColumns = []procColumn{
 	{func(rw *runWriter, p *ProcInfo) uint64 { return rw.str(strings.Join(p.Command, "\x00")) }, setCommand},
 	{func(_ *runWriter, p *ProcInfo) uint64 { return zigzag(p.Start) },
 		func(_ *Run, p *ProcInfo, v uint64) error { p.Start = unzigzag(v); return nil }},
-	{func(_ *runWriter, p *ProcInfo) uint64 { return uint64(p.defList) },
-		func(r *Run, p *ProcInfo, v uint64) (err error) {
-			p.defList, err = r.blockNumber(v, blockDefList)
-			return err
+	{func(rw *runWriter, p *ProcInfo) uint64 { return uint64(rw.pieces[p.defs].place) },
+		func(r *Run, p *ProcInfo, v uint64) error {
+			p.defs = int(v)
+			return inRange(v, uint64(len(r.pieces)), "piece")
 		}},
 	{func(_ *runWriter, p *ProcInfo) uint64 { return uint64(len(p.Streams)) }, setStreams},
 }
@@ -41,147 +68,145 @@ var procColumns = []procColumn{
 func setCommand(r *Run, p *ProcInfo, v uint64) error {
 	s, err := r.str(v)
 	if err == nil && s != "" {
-		p.Command = strings.Split(s, "\x00")
+		p.Command = r.command(s)
 	}
 	return err
 }
 
-// setStreams makes room for a process's streams. Each takes a byte or more in
-// every column, so that the bytes left bound them.
+// setStreams makes room for a process's streams.
 func setStreams(r *Run, p *ProcInfo, v uint64) error {
-	if v > r.streamsLeft {
-		return fmt.Errorf("%d streams announced, room for %d", v, r.streamsLeft)
+	if v > uint64(len(r.streams)) {
+		return fmt.Errorf("%d streams announced, there are %d more", v, len(r.streams))
 	}
-	r.streamsLeft -= v
-	p.Streams = make([]StreamInfo, v)
+	p.Streams, r.streams = r.streams[:v:v], r.streams[v:]
 	return nil
 }
 
-type streamColumn struct {
-	get func(*StreamInfo) uint64
+type streamProperty struct {
+	get func(*runWriter, *StreamInfo) uint64
 	set func(*Run, *StreamInfo, uint64) error
 }
 
-var streamColumns = []streamColumn{
-	{func(s *StreamInfo) uint64 { return uint64(s.Thread) },
+var streamProperties = []streamProperty{
+	{func(_ *runWriter, s *StreamInfo) uint64 { return uint64(s.Thread) },
 		func(_ *Run, s *StreamInfo, v uint64) error {
 			s.Thread = uint32(v)
-			return inRange(v, 1<<32-1, "thread")
+			return inRange(v, 1<<32, "thread")
 		}},
-	{func(s *StreamInfo) uint64 { return uint64(s.End) },
+	{func(_ *runWriter, s *StreamInfo) uint64 { return uint64(s.End) },
 		func(_ *Run, s *StreamInfo, v uint64) error {
 			s.End = End(v)
-			return inRange(v, uint64(EndExit), "end")
+			return inRange(v, uint64(EndExit)+1, "end")
 		}},
-	{func(s *StreamInfo) uint64 { return s.Events },
+	{func(_ *runWriter, s *StreamInfo) uint64 { return s.Events },
 		func(_ *Run, s *StreamInfo, v uint64) error { s.Events = v; return nil }},
-	{func(s *StreamInfo) uint64 { return s.Hash },
-		func(_ *Run, s *StreamInfo, v uint64) error { s.Hash = v; return nil }},
-	{func(s *StreamInfo) uint64 { return s.Dropped },
+	{func(_ *runWriter, s *StreamInfo) uint64 { return s.Dropped },
 		func(_ *Run, s *StreamInfo, v uint64) error { s.Dropped = v; return nil }},
-	{func(s *StreamInfo) uint64 { return s.Nodes },
-		func(_ *Run, s *StreamInfo, v uint64) error { s.Nodes = v; return nil }},
-	{func(s *StreamInfo) uint64 { return s.Edges },
-		func(_ *Run, s *StreamInfo, v uint64) error { s.Edges = v; return nil }},
-	{func(s *StreamInfo) uint64 { return s.Words },
+	{func(_ *runWriter, s *StreamInfo) uint64 { return s.Words },
 		func(_ *Run, s *StreamInfo, v uint64) error { s.Words = v; return nil }},
-	{func(s *StreamInfo) uint64 { return uint64(s.Graph) }, setGraph},
-	{func(s *StreamInfo) uint64 { return uint64(s.stats + 1) }, setStats},
+	{func(rw *runWriter, s *StreamInfo) uint64 { return uint64(rw.pieces[s.piece].place) }, setPiece},
 }
 
-func setGraph(r *Run, s *StreamInfo, v uint64) (err error) {
-	if s.Graph, err = r.blockNumber(v, blockGraph); err == nil {
-		s.Bytes += r.blocks[s.Graph].length
+func setPiece(r *Run, s *StreamInfo, v uint64) error {
+	if err := inRange(v, uint64(len(r.pieces)), "piece"); err != nil {
+		return err
 	}
-	return err
-}
-
-func setStats(r *Run, s *StreamInfo, v uint64) (err error) {
-	s.stats = none
-	if v == 0 {
-		return nil
-	}
-	if s.stats, err = r.blockNumber(v-1, blockStats); err == nil {
-		s.Bytes += r.blocks[s.stats].length
-	}
-	return err
+	p := &r.pieces[v]
+	s.piece, s.Class, s.Nodes, s.Edges = int(v), p.class, p.nodes, p.edges
+	r.blocks[p.block].members++
+	return nil
 }
 
 func inRange(v, limit uint64, what string) error {
-	if v > limit {
+	if v >= limit {
 		return fmt.Errorf("%s %d out of range", what, v)
 	}
 	return nil
 }
 
-// blockNumber checks a reference to a block of a kind.
-func (r *Run) blockNumber(v uint64, kind blockKind) (uint32, error) {
-	if v >= uint64(len(r.blocks)) {
-		return none, fmt.Errorf("block %d of %d", v, len(r.blocks))
+// indexColumns makes the index. Pieces get their numbers in the file.
+func (rw *runWriter) indexColumns() columnSet {
+	var cols columnSet
+	streams := 0
+	for i := range rw.procs {
+		streams += len(rw.procs[i].Streams)
 	}
-	if k := r.blocks[v].kind; k != kind {
-		return none, fmt.Errorf("block %d holds %v, not %v", v, k, kind)
+	for _, v := range []uint64{uint64(len(rw.procs)), uint64(streams), flag(rw.exact)} {
+		cols.put(indexCounts, v)
 	}
-	return uint32(v), nil
-}
-
-func (r *Run) str(v uint64) (string, error) {
-	if v >= uint64(len(r.strs)) {
-		return "", fmt.Errorf("string %d of %d", v, len(r.strs))
+	for _, b := range rw.blocks {
+		cols.put(indexBlockKind, uint64(b.kind))
+		cols.put(indexBlockLen, b.length)
 	}
-	return r.strs[v], nil
-}
-
-// blockTable reads the list of blocks. Blocks lie one after the other from the
-// header to the index.
-func (c *cursor) blockTable(end uint64) []blockRef {
-	n := c.count(2)
-	refs := make([]blockRef, 0, n)
-	offset := uint64(headerSize)
-	for i := 0; i < n && c.err == nil; i++ {
-		kind, length := blockKind(c.byte()), c.uvarint()
-		if c.err == nil && (kind == 0 || kind >= blockIndex || length > end-offset) {
-			c.failf("block %d of kind %d and length %d does not fit", i, kind, length)
-			break
+	for _, w := range rw.worlds {
+		cols.put(indexWorldID, w.id)
+		cols.put(indexWorldSize, uint64(w.size))
+		cols.put(indexWorldStart, zigzag(w.start))
+	}
+	rw.pieceColumns(&cols)
+	last := 0
+	for _, s := range rw.stats.table {
+		cols.put(indexStatsFirst, uint64(s.first-last))
+		cols.put(indexStatsProcs, uint64(s.procs))
+		last = s.first
+	}
+	rw.hashColumns(&cols)
+	for i, prop := range processProperties {
+		var vals []uint64
+		for j := range rw.procs {
+			vals = append(vals, prop.get(rw, &rw.procs[j]))
 		}
-		refs = append(refs, blockRef{kind, offset, length})
-		offset += length
+		cols.putBody(indexSeqs+i*bodyColumns, foldValues(vals))
 	}
-	if c.err == nil && offset != end {
-		c.fail(errors.New("gap before the index"))
-	}
-	return refs
-}
-
-// processes reads the columns of processes and streams.
-func (c *cursor) processes(r *Run) []ProcInfo {
-	procs := make([]ProcInfo, c.count(uint64(len(procColumns))))
-	r.streamsLeft = c.left() / uint64(len(streamColumns))
-	for _, col := range procColumns {
-		for i := range procs {
-			v := c.uvarint()
-			if c.err != nil {
-				return nil
-			}
-			if err := col.set(r, &procs[i], v); err != nil {
-				c.fail(err)
-				return nil
+	for i, prop := range streamProperties {
+		var vals []uint64
+		for j := range rw.procs {
+			for k := range rw.procs[j].Streams {
+				vals = append(vals, prop.get(rw, &rw.procs[j].Streams[k]))
 			}
 		}
+		cols.putBody(indexSeqs+(len(processProperties)+i)*bodyColumns, foldValues(vals))
 	}
-	for _, col := range streamColumns {
-		for i := range procs {
-			for j := range procs[i].Streams {
-				v := c.uvarint()
-				if c.err != nil {
-					return nil
-				}
-				if err := col.set(r, &procs[i].Streams[j], v); err != nil {
-					c.fail(err)
-					return nil
-				}
-			}
+	return cols
+}
+
+// foldValues folds values that are at hand.
+func foldValues(vals []uint64) *seqBody {
+	raw, delta := newFolder(false, packWindow), newFolder(true, packWindow)
+	for _, v := range vals {
+		raw.Push(v)
+		delta.Push(v)
+	}
+	m := memberValues{raw: raw, delta: delta}
+	return m.body()
+}
+
+// pieceColumns numbers the pieces by their places in the file.
+func (rw *runWriter) pieceColumns(cols *columnSet) {
+	order := make([]int, len(rw.pieces))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return rw.pieces[a].place - rw.pieces[b].place })
+	classes := map[shapeKey]int{}
+	in := map[int]uint64{} // block → pieces
+	for n, i := range order {
+		p := &rw.pieces[i]
+		in[p.place>>20]++
+		p.place = n
+		cols.put(indexNodes, p.nodes)
+		cols.put(indexEdges, p.edges)
+		c, ok := classes[p.key]
+		if !ok {
+			classes[p.key] = len(classes)
+			cols.put(indexClass, 0)
+			continue
+		}
+		cols.put(indexClass, uint64(len(classes)-c))
+	}
+	for i, b := range rw.blocks {
+		if b.kind == blockPieces {
+			cols.put(indexPieces, in[i])
 		}
 	}
-	return procs
 }

@@ -1,81 +1,76 @@
 package efg
 
 import (
+	"cmp"
 	"slices"
-	"sort"
 )
 
-// inOrder sorts processes by rank; those that never knew theirs come last. If
-// ranks repeat, processes are renumbered: copies are returned, with the ranks of
-// a world after those of the worlds that began before it.
-func inOrder(procs []*Process) []*Process {
-	sorted := slices.Clone(procs)
-	if repeats(procs) {
-		sorted = renumber(procs)
-	}
-	sort.SliceStable(sorted, func(i, j int) bool { return uint(sorted[i].Rank) < uint(sorted[j].Rank) })
-	return sorted
+// placed is a process in its place in the file.
+type placed struct {
+	source source
+	world  int // number of the world
+	rank   int // in the world, -1 if it never knew
 }
 
-func repeats(procs []*Process) bool {
-	seen := map[int]bool{}
-	for _, p := range procs {
-		if p.Rank >= 0 && seen[p.Rank] {
-			return true
-		}
-		seen[p.Rank] = true
-	}
-	return false
+// worldInfo is an MPI_COMM_WORLD of a run.
+type worldInfo struct {
+	id    uint64
+	size  int
+	start int64 // of its first process
 }
 
-// renumber returns the processes with ranks that are their own.
-func renumber(procs []*Process) []*Process {
-	var out []*Process
-	first := 0
-	for _, world := range worlds(procs) {
-		size := 0
-		for _, p := range world {
-			size = max(size, p.Size, p.Rank+1)
-			if p.Rank >= 0 {
-				q := *p
-				q.Rank += first
-				p = &q
-			}
-			out = append(out, p)
-		}
-		first += size
-	}
-	return out
-}
-
-// worlds groups processes by MPI_COMM_WORLD, in the order in which the worlds
-// began. Worlds that could not be told apart when they were recorded are told
-// apart by ranks that repeat.
-func worlds(procs []*Process) [][]*Process {
-	started := slices.Clone(procs)
-	sort.SliceStable(started, func(i, j int) bool { return started[i].Start < started[j].Start })
+// inOrder sorts processes by world and rank; those that never knew their rank
+// come last. The worlds are in the order in which they began. Worlds that could
+// not be told apart when they were recorded are told apart by ranks that repeat.
+func inOrder(sources []source) ([]placed, []worldInfo) {
+	started := slices.Clone(sources)
+	slices.SortStableFunc(started, func(a, b source) int {
+		x, y := a.info(), b.info()
+		return cmp.Or(cmp.Compare(x.Start, y.Start), cmp.Compare(x.World, y.World), cmp.Compare(x.Rank, y.Rank),
+			cmp.Compare(x.Host, y.Host), cmp.Compare(x.PID, y.PID))
+	})
 	type place struct {
 		world uint64
 		rank  int
 	}
-	var list [][]*Process
-	var ids []uint64
-	taken := make(map[place][]int) // numbers of the worlds in list that have this rank
-	for _, p := range started {
+	taken := map[place]int{} // how many worlds with this id have the rank
+	ids := map[place]int{}   // number of the n-th world with an id
+	var worlds []worldInfo
+	out := make([]placed, len(started))
+	for i, s := range started {
+		p := s.info()
 		at := place{p.World, p.Rank}
-		k := -1
-		for i := range list {
-			if ids[i] == p.World && !(p.Rank >= 0 && slices.Contains(taken[at], i)) {
-				k = i
-				break
-			}
+		nth := place{p.World, taken[at]}
+		if p.Rank >= 0 {
+			taken[at]++
 		}
-		if k < 0 {
-			k = len(list)
-			list, ids = append(list, nil), append(ids, p.World)
+		k, ok := ids[nth]
+		if !ok {
+			k = len(worlds)
+			ids[nth] = k
+			worlds = append(worlds, worldInfo{id: p.World, start: p.Start})
 		}
-		list[k] = append(list[k], p)
-		taken[at] = append(taken[at], k)
+		w := &worlds[k]
+		w.size = max(w.size, p.Size, p.Rank+1)
+		out[i] = placed{source: s, world: k, rank: p.Rank}
 	}
-	return list
+	slices.SortStableFunc(out, func(a, b placed) int {
+		if a.rank < 0 || b.rank < 0 {
+			return cmp.Compare(uint(a.rank), uint(b.rank))
+		}
+		return cmp.Or(cmp.Compare(a.world, b.world), cmp.Compare(a.rank, b.rank))
+	})
+	return out, worlds
+}
+
+// worldBases returns for each world the rank, among those of the run, of its
+// first process.
+func worldBases(worlds []worldInfo) []int {
+	bases := make([]int, len(worlds))
+	next := 0
+	for i, w := range worlds {
+		bases[i] = next
+		next += w.size
+	}
+	return bases
 }

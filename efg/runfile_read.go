@@ -7,30 +7,54 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sort"
+	"strings"
 	"sync"
 
 	"github.com/cespare/xxhash/v2"
 	"github.com/vmihailenco/msgpack/v5"
 )
 
-// Run is an open run file. It reads the index at once, the shared tables when
-// they are first needed, and a process's blocks when they are asked for.
-// Its methods may be called from several goroutines.
+// Run is an open run file. It reads the index at once and a process's blocks
+// when they are asked for. Its methods may be called from several goroutines.
 type Run struct {
 	Meta  Meta
 	Procs []ProcInfo
 
-	r      io.ReaderAt
-	closer io.Closer
-	size   uint64
-	blocks []blockRef
-	strs   []string
+	r       io.ReaderAt
+	closer  io.Closer
+	size    uint64
+	blocks  []blockRef
+	strs    []string
+	worlds  []worldInfo
+	pieces  []pieceRef
+	stats   []statsBlock
+	exact   bool // each stream has its hash
+	hashes  []uint64
+	streams []StreamInfo // not yet given to a process, while the index is read
 
-	streamsLeft uint64 // while the index is read
+	commands map[string][]string
 
-	tables sync.Once
-	defs   []Def
-	sigs   [][]uint64
+	sites    sync.Once
+	sitesErr error
+
+	mu      sync.Mutex
+	cache   map[int]*pieceBlock // by number of the block
+	recent  []int               // blocks in cache, the last used last
+	ordinal [][2]uint64         // of each process: member of its piece of definitions; see members
+	members []uint64            // of each stream: its number among the members of its piece
+}
+
+// pieceRef is what the index tells of a piece.
+type pieceRef struct {
+	block, at    int // number of the block, and of the piece in it
+	class        int
+	nodes, edges uint64
+}
+
+// pieceBlock is a block of pieces that was read.
+type pieceBlock struct {
+	pieces []*readPiece
 	err    error
 }
 
@@ -70,7 +94,7 @@ func (r *Run) Size() uint64 { return r.size }
 
 // NewRun opens a run file's content of the given size.
 func NewRun(file io.ReaderAt, size int64) (*Run, error) {
-	r := &Run{r: file, size: uint64(size)}
+	r := &Run{r: file, size: uint64(size), cache: map[int]*pieceBlock{}, commands: map[string][]string{}}
 	if err := r.checkHeader(); err != nil {
 		return nil, err
 	}
@@ -78,19 +102,18 @@ func NewRun(file io.ReaderAt, size int64) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	content, err := readBlock(file, index, "index")
+	b, err := readBlock(file, index, "index")
 	if err != nil {
 		return nil, err
 	}
-	c := &cursor{section: "index", buf: content}
-	if r.blocks = c.blockTable(index.offset); c.err != nil {
-		return nil, c.err
+	if r.blockTable(b, index.offset); b.err != nil {
+		return nil, b.err
 	}
 	if err := r.smallTables(); err != nil {
 		return nil, err
 	}
-	r.Procs = c.processes(r)
-	return r, c.close()
+	r.readIndex(b)
+	return r, b.close()
 }
 
 func (r *Run) checkHeader() error {
@@ -107,9 +130,9 @@ func (r *Run) checkHeader() error {
 	}
 	version := binary.LittleEndian.Uint32(b[8:])
 	if version > runVersion {
-		return fmt.Errorf("%w: format %d, this one reads up to %d", ErrNewerVersion, version, runVersion)
+		return fmt.Errorf("%w: format %d, this one reads format %d", ErrNewerVersion, version, runVersion)
 	}
-	if flags := binary.LittleEndian.Uint32(b[12:]); version == 0 || flags != 0 {
+	if flags := binary.LittleEndian.Uint32(b[12:]); version != runVersion || flags != 0 {
 		return &CorruptError{"header", 8, fmt.Errorf("version %d, flags %#x", version, flags)}
 	}
 	return nil
@@ -141,111 +164,270 @@ func (r *Run) trailer() (blockRef, error) {
 	return blockRef{}, &CorruptError{"trailer", at, err}
 }
 
-// content reads block n.
-func (r *Run) content(n uint32) ([]byte, string, error) {
-	section := fmt.Sprintf("%v block %d", r.blocks[n].kind, n)
-	b, err := readBlock(r.r, r.blocks[n], section)
-	return b, section, err
+// blockTable reads where the blocks are. They fill the file up to the index.
+func (r *Run) blockTable(b *block, end uint64) {
+	offset := uint64(headerSize)
+	for b.err == nil && len(b.cols) > indexBlockKind && b.at[indexBlockKind] < len(b.cols[indexBlockKind]) {
+		kind, length := blockKind(b.below(indexBlockKind, uint64(blockIndex), "kind")), b.get(indexBlockLen)
+		if kind == 0 || length > end-offset {
+			b.failf("block %d of kind %d and length %d does not fit", len(r.blocks), kind, length)
+			return
+		}
+		r.blocks = append(r.blocks, blockRef{kind: kind, offset: offset, length: length})
+		offset += length
+	}
+	if b.err == nil && offset != end {
+		b.failf("gap before the index")
+	}
 }
 
-// one reads the only block of a kind; it may be absent.
-func (r *Run) one(kind blockKind) (content []byte, section string, err error) {
+// read reads block n.
+func (r *Run) read(n int) (*block, error) {
+	return readBlock(r.r, r.blocks[n], fmt.Sprintf("%v block %d", r.blocks[n].kind, n))
+}
+
+// one reads the only block of a kind.
+func (r *Run) one(kind blockKind) (*block, error) {
+	found := -1
 	for i, b := range r.blocks {
 		if b.kind != kind {
 			continue
 		}
-		if content != nil {
-			return nil, "", &CorruptError{kind.String(), b.offset, errors.New("second block of its kind")}
+		if found >= 0 {
+			return nil, &CorruptError{kind.String(), b.offset, errors.New("second block of its kind")}
 		}
-		if content, section, err = r.content(uint32(i)); err != nil {
-			return nil, "", err
-		}
+		found = i
 	}
-	if content == nil {
-		return nil, "", &CorruptError{"index", 0, fmt.Errorf("no %v block", kind)}
+	if found < 0 {
+		return nil, &CorruptError{"index", 0, fmt.Errorf("no %v block", kind)}
 	}
-	return content, section, nil
+	return r.read(found)
 }
 
 // smallTables reads what the index refers to.
 func (r *Run) smallTables() error {
-	b, section, err := r.one(blockStrings)
+	b, err := r.one(blockStrings)
 	if err != nil {
 		return err
 	}
-	c := &cursor{section: section, buf: b}
-	r.strs = make([]string, 0, c.count(1))
-	for range cap(r.strs) {
-		r.strs = append(r.strs, string(c.bytes(c.uvarint())))
-	}
-	if err := c.close(); err != nil {
+	r.strs = b.strings()
+	if err := b.close(); err != nil {
 		return err
 	}
-	if b, section, err = r.one(blockMeta); err != nil {
+	if b, err = r.one(blockMeta); err != nil {
 		return err
 	}
-	if len(b) > maxMeta {
-		return &CorruptError{section, 0, fmt.Errorf("%d bytes of metadata", len(b))}
+	size := 0
+	if len(b.cols) > 0 {
+		size = len(b.cols[0])
 	}
-	if err := msgpack.Unmarshal(b, &r.Meta); err != nil {
-		return &CorruptError{section, 0, err}
+	if size > maxMeta {
+		return &CorruptError{b.section, 0, fmt.Errorf("%d bytes of metadata", size)}
+	}
+	m := b.bytes(0, uint64(size))
+	if err := b.close(); err != nil {
+		return err
+	}
+	if err := msgpack.Unmarshal(m, &r.Meta); err != nil {
+		return &CorruptError{b.section, 0, err}
 	}
 	return nil
 }
 
-// load reads the shared tables of definitions, signatures and sites.
-func (r *Run) load() error {
-	r.tables.Do(func() { r.err = r.loadTables() })
-	return r.err
+func (r *Run) str(n uint64) (string, error) {
+	if n >= uint64(len(r.strs)) {
+		return "", fmt.Errorf("string %d of %d", n, len(r.strs))
+	}
+	return r.strs[n], nil
 }
 
-func (r *Run) loadTables() error {
-	b, section, err := r.one(blockDefs)
-	if err != nil {
-		return err
+// command splits a command line; equal ones are shared.
+func (r *Run) command(s string) []string {
+	c, ok := r.commands[s]
+	if !ok {
+		c = strings.Split(s, "\x00")
+		r.commands[s] = c
 	}
-	if r.defs, err = decodeDefs(section, b); err != nil {
-		return err
-	}
-	if b, section, err = r.one(blockSignatures); err != nil {
-		return err
-	}
-	if r.sigs, err = decodeSignatures(section, b, r.defs); err != nil {
-		return err
-	}
-	if b, section, err = r.one(blockSites); err != nil {
-		return err
-	}
-	c := &cursor{section: section, buf: b}
-	sites := make([]Site, 0, c.count(3))
-	for range cap(sites) {
-		s := Site{Word: c.word(r.defs)}
-		s.Place = c.str(r)
-		s.Func = c.str(r)
-		sites = append(sites, s)
-	}
-	r.Meta.Sites = sites
-	return c.close()
+	return c
 }
 
-func (c *cursor) str(r *Run) string {
-	s, err := r.str(c.uvarint())
-	if err != nil {
-		c.fail(err)
+// maxProcesses bounds the processes and streams of a file, for each of its bytes.
+const (
+	maxProcesses  = 8
+	freeProcesses = 4096
+)
+
+// readIndex reads processes and streams.
+func (r *Run) readIndex(b *block) {
+	procs, streams := b.get(indexCounts), b.get(indexCounts)
+	r.exact = b.below(indexCounts, 2, "flag") == 1
+	if limit := freeProcesses + maxProcesses*r.size; procs > limit || streams > limit {
+		b.failf("%d processes, %d streams in a file of %d bytes", procs, streams, r.size)
+		return
 	}
-	return s
+	for b.err == nil && len(b.cols) > indexWorldID && b.at[indexWorldID] < len(b.cols[indexWorldID]) {
+		w := worldInfo{id: b.get(indexWorldID), size: int(b.below(indexWorldSize, 1<<32, "size"))}
+		w.start = unzigzag(b.get(indexWorldStart))
+		r.worlds = append(r.worlds, w)
+	}
+	r.pieceTable(b)
+	first := 0
+	for n := range r.blocks {
+		if r.blocks[n].kind == blockStats {
+			first += int(b.below(indexStatsFirst, procs-uint64(first), "process"))
+			count := int(b.below(indexStatsProcs, procs-uint64(first)+1, "number of processes"))
+			r.stats = append(r.stats, statsBlock{first, count, n})
+		}
+	}
+	if b.err == nil && len(b.cols) > indexHash {
+		r.hashes = b.cols[indexHash]
+		b.at[indexHash] = len(r.hashes)
+	}
+	if r.exact && uint64(len(r.hashes)) != streams {
+		b.failf("%d hashes of %d streams", len(r.hashes), streams)
+	}
+	if b.err != nil {
+		return
+	}
+	r.Procs = make([]ProcInfo, procs)
+	all := make([]StreamInfo, streams)
+	r.streams = all
+	for i, prop := range processProperties {
+		b.property(indexSeqs+i*bodyColumns, procs, func(j int, v uint64) error { return prop.set(r, &r.Procs[j], v) })
+	}
+	for i, prop := range streamProperties {
+		b.property(indexSeqs+(len(processProperties)+i)*bodyColumns, streams,
+			func(j int, v uint64) error { return prop.set(r, &all[j], v) })
+	}
+	if len(r.streams) > 0 {
+		b.failf("%d streams without a process", len(r.streams))
+	}
+	if b.err == nil {
+		r.number(all)
+	}
+}
+
+// property reads the sequence of a property of n items.
+func (b *block) property(first int, n uint64, set func(int, uint64) error) {
+	body := b.body(first)
+	if b.err != nil || n == 0 {
+		return
+	}
+	it := body.seq(n, nil).Iter()
+	for i := range int(n) {
+		v, ok := it.Next()
+		if !ok {
+			b.failf("%d values of a property, want %d: %v", i, n, it.Err())
+			return
+		}
+		if err := set(i, v); err != nil {
+			b.failf("%w", err)
+			return
+		}
+	}
+}
+
+func (r *Run) pieceTable(b *block) {
+	classes := uint64(0)
+	for n := range r.blocks {
+		if r.blocks[n].kind != blockPieces {
+			continue
+		}
+		for at := range b.count(indexPieces, indexClass, "pieces") {
+			back := b.below(indexClass, classes+1, "class")
+			if back == 0 {
+				classes++
+				back = 1
+			}
+			r.pieces = append(r.pieces, pieceRef{n, at, int(classes - back), b.get(indexNodes), b.get(indexEdges)})
+		}
+	}
+}
+
+// number completes what the properties do not say: ranks among those of the
+// run, and which member of its piece each process and stream is.
+func (r *Run) number(all []StreamInfo) {
+	bases := worldBases(r.worlds)
+	in := make([]uint64, len(r.pieces))
+	r.members = make([]uint64, len(all))
+	r.ordinal = make([][2]uint64, len(r.Procs))
+	next := 0
+	for i := range r.Procs {
+		p := &r.Procs[i]
+		w := &r.worlds[p.world]
+		p.World, p.Rank = w.id, p.inIts
+		if p.inIts >= 0 {
+			p.Rank += bases[p.world]
+		}
+		p.first = next
+		r.ordinal[i][0] = in[p.defs]
+		in[p.defs]++
+		for j := range p.Streams {
+			s := &p.Streams[j]
+			if r.exact {
+				s.hash = r.hashes[next]
+			}
+			b := &r.blocks[r.pieces[s.piece].block]
+			s.Bytes = (b.length + b.members - 1) / b.members
+			r.members[next] = in[s.piece]
+			in[s.piece]++
+			next++
+		}
+	}
+}
+
+// pieceCache is how many decoded blocks of pieces are kept.
+const pieceCache = 64
+
+// piece reads a piece.
+func (r *Run) piece(n int) (*readPiece, error) {
+	ref := &r.pieces[n]
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	pb := r.cache[ref.block]
+	if pb == nil {
+		pb = &pieceBlock{}
+		b, err := r.read(ref.block)
+		if err == nil {
+			pb.pieces, err = readPieces(b)
+		}
+		pb.err = err
+		if len(r.recent) == pieceCache {
+			delete(r.cache, r.recent[0])
+			r.recent = r.recent[1:]
+		}
+		r.cache[ref.block] = pb
+		r.recent = append(r.recent, ref.block)
+	}
+	if pb.err != nil {
+		return nil, pb.err
+	}
+	if ref.at >= len(pb.pieces) {
+		return nil, &CorruptError{"index", 0, fmt.Errorf("piece %d of %d in block %d", ref.at, len(pb.pieces), ref.block)}
+	}
+	return pb.pieces[ref.at], nil
+}
+
+// pieceOf reads a piece that must be of a kind.
+func (r *Run) pieceOf(n int, kind unitKind) (*readPiece, error) {
+	p, err := r.piece(n)
+	if err == nil && p.kind != kind {
+		err = &CorruptError{"index", 0, fmt.Errorf("piece %d is of kind %d, not %d", n, p.kind, kind)}
+	}
+	return p, err
 }
 
 // Sites returns the callsites' places.
 func (r *Run) Sites() ([]Site, error) {
-	err := r.load()
-	return r.Meta.Sites, err
-}
-
-// Definitions returns the definitions of all processes.
-func (r *Run) Definitions() ([]Def, error) {
-	err := r.load()
-	return r.defs, err
+	r.sites.Do(func() {
+		b, err := r.one(blockSites)
+		if err == nil {
+			r.Meta.Sites = r.readSites(b)
+			err = b.close()
+		}
+		r.sitesErr = err
+	})
+	return r.Meta.Sites, r.sitesErr
 }
 
 // Process reads everything of Procs[i].
@@ -253,69 +435,86 @@ func (r *Run) Process(i int) (*Process, error) {
 	info := &r.Procs[i]
 	p := &Process{
 		Rank: info.Rank, Size: info.Size, World: info.World, PID: info.PID, Host: info.Host,
-		Command: info.Command, MPI: info.MPI, Start: info.Start,
+		Command: info.Command, MPI: info.MPI, Start: info.Start, base: info.Rank - info.inIts,
 	}
-	var err error
-	if p.Defs, err = r.Defs(i); err != nil {
+	x, err := r.defs(i)
+	if err != nil {
 		return nil, err
 	}
+	p.Defs = x.list
 	for j := range info.Streams {
-		s, err := r.Stream(i, j)
+		s, err := r.stream(i, j, x)
 		if err != nil {
 			return nil, err
 		}
 		p.Streams = append(p.Streams, *s)
 	}
-	return p, nil
+	return p, r.times(i, p.Streams)
 }
 
 // Defs reads the definitions of Procs[i], in the order in which it made them.
 func (r *Run) Defs(i int) ([]Def, error) {
-	if err := r.load(); err != nil {
-		return nil, err
-	}
-	b, section, err := r.content(r.Procs[i].defList)
+	x, err := r.defs(i)
 	if err != nil {
 		return nil, err
 	}
-	c := &cursor{section: section, buf: b}
-	defs := make([]Def, 0, c.count(1))
-	next := int64(0)
-	for range cap(defs) {
-		n := next + c.varint()
-		if c.err == nil && uint64(n) >= uint64(len(r.defs)) {
-			c.failf("definition %d of %d", n, len(r.defs))
-		}
-		if c.err != nil {
-			break
-		}
-		defs = append(defs, r.defs[n])
-		next = n + 1
+	return x.list, nil
+}
+
+func (r *Run) defs(i int) (*defIndex, error) {
+	info := &r.Procs[i]
+	p, err := r.pieceOf(info.defs, unitDefs)
+	if err != nil {
+		return nil, err
 	}
-	return defs, c.close()
+	x, err := p.defs(r.ordinal[i][0], r.str, int64(info.inIts), int64(info.Size))
+	if err != nil {
+		return nil, &CorruptError{fmt.Sprintf("piece %d", info.defs), 0, err}
+	}
+	return x, nil
+}
+
+// stream reads Procs[i].Streams[j] without its times.
+func (r *Run) stream(i, j int, x *defIndex) (*Stream, error) {
+	proc, info := &r.Procs[i], &r.Procs[i].Streams[j]
+	s := &Stream{Thread: info.Thread, Events: info.Events, Hash: info.hash, Dropped: info.Dropped, End: info.End}
+	p, err := r.pieceOf(info.piece, unitGraph)
+	if err != nil {
+		return nil, err
+	}
+	in := ranksOf(proc.inIts, proc.Size, x.list)
+	if s.Nodes, err = p.graph(r.members[proc.first+j], info.Thread, x, in); err != nil {
+		return nil, &CorruptError{fmt.Sprintf("piece %d", info.piece), 0, err}
+	}
+	return s, nil
 }
 
 // Stream reads Procs[i].Streams[j].
 func (r *Run) Stream(i, j int) (*Stream, error) {
-	if err := r.load(); err != nil {
-		return nil, err
-	}
-	info := &r.Procs[i].Streams[j]
-	s := &Stream{
-		Thread: info.Thread, Events: info.Events, Hash: info.Hash, Dropped: info.Dropped, End: info.End,
-	}
-	b, section, err := r.content(info.Graph)
+	p, err := r.Process(i)
 	if err != nil {
 		return nil, err
 	}
-	if s.Nodes, err = decodeGraph(section, b, r.sigs); err != nil {
-		return nil, err
+	return &p.Streams[j], nil
+}
+
+// times reads the statistics of the streams of process i.
+func (r *Run) times(i int, streams []Stream) error {
+	k := sort.Search(len(r.stats), func(k int) bool { return r.stats[k].first > i }) - 1
+	if k < 0 || i >= r.stats[k].first+r.stats[k].procs {
+		return nil
 	}
-	if info.stats == none {
-		return s, nil
+	b, err := r.read(r.stats[k].block)
+	if err != nil {
+		return err
 	}
-	if b, section, err = r.content(info.stats); err != nil {
-		return nil, err
+	for p := r.stats[k].first; p < i; p++ {
+		for range r.Procs[p].Streams {
+			b.stats(nil)
+		}
 	}
-	return s, decodeStats(section, b, s.Nodes)
+	for j := range streams {
+		b.stats(streams[j].Nodes)
+	}
+	return b.err
 }

@@ -2,7 +2,6 @@ package efg
 
 import (
 	"bufio"
-	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -20,7 +19,12 @@ import (
 // are stored in the order of their ranks. If several have one rank, because there
 // were several MPI_COMM_WORLDs, the ranks of later worlds follow those of earlier
 // ones.
-func WriteRun(path string, procs []*Process, meta Meta) (err error) {
+func WriteRun(path string, procs []*Process, meta Meta) error {
+	return writeFile(path, func(w io.Writer) error { return EncodeRun(w, procs, meta) })
+}
+
+// writeFile makes a file that is there as a whole or not at all.
+func writeFile(path string, content func(io.Writer) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
 	if err != nil {
 		return err
@@ -31,7 +35,7 @@ func WriteRun(path string, procs []*Process, meta Meta) (err error) {
 			os.Remove(f.Name())
 		}
 	}()
-	if err = EncodeRun(f, procs, meta); err != nil {
+	if err = content(f); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	if err = errors.Join(f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
@@ -59,44 +63,116 @@ func syncDir(dir string) error {
 
 // EncodeRun writes the content of a run file.
 func EncodeRun(w io.Writer, procs []*Process, meta Meta) error {
+	sources := make([]source, len(procs))
+	for i, p := range procs {
+		sources[i] = &memorySource{proc: p, thread0: meta.Time != "off"}
+	}
+	return pack(w, sources, meta)
+}
+
+// source is a process that is to be packed.
+type source interface {
+	// info tells everything about the process but its units. World, rank and
+	// size are those of its MPI_COMM_WORLD.
+	info() *ProcInfo
+	// open gives the process its rank in its world; the methods below need it.
+	open(rank int)
+	// keys are those of units.
+	keys() ([]shapeKey, error)
+	// units returns the definitions and the graph of each stream. They are asked
+	// for once.
+	units() ([]*unit, error)
+	// times returns the nodes of each stream for their statistics.
+	times() ([][]Node, error)
+	// site finds what a callsite's word stands for.
+	site(word uint64) (siteRef, bool)
+}
+
+// runWriter writes a run file: processes in the order of their ranks, their
+// units into pieces, pieces into blocks when they have all their members.
+type runWriter struct {
+	w       io.Writer
+	offset  uint64
+	blocks  []blockRef
+	strings map[string]uint32
+	strs    []string
+	expect  map[shapeKey]uint64 // members still to come
+	open    map[shapeKey]*openPiece
+	group   *pieceWriter
+	groupOf []int // pieces in the group at hand
+	size    int   // of the group
+	pieces  []writtenPiece
+	procs   []ProcInfo
+	stats   statsWriter
+	sites   map[uint64]siteRef
+	exact   bool // each stream's hash is kept
+	hashes  map[hashGroup]uint64
+	worlds  []worldInfo
+}
+
+// openPiece is a piece that may get more members.
+type openPiece struct {
+	*piece
+	id int // in the order of their beginnings
+}
+
+// writtenPiece is a piece in the index. Those in the order of their beginnings
+// get their place in the file when they are written.
+type writtenPiece struct {
+	key          shapeKey
+	place        int // in the file
+	nodes, edges uint64
+}
+
+// groupSize is how large the pieces of a block are together, before they are
+// compressed, and the largest size of a piece that can be divided.
+const groupSize = 128 << 10
+
+// pack writes a run file.
+func pack(w io.Writer, sources []source, meta Meta) error {
 	bw := bufio.NewWriterSize(w, 1<<16)
-	rw := newRunWriter(bw)
+	rw := &runWriter{
+		w: bw, strings: map[string]uint32{}, expect: map[shapeKey]uint64{}, open: map[shapeKey]*openPiece{},
+		group: newPieceWriter(), sites: map[uint64]siteRef{}, hashes: map[hashGroup]uint64{},
+	}
+	ordered, worlds := inOrder(sources)
+	rw.worlds = worlds
+	if err := rw.count(ordered); err != nil {
+		return err
+	}
 	if err := rw.header(); err != nil {
 		return err
 	}
-	for _, p := range inOrder(procs) {
-		if err := rw.process(p); err != nil {
-			return fmt.Errorf("rank %d: %w", p.Rank, err)
+	for i := range ordered {
+		if err := rw.process(&ordered[i], meta.Sites); err != nil {
+			return fmt.Errorf("rank %d: %w", ordered[i].source.info().Rank, err)
 		}
 	}
-	if err := rw.shared(meta); err != nil {
-		return err
-	}
-	if err := rw.index(); err != nil {
+	if err := rw.finish(meta); err != nil {
 		return err
 	}
 	return bw.Flush()
 }
 
-// runWriter collects the shared tables while it writes the graphs.
-type runWriter struct {
-	w       io.Writer
-	blocks  []blockRef
-	offset  uint64
-	known   map[[sha256.Size]byte]uint32 // content → block
-	strings map[string]uint32
-	strs    []string
-	defs    *defTable
-	sigs    sigTable
-	procs   []ProcInfo
-	buf     []byte
-}
-
-func newRunWriter(w io.Writer) *runWriter {
-	return &runWriter{
-		w: w, known: map[[sha256.Size]byte]uint32{}, strings: map[string]uint32{},
-		defs: newDefTable(), sigs: sigTable{byKey: map[string]uint32{}},
+// count finds out how many members each class has.
+func (rw *runWriter) count(ordered []placed) error {
+	for i := range ordered {
+		p := &ordered[i]
+		p.source.open(p.rank)
+		keys, err := p.source.keys()
+		if err != nil {
+			return fmt.Errorf("rank %d: %w", p.source.info().Rank, err)
+		}
+		for _, k := range keys {
+			rw.expect[k]++
+		}
 	}
+	largest := len(ordered)
+	for _, w := range rw.worlds {
+		largest = max(largest, w.size)
+	}
+	rw.exact = largest <= exactHashes
+	return nil
 }
 
 func (rw *runWriter) write(b []byte) error {
@@ -112,94 +188,103 @@ func (rw *runWriter) header() error {
 }
 
 // block writes a block and returns its number.
-func (rw *runWriter) block(kind blockKind, content []byte) (uint32, error) {
-	b := appendBlock(nil, kind, content)
-	rw.blocks = append(rw.blocks, blockRef{kind, rw.offset, uint64(len(b))})
-	return uint32(len(rw.blocks) - 1), rw.write(b)
+func (rw *runWriter) block(kind blockKind, cols columnSet) (int, error) {
+	b := appendBlock(nil, kind, cols)
+	rw.blocks = append(rw.blocks, blockRef{kind: kind, offset: rw.offset, length: uint64(len(b))})
+	return len(rw.blocks) - 1, rw.write(b)
 }
 
-// sharedBlock writes a block unless one with this content is there.
-func (rw *runWriter) sharedBlock(kind blockKind, content []byte) (uint32, error) {
-	key := sha256.Sum256(append(content, byte(kind)))
-	if n, ok := rw.known[key]; ok {
-		return n, nil
+func (rw *runWriter) process(at *placed, sites []Site) error {
+	info := *at.source.info()
+	info.world, info.inIts = at.world, at.rank
+	info.Streams = append([]StreamInfo(nil), info.Streams...)
+	rw.str(info.Host)
+	rw.str(info.MPI)
+	rw.str(strings.Join(info.Command, "\x00"))
+	for _, s := range sites {
+		if _, ok := rw.sites[s.Word]; ok {
+			continue
+		}
+		if ref, ok := at.source.site(s.Word); ok {
+			rw.sites[s.Word] = ref
+		}
 	}
-	n, err := rw.block(kind, content)
-	if err == nil {
-		rw.known[key] = n
-	}
-	return n, err
-}
-
-func (rw *runWriter) process(p *Process) error {
-	info := ProcInfo{
-		Rank: p.Rank, Size: p.Size, World: p.World, PID: p.PID, Host: p.Host,
-		Command: p.Command, MPI: p.MPI, Start: p.Start,
-	}
-	var err error
-	if info.defList, err = rw.defList(p.Defs); err != nil {
+	if err := rw.statistics(at, &info); err != nil {
 		return err
 	}
-	for i := range p.Streams {
-		s, err := rw.stream(&p.Streams[i])
+	units, err := at.source.units()
+	if err != nil {
+		return err
+	}
+	for i, u := range units {
+		id, err := rw.unit(u)
 		if err != nil {
-			return fmt.Errorf("thread %d: %w", p.Streams[i].Thread, err)
+			return err
 		}
-		info.Streams = append(info.Streams, s)
+		if i == 0 {
+			info.defs = id
+			continue
+		}
+		s := &info.Streams[i-1]
+		s.piece = id
+		if !rw.exact {
+			rw.hashes[hashGroupOf(&info, rw.worlds)] += hashPart(info.inIts, s.Thread, s.hash)
+		}
 	}
 	rw.procs = append(rw.procs, info)
 	return nil
 }
 
-// defList writes the list of a process's definitions, as steps from one number
-// in the shared table to the next.
-func (rw *runWriter) defList(defs []Def) (uint32, error) {
-	b := appendUvarint(rw.buf[:0], uint64(len(defs)))
-	last := int64(-1)
-	for _, d := range defs {
-		n := int64(rw.defs.add(d))
-		b = appendUvarint(b, zigzag(n-last-1))
-		last = n
-	}
-	rw.buf = b
-	return rw.sharedBlock(blockDefList, b)
-}
-
-func (rw *runWriter) stream(s *Stream) (StreamInfo, error) {
-	info := StreamInfo{
-		Thread: s.Thread, End: s.End, Events: s.Events, Hash: s.Hash, Dropped: s.Dropped,
-		stats: none,
-	}
-	b, err := appendGraph(rw.buf[:0], s, rw.sigs.add)
-	if err != nil {
-		return info, err
-	}
-	rw.buf = b
-	if info.Graph, err = rw.sharedBlock(blockGraph, b); err != nil {
-		return info, err
-	}
-	info.count(s.Nodes)
-	if b = appendStats(rw.buf[:0], s.Nodes); len(b) > 0 {
-		rw.buf = b
-		info.stats, err = rw.block(blockStats, b)
-	}
-	return info, err
-}
-
-// count fills in the sizes of the graph.
-func (s *StreamInfo) count(nodes []Node) {
-	s.Nodes = uint64(len(nodes))
-	if len(nodes) > 0 {
-		s.Words = uint64(len(nodes[0].Words)) // the first event; edges lead to the others
-	}
-	for i := range nodes {
-		s.Edges += uint64(len(nodes[i].Edges))
-		for _, e := range nodes[i].Edges {
-			if uint64(e.To) < s.Nodes {
-				s.Words += e.Weight * uint64(len(nodes[e.To].Words))
-			}
+// unit adds a unit to its piece and returns the piece's number. A piece is
+// written when all units of its class are there, or when it is large.
+func (rw *runWriter) unit(u *unit) (int, error) {
+	p := rw.open[u.key]
+	if p == nil {
+		p = &openPiece{newPiece(u), len(rw.pieces)}
+		rw.open[u.key] = p
+		w := writtenPiece{key: u.key}
+		if u.kind == unitGraph {
+			w.nodes, w.edges = shapeSizes(u.shape)
 		}
+		rw.pieces = append(rw.pieces, w)
 	}
+	p.add(u, rw.str)
+	rw.expect[u.key]--
+	if rw.expect[u.key] > 0 && !p.isLarge() {
+		return p.id, nil
+	}
+	delete(rw.open, u.key)
+	rw.group.piece(p.piece)
+	rw.groupOf = append(rw.groupOf, p.id)
+	if rw.size += p.size(); rw.size < groupSize {
+		return p.id, nil
+	}
+	return p.id, rw.endGroup()
+}
+
+// isLarge tells, now and then, whether a piece should get no more members.
+func (p *piece) isLarge() bool {
+	return p.members&(p.members-1) == 0 && p.members > 1 && p.size() > groupSize || p.members%256 == 0 && p.size() > groupSize
+}
+
+func shapeSizes(shape []uint64) (nodes, edges uint64) {
+	for at := shape[1:]; len(at) > 0; at = at[4+at[3]:] {
+		edges += at[3]
+	}
+	return shape[0], edges
+}
+
+// endGroup writes the pieces that have come together.
+func (rw *runWriter) endGroup() error {
+	if len(rw.groupOf) == 0 {
+		return nil
+	}
+	n, err := rw.block(blockPieces, rw.group.cols)
+	for i, id := range rw.groupOf {
+		rw.pieces[id].place = n<<20 | i
+	}
+	rw.group, rw.groupOf, rw.size = newPieceWriter(), nil, 0
+	return err
 }
 
 func (rw *runWriter) str(s string) uint64 {
@@ -212,8 +297,14 @@ func (rw *runWriter) str(s string) uint64 {
 	return uint64(n)
 }
 
-// shared writes the tables that all processes use.
-func (rw *runWriter) shared(meta Meta) error {
+// finish writes what is left when all processes are there.
+func (rw *runWriter) finish(meta Meta) error {
+	if err := rw.endGroup(); err != nil {
+		return err
+	}
+	if err := rw.endStats(); err != nil {
+		return err
+	}
 	meta.Command = cutCommand(meta.Command)
 	m, err := msgpack.Marshal(&meta)
 	if err != nil {
@@ -222,28 +313,18 @@ func (rw *runWriter) shared(meta Meta) error {
 	if len(m) > maxMeta {
 		return fmt.Errorf("%d bytes of metadata", len(m))
 	}
-	sites := rw.sites(meta.Sites)
-	for i := range rw.procs {
-		p := &rw.procs[i]
-		rw.str(p.Host)
-		rw.str(p.MPI)
-		rw.str(strings.Join(p.Command, "\x00"))
-	}
+	var metaCols columnSet
+	metaCols.putBytes(0, m)
+	sites := rw.siteColumns(meta.Sites)
 	for _, b := range []struct {
-		kind    blockKind
-		content []byte
-	}{
-		{blockMeta, m},
-		{blockStrings, appendStrings(nil, rw.strs)},
-		{blockDefs, rw.defs.append(nil)},
-		{blockSignatures, rw.sigs.append(nil, &rw.defs.wordCoder)},
-		{blockSites, sites},
-	} {
-		if _, err := rw.block(b.kind, b.content); err != nil {
+		kind blockKind
+		cols columnSet
+	}{{blockMeta, metaCols}, {blockSites, sites}, {blockStrings, stringColumns(rw.strs)}} {
+		if _, err := rw.block(b.kind, b.cols); err != nil {
 			return err
 		}
 	}
-	return nil
+	return rw.index()
 }
 
 // cutCommand leaves out the end of a command line that is too long to store.
@@ -257,53 +338,13 @@ func cutCommand(args []string) []string {
 	return args
 }
 
-// sites appends for each site its word, and the strings of place and function.
-func (rw *runWriter) sites(sites []Site) []byte {
-	b := appendUvarint(nil, uint64(len(sites)))
-	for _, s := range sites {
-		b = rw.defs.wordCoder.append(b, s.Word, none)
-		b = appendUvarint(b, rw.str(s.Place))
-		b = appendUvarint(b, rw.str(s.Func))
-	}
-	return b
-}
-
-func appendStrings(b []byte, strs []string) []byte {
-	b = appendUvarint(b, uint64(len(strs)))
-	for _, s := range strs {
-		b = append(appendUvarint(b, uint64(len(s))), s...)
-	}
-	return b
-}
-
 // index writes the index block and the trailer.
 func (rw *runWriter) index() error {
 	start := rw.offset
-	if err := rw.write(appendBlock(nil, blockIndex, rw.indexContent())); err != nil {
+	if err := rw.write(appendBlock(nil, blockIndex, rw.indexColumns())); err != nil {
 		return err
 	}
 	b := appendU64(appendU64(nil, start), rw.offset-start)
 	b = appendU64(b, xxhash.Sum64(b))
 	return rw.write(append(b, trailerMagic...))
-}
-
-func (rw *runWriter) indexContent() []byte {
-	b := appendUvarint(nil, uint64(len(rw.blocks)))
-	for _, r := range rw.blocks {
-		b = appendUvarint(append(b, byte(r.kind)), r.length)
-	}
-	b = appendUvarint(b, uint64(len(rw.procs)))
-	for _, col := range procColumns {
-		for i := range rw.procs {
-			b = appendUvarint(b, col.get(rw, &rw.procs[i]))
-		}
-	}
-	for _, col := range streamColumns {
-		for i := range rw.procs {
-			for j := range rw.procs[i].Streams {
-				b = appendUvarint(b, col.get(&rw.procs[i].Streams[j]))
-			}
-		}
-	}
-	return b
 }

@@ -10,7 +10,8 @@ import (
 // SeqLevels is the number of folding levels of a sequence.
 const SeqLevels = 3
 
-// seqWindow is how many symbols back a repeat may reach, per level.
+// seqWindow is how many symbols back a recorder's repeats reach, per level. (In
+// a run file they may reach as far as packWindow.)
 var seqWindow = [SeqLevels]uint32{256, 64, 64}
 
 // Seq is a folded sequence of 64-bit values: the one kind of compressed integer
@@ -21,6 +22,8 @@ type Seq struct {
 	delta bool
 	code  []byte
 	reach [SeqLevels]uint32 // farthest distance of a repeat, per level
+	form  uint8             // of the packed sequence
+	words *wordContext      // turns tokens into words; nil if the values are none
 }
 
 // symbol is a value (kind 0) or a repeat (kind distance<<2 | level+1, value
@@ -48,7 +51,7 @@ func NewSeq(n uint64, delta bool, code []byte) (*Seq, error) {
 			continue
 		}
 		level, d := y.kind&3-1, y.kind>>2
-		if d >= seqWindow[level] {
+		if d >= packWindow[level] {
 			return nil, fmt.Errorf("%w: at code byte %d: distance %d beyond the window", ErrSeq, at, d)
 		}
 		s.reach[level] = max(s.reach[level], d)
@@ -143,6 +146,7 @@ type SeqIter struct {
 	ring0 []uint64
 	prev  uint64
 	delta bool
+	words *wordContext
 	upper [SeqLevels]iterLevel // 1…: levels above 0
 	code  []byte
 	err   error
@@ -160,7 +164,7 @@ func (s *Seq) Iter() SeqIter {
 	if s == nil {
 		return SeqIter{}
 	}
-	it := SeqIter{left: s.n, delta: s.delta, code: s.code}
+	it := SeqIter{left: s.n, delta: s.delta, code: s.code, words: s.words}
 	it.ring0 = make([]uint64, ringSize(s.reach[0]))
 	it.mask0 = uint64(len(it.ring0) - 1)
 	for l := 1; l < SeqLevels; l++ {
@@ -199,7 +203,19 @@ func (it *SeqIter) Next() (uint64, bool) {
 		it.prev += x>>1 ^ -(x & 1)
 		x = it.prev
 	}
+	if it.words != nil {
+		x = it.words.word(x)
+	}
 	return x, true
+}
+
+// skip passes up to n values.
+func (it *SeqIter) skip(n uint64) {
+	for ; n > 0; n-- {
+		if _, ok := it.Next(); !ok {
+			return
+		}
+	}
 }
 
 // refill takes symbols from the level above until there is a value.

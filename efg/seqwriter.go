@@ -18,6 +18,7 @@ type SeqWriter struct {
 	delta  bool
 	prev   uint64
 	code   []byte
+	window [SeqLevels]uint32
 	levels [SeqLevels]writeLevel
 }
 
@@ -34,8 +35,11 @@ type writeLevel struct {
 }
 
 // NewSeqWriter returns an empty sequence; delta stores differences.
-func NewSeqWriter(delta bool) *SeqWriter {
-	w := &SeqWriter{delta: delta}
+func NewSeqWriter(delta bool) *SeqWriter { return newFolder(delta, seqWindow) }
+
+// newFolder returns an empty sequence whose repeats reach as far as window.
+func newFolder(delta bool, window [SeqLevels]uint32) *SeqWriter {
+	w := &SeqWriter{delta: delta, window: window}
 	w.levels[0].open(seqFirstWindow)
 	return w
 }
@@ -147,7 +151,7 @@ func (w *SeqWriter) push(n int, y symbol) {
 		}
 		l.indexPair(l.pos - 1)
 	}
-	if l.sinceGrown >= uint32(len(l.ring)) && uint32(len(l.ring)) < seqWindow[n] {
+	if l.sinceGrown >= uint32(len(l.ring)) && uint32(len(l.ring)) < w.window[n] {
 		l.grow()
 		return
 	}

@@ -32,59 +32,92 @@ func (e *StreamError) Unwrap() error { return e.Cause }
 // a reader can do without: every block, every graph, and that the index agrees
 // with them.
 func Validate(r *Run) error {
-	used := make([]bool, len(r.blocks))
 	if _, err := r.Sites(); err != nil {
+		return err
+	}
+	if err := r.validatePieces(); err != nil {
 		return err
 	}
 	for i := range r.Procs {
 		info := &r.Procs[i]
-		used[info.defList] = true
 		if i > 0 && info.Rank >= 0 && uint(info.Rank) <= uint(r.Procs[i-1].Rank) {
 			return fmt.Errorf("process %d: rank %d after %d", i, info.Rank, r.Procs[i-1].Rank)
 		}
-		defs, err := r.Defs(i)
+		p, err := r.Process(i)
 		if err != nil {
 			return err
 		}
-		if err := checkDefs(defs); err != nil {
+		if err := checkDefs(p.Defs); err != nil {
 			return fmt.Errorf("rank %d: %w", info.Rank, err)
 		}
-		for j := range info.Streams {
-			if err := r.validateStream(i, j, used); err != nil {
+		for j := range p.Streams {
+			if err := r.validateStream(info, j, &p.Streams[j]); err != nil {
 				return err
 			}
 		}
 	}
-	for n, b := range r.blocks {
-		if !used[n] && (b.kind == blockGraph || b.kind == blockStats || b.kind == blockDefList) {
-			return &CorruptError{"index", 0, fmt.Errorf("block %d is not in use", n)}
+	return r.validateTimes()
+}
+
+// validatePieces checks that every piece has the members that the index gives it.
+func (r *Run) validatePieces() error {
+	members := make([]uint64, len(r.pieces))
+	for i := range r.Procs {
+		members[r.Procs[i].defs]++
+		for j := range r.Procs[i].Streams {
+			members[r.Procs[i].Streams[j].piece]++
+		}
+	}
+	for n := range r.pieces {
+		p, err := r.piece(n)
+		if err != nil {
+			return err
+		}
+		if p.members != members[n] {
+			return &CorruptError{"index", 0, fmt.Errorf("piece %d has %d members, not %d", n, p.members, members[n])}
+		}
+		nodes, edges := uint64(0), uint64(0)
+		if p.kind == unitGraph {
+			nodes, edges = shapeSizes(p.shape)
+		}
+		if nodes != r.pieces[n].nodes || edges != r.pieces[n].edges {
+			return &CorruptError{"index", 0, fmt.Errorf("piece %d has %d nodes and %d edges", n, nodes, edges)}
 		}
 	}
 	return nil
 }
 
-func (r *Run) validateStream(i, j int, used []bool) error {
-	info := &r.Procs[i].Streams[j]
-	used[info.Graph] = true
-	if info.stats != none {
-		used[info.stats] = true
+// validateTimes checks that nothing is left over in statistics blocks.
+func (r *Run) validateTimes() error {
+	for _, s := range r.stats {
+		b, err := r.read(s.block)
+		if err != nil {
+			return err
+		}
+		for i := s.first; i < s.first+s.procs; i++ {
+			for range r.Procs[i].Streams {
+				b.stats(nil)
+			}
+		}
+		if err := b.close(); err != nil {
+			return err
+		}
 	}
-	s, err := r.Stream(i, j)
-	if err != nil {
-		return err
-	}
-	var sizes StreamInfo
-	sizes.count(s.Nodes)
+	return nil
+}
+
+func (r *Run) validateStream(proc *ProcInfo, j int, s *Stream) error {
+	info := &proc.Streams[j]
 	node, err := CheckStream(s)
 	switch {
 	case err != nil:
-	case info.Nodes != sizes.Nodes || info.Edges != sizes.Edges || info.Words != sizes.Words:
-		node, err = -1, errors.New("index and graph disagree on the number of nodes, edges or words")
-	case j > 0 && info.Thread <= r.Procs[i].Streams[j-1].Thread:
+	case info.Words != wordsOf(s.Nodes):
+		node, err = -1, errors.New("index and graph disagree on the number of words")
+	case j > 0 && info.Thread <= proc.Streams[j-1].Thread:
 		node, err = -1, errors.New("threads are not in order")
 	}
 	if err != nil {
-		return &StreamError{r.Procs[i].Rank, info.Thread, node, err}
+		return &StreamError{proc.Rank, info.Thread, node, err}
 	}
 	return nil
 }
@@ -144,13 +177,21 @@ func CheckStream(s *Stream) (node int, err error) {
 func checkDistinct(s *Stream) error {
 	seen := make(map[string]int, len(s.Nodes))
 	for i := range s.Nodes {
-		key := tableKey(0, s.Nodes[i].Mask, s.Nodes[i].Words, nil)
+		key := nodeKey(&s.Nodes[i])
 		if first, ok := seen[key]; ok {
 			return fmt.Errorf("nodes %d and %d are equal", first, i)
 		}
 		seen[key] = i
 	}
 	return nil
+}
+
+func nodeKey(n *Node) string {
+	b := appendU64(make([]byte, 0, 8+8*len(n.Words)), n.Mask)
+	for _, w := range n.Words {
+		b = appendU64(b, w)
+	}
+	return string(b)
 }
 
 func checkForm(s *Stream, n *Node) error {

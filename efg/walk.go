@@ -252,6 +252,15 @@ func (w *Walker) defined(word uint64) []uint64 {
 // hash with the recorder's. A nil error proves that the sequence is the one the
 // recorder saw.
 func (s *Stream) Verify(defs []Def) error {
+	h, err := s.walkHash(defs)
+	if err == nil && h != s.Hash {
+		err = fmt.Errorf("%w: thread %d: hash of the events is %016x, recorded %016x", ErrWalk, s.Thread, h, s.Hash)
+	}
+	return err
+}
+
+// walkHash walks the stream and returns the rolling hash of its events.
+func (s *Stream) walkHash(defs []Def) (uint64, error) {
 	hashes := make([]uint64, len(s.Nodes))
 	for i := range s.Nodes {
 		hashes[i] = HashWords(s.Nodes[i].Words)
@@ -264,19 +273,14 @@ func (s *Stream) Verify(defs []Def) error {
 		for i := range node.attrs {
 			v, ok := w.value(&node.attrs[i])
 			if !ok {
-				return w.err
+				return 0, w.err
 			}
 			h = Roll(h, v)
 		}
 		n++
 	}
-	switch {
-	case w.err != nil:
-		return w.err
-	case n != s.Events:
-		return fmt.Errorf("%w: thread %d: %d events, recorded %d", ErrWalk, s.Thread, n, s.Events)
-	case h != s.Hash:
-		return fmt.Errorf("%w: thread %d: hash of the events is %016x, recorded %016x", ErrWalk, s.Thread, h, s.Hash)
+	if w.err == nil && n != s.Events {
+		w.err = fmt.Errorf("%w: thread %d: %d events, recorded %d", ErrWalk, s.Thread, n, s.Events)
 	}
-	return nil
+	return h, w.err
 }

@@ -12,23 +12,35 @@ import (
 // counts the objects of a family.
 const sequenceMask = 1<<24 - 1
 
-// Names gives the identity words of a run their texts. It may be used by
+// Names gives the identity words of a process their texts. It may be used by
 // several goroutines.
 type Names struct {
-	strings map[uint64]string // content of strings
-	handles map[uint64]string // "type:…", "group:…", "op:…", families "comm:…"
-	places  map[uint64]string // callsites
-	funcs   map[uint64]string // functions that hold them
-	sizes   map[uint64]uint64 // bytes of datatypes
+	strings map[uint64]string   // content of strings
+	handles map[uint64]string   // "type:…", "group:…", "op:…", families "comm:…"
+	sites   map[uint64]efg.Site // callsites with their places in the source
+	places  map[uint64]string   // of others: module and offset
+	sizes   map[uint64]uint64   // bytes of datatypes
 	regions map[uint64]string
 }
 
-// NewNames prepares the names of everything that the definitions of a run
-// define. sites are the places in the source of its callsites.
+// NewNames prepares the names of everything that the definitions of a process
+// define. sites are the places in the source of callsites.
 func NewNames(defs []efg.Def, sites []efg.Site) *Names {
+	return newNames(defs, siteTable(sites))
+}
+
+func siteTable(sites []efg.Site) map[uint64]efg.Site {
+	t := make(map[uint64]efg.Site, len(sites))
+	for _, s := range sites {
+		t[s.Word] = s
+	}
+	return t
+}
+
+func newNames(defs []efg.Def, sites map[uint64]efg.Site) *Names {
 	n := &Names{
 		strings: map[uint64]string{}, handles: map[uint64]string{}, places: map[uint64]string{},
-		funcs: map[uint64]string{}, sizes: map[uint64]uint64{}, regions: map[uint64]string{},
+		sites: sites, sizes: map[uint64]uint64{}, regions: map[uint64]string{},
 	}
 	modules := map[uint64]string{}
 	for _, d := range defs {
@@ -38,10 +50,6 @@ func NewNames(defs []efg.Def, sites []efg.Site) *Names {
 	}
 	for i := range defs {
 		n.add(&defs[i], modules)
-	}
-	for _, s := range sites {
-		n.places[s.Word] = s.Place
-		n.funcs[s.Word] = s.Func
 	}
 	n.nameHandles(defs)
 	return n
@@ -60,7 +68,7 @@ func (n *Names) add(d *efg.Def, modules map[uint64]string) {
 			n.regions[d.Words[0]] = string(d.Data)
 		}
 	case efg.DefSite:
-		if len(d.Words) > 1 {
+		if _, ok := n.sites[d.Word]; !ok && len(d.Words) > 1 {
 			n.places[d.Word] = fmt.Sprintf("%s+%#x", modules[d.Words[0]], d.Words[1])
 		}
 	}
@@ -95,7 +103,7 @@ var defPrefix = map[efg.DefKind]string{
 }
 
 // shortDigits is how many hex digits a handle's text has, unless two handles
-// of the run share them.
+// of the process share them.
 const shortDigits = 8
 
 // nameHandles gives every defined handle the shortest text that tells it apart.
@@ -134,6 +142,9 @@ func handleDigits(hash bool, word uint64) string {
 
 // Place is the place in the source of a callsite word.
 func (n *Names) Place(site uint64) string {
+	if s, ok := n.sites[site]; ok {
+		return s.Place
+	}
 	if s, ok := n.places[site]; ok {
 		return s
 	}
@@ -141,7 +152,7 @@ func (n *Names) Place(site uint64) string {
 }
 
 // Func is the function that holds a callsite, "" if unknown.
-func (n *Names) Func(site uint64) string { return n.funcs[site] }
+func (n *Names) Func(site uint64) string { return n.sites[site].Func }
 
 // TypeSize returns the size in bytes of a datatype.
 func (n *Names) TypeSize(word uint64) (size uint64, ok bool) {

@@ -16,24 +16,17 @@ import (
 // Run reconstructs the processes of a run file.
 type Run struct {
 	run   *efg.Run
-	names *Names
+	sites map[uint64]efg.Site
 }
 
 // NewRun prepares the reconstruction of a run.
 func NewRun(r *efg.Run) (*Run, error) {
-	defs, err := r.Definitions()
-	if err != nil {
-		return nil, err
-	}
 	sites, err := r.Sites()
 	if err != nil {
 		return nil, err
 	}
-	return &Run{r, NewNames(defs, sites)}, nil
+	return &Run{r, siteTable(sites)}, nil
 }
-
-// Names are the names of the run's identities.
-func (r *Run) Names() *Names { return r.names }
 
 // Process reads Procs[i] of the run file.
 func (r *Run) Process(i int) (*Process, error) {
@@ -41,7 +34,7 @@ func (r *Run) Process(i int) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	return NewProcess(p, r.names), nil
+	return NewProcess(p, newNames(p.Defs, r.sites)), nil
 }
 
 // Process is a process whose events can be iterated. Each of its streams must be
@@ -100,6 +93,9 @@ func (p *Process) trackActive() {
 		}
 	}
 }
+
+// Names are the names of the process's identities.
+func (p *Process) Names() *Names { return p.names }
 
 // Data is the process's recorded data.
 func (p *Process) Data() *efg.Process { return p.proc }

@@ -69,7 +69,7 @@ type summary struct {
 	Dropped    uint64          `json:"dropped"`
 	Nodes      uint64          `json:"nodes"`
 	Edges      uint64          `json:"edges"`
-	Graphs     int             `json:"graphs"` // different ones
+	Graphs     int             `json:"shapes"` // of graphs: equal but for arguments and weights
 	Ratio      float64         `json:"ratio"`
 	Complete   int             `json:"complete"`
 	Streams    []streamSummary `json:"streams"`
@@ -102,7 +102,7 @@ func summarize(path string, r *efg.Run) *summary {
 		Queries: m.Queries, Buffers: m.Buffers, Processes: len(r.Procs), Missing: missing(r),
 		Streams: []streamSummary{},
 	}
-	graphs := map[uint32]bool{}
+	graphs := map[int]bool{}
 	for i := range r.Procs {
 		p := &r.Procs[i]
 		s.Programs = addOnce(s.Programs, strings.Join(p.Command, " "))
@@ -110,7 +110,7 @@ func summarize(path string, r *efg.Run) *summary {
 		s.Hosts = addOnce(s.Hosts, p.Host)
 		for j := range p.Streams {
 			s.add(p, &p.Streams[j])
-			graphs[p.Streams[j].Graph] = true
+			graphs[p.Streams[j].Class] = true
 		}
 	}
 	s.Graphs = len(graphs)
@@ -188,7 +188,7 @@ func (s *summary) write(out io.Writer, streams bool) error {
 	fmt.Fprintf(w, "ranks\t%d%s\n", s.Processes, s.missingText())
 	fmt.Fprintf(w, "threads\t%d\n", s.Threads)
 	fmt.Fprintf(w, "events\t%d\n", s.Events)
-	fmt.Fprintf(w, "graph\t%d nodes, %d edges; %d different graphs\n", s.Nodes, s.Edges, s.Graphs)
+	fmt.Fprintf(w, "graph\t%d nodes, %d edges; %d different shapes\n", s.Nodes, s.Edges, s.Graphs)
 	fmt.Fprintf(w, "ratio\t%.1f (%d bytes as a list of events)\n", s.Ratio, s.linearSize)
 	fmt.Fprintf(w, "complete\t%d of %d streams\n", s.Complete, s.Threads)
 	if err := w.Flush(); err != nil {

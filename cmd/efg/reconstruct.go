@@ -155,16 +155,16 @@ func verify(r *efg.Run, procs []int, thread int, out io.Writer) error {
 	defer w.Flush()
 	var streams, failed int
 	var events uint64
+	v := efg.NewVerifier(r)
 	for _, i := range procs {
 		threads, err := threadsOf(&r.Procs[i], thread)
 		if err != nil {
 			return err
 		}
-		for _, j := range threads {
-			info := &r.Procs[i].Streams[j]
+		for k, err := range v.Process(i, threads) {
+			info := &r.Procs[i].Streams[threads[k]]
 			streams++
 			events += info.Events
-			err := verifyStream(r, i, j)
 			if err != nil {
 				failed++
 			}
@@ -173,24 +173,16 @@ func verify(r *efg.Run, procs []int, thread int, out io.Writer) error {
 			}
 		}
 	}
+	if err := v.Close(); err != nil {
+		failed++
+		fmt.Fprintf(w, "WRONG: %v\n", err)
+	}
 	if failed > 0 {
 		fmt.Fprintf(w, "%d of %d streams differ from what was recorded\n", failed, streams)
 		return &exitError{status: 1}
 	}
 	fmt.Fprintf(w, "all %d events of %d streams are as recorded\n", events, streams)
 	return nil
-}
-
-func verifyStream(r *efg.Run, i, j int) error {
-	defs, err := r.Defs(i)
-	if err != nil {
-		return err
-	}
-	s, err := r.Stream(i, j)
-	if err != nil {
-		return err
-	}
-	return s.Verify(defs)
 }
 
 func verdict(s *efg.StreamInfo, err error) string {

@@ -1,0 +1,244 @@
+package efg
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/bits"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// A column is a list of integers. It is stored in whichever of these encodings
+// is the smallest. FORMAT.md, "Columns", specifies them.
+const (
+	columnRaw       = iota // uvarints
+	columnPacked           // smallest value, width, then width bits of each difference from it
+	columnZstd             // uvarints, as one zstd frame
+	columnAdaptive         // adaptive range coder
+	columnOrder1           // the same, the class of a value predicted by the one before
+	columnPredicted        // the same, values predicted by what followed the two before
+	columnEncodings
+)
+
+// fewValues is the length from which a column is only given to the adaptive
+// coder, which is slow to decode, if that saves a tenth.
+const fewValues = 1 << 17
+
+// encodeColumn returns the smallest encoding of a column that is not empty.
+func encodeColumn(vals []uint64) (encoding int, payload []byte) {
+	raw := make([]byte, 0, len(vals)+len(vals)/4)
+	for _, v := range vals {
+		raw = appendUvarint(raw, v)
+	}
+	best, payload := columnRaw, raw
+	try := func(encoding int, b []byte) {
+		if len(b) < len(payload) {
+			best, payload = encoding, b
+		}
+	}
+	try(columnPacked, packColumn(vals))
+	if len(raw) > 32 {
+		try(columnZstd, zstdEncoder().EncodeAll(raw, nil))
+	}
+	if len(vals) < 4 {
+		return best, payload
+	}
+	fast, before := best, payload
+	try(columnAdaptive, adaptColumn(vals, columnAdaptive))
+	try(columnOrder1, adaptColumn(vals, columnOrder1))
+	try(columnPredicted, adaptColumn(vals, columnPredicted))
+	if len(vals) >= fewValues && len(payload) > len(before)/10*9 {
+		return fast, before
+	}
+	return best, payload
+}
+
+func packColumn(vals []uint64) []byte {
+	low, high := vals[0], vals[0]
+	for _, v := range vals {
+		low, high = min(low, v), max(high, v)
+	}
+	width := bits.Len64(high - low)
+	b := append(appendUvarint(nil, low), byte(width))
+	var acc uint64
+	have := 0
+	for _, v := range vals {
+		v -= low
+		acc |= v << have
+		if have+width >= 64 {
+			b = appendU64(b, acc)
+			acc = v >> (64 - have) // 0 if have is 0
+			have -= 64
+		}
+		have += width
+	}
+	for ; have > 0; have -= 8 {
+		b = append(b, byte(acc))
+		acc >>= 8
+	}
+	return b
+}
+
+func adaptColumn(vals []uint64, encoding int) []byte {
+	e := newRangeEncoder()
+	m := &valueModel{order1: encoding == columnOrder1}
+	if encoding != columnPredicted {
+		for _, v := range vals {
+			e.value(m, v)
+		}
+		return e.finish()
+	}
+	var p predictor
+	for _, v := range vals {
+		guess, known := p.guess()
+		hit := uint32(0)
+		if known && guess == v {
+			hit = 1
+		}
+		if known {
+			e.bit(p.model(), hit)
+		}
+		if hit == 0 {
+			e.value(m, v)
+		}
+		p.next(v, known, hit)
+	}
+	return e.finish()
+}
+
+// predictor guesses the next value: what followed the last time that the two
+// values before were the same.
+type predictor struct {
+	a, b    uint64
+	follow  map[[2]uint64]uint64
+	history uint32 // whether the last guesses were right
+	hits    [16]bitModel
+}
+
+func (p *predictor) guess() (v uint64, known bool) {
+	v, known = p.follow[[2]uint64{p.a, p.b}]
+	return v, known
+}
+
+func (p *predictor) model() *bitModel { return &p.hits[p.history&15] }
+
+func (p *predictor) next(v uint64, known bool, hit uint32) {
+	if known {
+		p.history = p.history<<1 | hit
+	}
+	if p.follow == nil {
+		p.follow = map[[2]uint64]uint64{}
+	}
+	p.follow[[2]uint64{p.a, p.b}] = v
+	p.a, p.b = p.b, v
+}
+
+var errColumn = errors.New("broken column")
+
+// decodeColumn reads n values.
+func decodeColumn(encoding int, payload []byte, n int) ([]uint64, error) {
+	vals := make([]uint64, n)
+	switch encoding {
+	case columnRaw:
+		return vals, unpackUvarints(payload, vals)
+	case columnPacked:
+		return vals, unpackBits(payload, vals)
+	case columnZstd:
+		raw, err := unpackZstd(payload, uint64(n)*binary.MaxVarintLen64)
+		if err != nil {
+			return nil, err
+		}
+		return vals, unpackUvarints(raw, vals)
+	case columnAdaptive, columnOrder1, columnPredicted:
+		return vals, unadaptColumn(encoding, payload, vals)
+	}
+	return nil, fmt.Errorf("%w: unknown encoding %d", errColumn, encoding)
+}
+
+func unpackUvarints(b []byte, vals []uint64) error {
+	for i := range vals {
+		v, n := binary.Uvarint(b)
+		if n <= 0 {
+			return fmt.Errorf("%w: value %d of %d is missing", errColumn, i, len(vals))
+		}
+		vals[i] = v
+		b = b[n:]
+	}
+	if len(b) != 0 {
+		return fmt.Errorf("%w: %w", errColumn, errTrailing)
+	}
+	return nil
+}
+
+func unpackBits(b []byte, vals []uint64) error {
+	low, n := binary.Uvarint(b)
+	if n <= 0 || n == len(b) || b[n] > 64 {
+		return fmt.Errorf("%w: no width", errColumn)
+	}
+	width := int(b[n])
+	b = b[n+1:]
+	if (len(vals)*width+7)/8 != len(b) {
+		return fmt.Errorf("%w: %d bytes for %d values of %d bits", errColumn, len(b), len(vals), width)
+	}
+	at := 0
+	for i := range vals {
+		vals[i] = low + bitsAt(b, at, width)
+		at += width
+	}
+	return nil
+}
+
+// bitsAt returns width bits of b from bit at on.
+func bitsAt(b []byte, at, width int) uint64 {
+	var v uint64
+	for got := 0; got < width; {
+		have := 8 - at&7
+		v |= uint64(b[at>>3]>>(at&7)) << got
+		got += have
+		at += have
+	}
+	if width < 64 {
+		v &= 1<<width - 1
+	}
+	return v
+}
+
+func unadaptColumn(encoding int, payload []byte, vals []uint64) error {
+	d := newRangeDecoder(payload)
+	m := &valueModel{order1: encoding == columnOrder1}
+	var p predictor
+	for i := range vals {
+		if encoding != columnPredicted {
+			vals[i] = d.value(m)
+			continue
+		}
+		guess, known := p.guess()
+		hit := uint32(0)
+		if known {
+			hit = d.bit(p.model())
+		}
+		if hit != 0 {
+			vals[i] = guess
+		} else {
+			vals[i] = d.value(m)
+		}
+		p.next(vals[i], known, hit)
+	}
+	if len(d.in) != 0 {
+		return fmt.Errorf("%w: %w", errColumn, errTrailing)
+	}
+	return nil
+}
+
+// unpackZstd expands a frame to at most limit bytes.
+func unpackZstd(payload []byte, limit uint64) ([]byte, error) {
+	var h zstd.Header // the decoder trusts the frame's own size for its first allocation
+	if err := h.Decode(payload); err != nil {
+		return nil, err
+	}
+	if !h.HasFCS || h.FrameContentSize > min(limit, maxBlock) {
+		return nil, fmt.Errorf("%w: frame of %d bytes", errColumn, h.FrameContentSize)
+	}
+	return zstdDecoder().DecodeAll(payload, make([]byte, 0, h.FrameContentSize))
+}

@@ -1,0 +1,284 @@
+package efg
+
+import "math/bits"
+
+// An adaptive binary range coder for columns of integers. It needs no tables in
+// the file and learns within a few dozen values, which is what most columns of
+// a run file have. FORMAT.md, "Adaptive columns", specifies the code.
+//
+// A value is coded as a class and the bits below it. Classes 0 to 15 are the
+// values themselves; larger values have the class of their length in bits and
+// their second highest bit. The next modelBits bits are modelled, too; what is
+// below is stored as it is.
+
+const (
+	smallValues = 16
+	classBits   = 8
+	modelBits   = 6
+	probBits    = 16
+	rangeTop    = 1 << 24
+)
+
+// classOf returns the class of v and how many bits follow.
+func classOf(v uint64) (class uint32, rest int) {
+	if v < smallValues {
+		return uint32(v), 0
+	}
+	n := bits.Len64(v)
+	return smallValues + uint32(n-5)<<1 + uint32(v>>(n-2)&1), n - 2
+}
+
+// classBase is the smallest value of a class, and how many bits follow.
+func classBase(class uint32) (base uint64, rest int) {
+	if class < smallValues {
+		return uint64(class), 0
+	}
+	c := class - smallValues
+	n := int(c>>1) + 5
+	return (2 | uint64(c&1)) << (n - 2), n - 2
+}
+
+const maxClass = smallValues + (64-5)<<1 + 1
+
+// bitModel is the probability that a bit is 0. It adapts fast at first.
+type bitModel struct {
+	p    uint16 // of 0, in 1/2^16
+	seen uint8
+}
+
+const adaptLimit = 30
+
+// rates[n] is 2^16/(n+1.5): how far the n-th bit moves the probability.
+var rates = func() (r [adaptLimit + 1]uint32) {
+	for i := range r {
+		r[i] = uint32(2 << 16 / (2*i + 3))
+	}
+	return r
+}()
+
+func (m *bitModel) zero() uint32 {
+	if m.seen == 0 {
+		return 1 << (probBits - 1)
+	}
+	return uint32(m.p)
+}
+
+func (m *bitModel) update(bit uint32) {
+	p := m.zero()
+	rate := rates[m.seen]
+	if bit == 0 {
+		p += uint32(uint64(1<<probBits-p) * uint64(rate) >> 16)
+	} else {
+		p -= uint32(uint64(p) * uint64(rate) >> 16)
+	}
+	m.p = uint16(min(max(p, 1<<5), 1<<probBits-1<<5))
+	if m.seen < adaptLimit {
+		m.seen++
+	}
+}
+
+// valueModel is the adaptive model of one column's values. With order 1 the
+// class is predicted from the one before.
+type valueModel struct {
+	order1  bool
+	last    uint32
+	classes [1 << classBits]*[1 << classBits]bitModel
+	below   [1 << classBits]*[1 << modelBits]bitModel
+}
+
+func (m *valueModel) classTree() *[1 << classBits]bitModel {
+	ctx := uint32(0)
+	if m.order1 {
+		ctx = m.last
+	}
+	t := m.classes[ctx]
+	if t == nil {
+		t = new([1 << classBits]bitModel)
+		m.classes[ctx] = t
+	}
+	return t
+}
+
+func (m *valueModel) belowTree(class uint32) *[1 << modelBits]bitModel {
+	t := m.below[class]
+	if t == nil {
+		t = new([1 << modelBits]bitModel)
+		m.below[class] = t
+	}
+	return t
+}
+
+// rangeEncoder is the carry-less form of the LZMA range coder.
+type rangeEncoder struct {
+	out   []byte
+	low   uint64
+	rng   uint32
+	cache byte
+	size  int // bytes held back: the cache and 0xff bytes after it
+}
+
+func newRangeEncoder() *rangeEncoder { return &rangeEncoder{rng: ^uint32(0), size: 1} }
+
+func (e *rangeEncoder) shiftLow() {
+	if e.low < 0xff000000 || e.low >= 1<<32 {
+		carry := byte(e.low >> 32)
+		b := e.cache
+		for ; e.size > 0; e.size-- {
+			e.out = append(e.out, b+carry)
+			b = 0xff
+		}
+		e.cache = byte(e.low >> 24)
+	}
+	e.size++
+	e.low = e.low & 0x00ffffff << 8
+}
+
+func (e *rangeEncoder) bit(m *bitModel, bit uint32) {
+	bound := e.rng >> probBits * m.zero()
+	if bit == 0 {
+		e.rng = bound
+	} else {
+		e.low += uint64(bound)
+		e.rng -= bound
+	}
+	m.update(bit)
+	for e.rng < rangeTop {
+		e.rng <<= 8
+		e.shiftLow()
+	}
+}
+
+// direct writes the low n bits of v without a model.
+func (e *rangeEncoder) direct(v uint64, n int) {
+	for n--; n >= 0; n-- {
+		e.rng >>= 1
+		if v>>n&1 != 0 {
+			e.low += uint64(e.rng)
+		}
+		for e.rng < rangeTop {
+			e.rng <<= 8
+			e.shiftLow()
+		}
+	}
+}
+
+func (e *rangeEncoder) value(m *valueModel, v uint64) {
+	class, rest := classOf(v)
+	t := m.classTree()
+	at := uint32(1)
+	for i := classBits - 1; i >= 0; i-- {
+		b := class >> i & 1
+		e.bit(&t[at], b)
+		at = at<<1 | b
+	}
+	m.last = class
+	if rest == 0 {
+		return
+	}
+	below := m.belowTree(class)
+	k := min(rest, modelBits)
+	at = 1
+	for i := rest - 1; i >= rest-k; i-- {
+		b := uint32(v>>i) & 1
+		e.bit(&below[at], b)
+		at = at<<1 | b
+	}
+	e.direct(v, rest-k)
+}
+
+// finish returns the code. Zero bytes at its end are left away: the decoder
+// reads zeros beyond the end.
+func (e *rangeEncoder) finish() []byte {
+	for range 5 {
+		e.shiftLow()
+	}
+	out := e.out[1:] // the first byte is always 0
+	for len(out) > 0 && out[len(out)-1] == 0 {
+		out = out[:len(out)-1]
+	}
+	return out
+}
+
+type rangeDecoder struct {
+	in   []byte
+	rng  uint32
+	code uint32
+	over int // bytes read beyond the end
+}
+
+func newRangeDecoder(in []byte) *rangeDecoder {
+	d := &rangeDecoder{in: in, rng: ^uint32(0)}
+	for range 4 {
+		d.code = d.code<<8 | uint32(d.next())
+	}
+	return d
+}
+
+func (d *rangeDecoder) next() byte {
+	if len(d.in) == 0 {
+		d.over++
+		return 0
+	}
+	b := d.in[0]
+	d.in = d.in[1:]
+	return b
+}
+
+func (d *rangeDecoder) bit(m *bitModel) uint32 {
+	bound := d.rng >> probBits * m.zero()
+	bit := uint32(0)
+	if d.code < bound {
+		d.rng = bound
+	} else {
+		d.code -= bound
+		d.rng -= bound
+		bit = 1
+	}
+	m.update(bit)
+	for d.rng < rangeTop {
+		d.rng <<= 8
+		d.code = d.code<<8 | uint32(d.next())
+	}
+	return bit
+}
+
+func (d *rangeDecoder) direct(n int) (v uint64) {
+	for range n {
+		d.rng >>= 1
+		v <<= 1
+		if d.code >= d.rng {
+			d.code -= d.rng
+			v |= 1
+		}
+		for d.rng < rangeTop {
+			d.rng <<= 8
+			d.code = d.code<<8 | uint32(d.next())
+		}
+	}
+	return v
+}
+
+func (d *rangeDecoder) value(m *valueModel) uint64 {
+	t := m.classTree()
+	at := uint32(1)
+	for range classBits {
+		at = at<<1 | d.bit(&t[at])
+	}
+	class := at - 1<<classBits
+	m.last = class
+	if class > maxClass { // not made by an encoder
+		class = maxClass
+	}
+	base, rest := classBase(class)
+	if rest == 0 {
+		return base
+	}
+	below := m.belowTree(class)
+	k := min(rest, modelBits)
+	at = 1
+	for range k {
+		at = at<<1 | d.bit(&below[at])
+	}
+	v := base | uint64(at-1<<k)<<(rest-k)
+	return v | d.direct(rest-k)
+}

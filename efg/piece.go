@@ -1,0 +1,178 @@
+package efg
+
+import (
+	"encoding/binary"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// A piece is a class of units, or as many of its members as a block should
+// hold: the shape, the cells that are equal in all members, and for each other
+// cell the sequence of its values over the members.
+type piece struct {
+	kind    unitKind
+	shape   []uint64
+	members uint64
+	cells   []pieceCell
+	bodies  []*seqBody // of the cells that are sequences, in the order of first use
+	known   map[string]uint64
+	wide    []uint64
+	wides   map[uint64]uint64
+}
+
+// pieceCell is a cell over the members of a piece. Peers have two forms, of
+// which one is stored.
+type pieceCell struct {
+	kind       cellKind
+	role       int
+	value      memberValues
+	relative   memberValues
+	noRelative bool // a member has a wide word
+}
+
+// memberValues are the values of a cell over the members.
+type memberValues struct {
+	first      uint64
+	n          uint64
+	raw, delta *SeqWriter // nil while all are equal
+}
+
+var memberWindow = [SeqLevels]uint32{512, 128, 128}
+
+func (m *memberValues) push(v uint64) {
+	if m.raw == nil {
+		if m.n == 0 {
+			m.first = v
+		}
+		if v == m.first {
+			m.n++
+			return
+		}
+		m.raw, m.delta = newFolder(false, memberWindow), newFolder(true, memberWindow)
+		for range m.n {
+			m.raw.Push(m.first)
+			m.delta.Push(m.first)
+		}
+	}
+	m.raw.Push(v)
+	m.delta.Push(v)
+	m.n++
+}
+
+func (m *memberValues) varies() bool { return m.raw != nil }
+
+func (m *memberValues) size() int {
+	if m.raw == nil {
+		return 1
+	}
+	return min(len(m.raw.code), len(m.delta.code))
+}
+
+// body folds the values.
+func (m *memberValues) body() *seqBody {
+	if r, d := m.raw.Seq(), m.delta.Seq(); len(d.code) < len(r.code) {
+		return newBody(formDelta, codeSymbols(d.code))
+	} else {
+		return newBody(0, codeSymbols(r.code))
+	}
+}
+
+func newPiece(u *unit) *piece {
+	p := &piece{kind: u.kind, shape: u.shape, cells: make([]pieceCell, len(u.cells)),
+		known: map[string]uint64{}, wides: map[uint64]uint64{}}
+	for i := range u.cells {
+		p.cells[i].kind, p.cells[i].role = u.cells[i].kind, u.cells[i].role
+	}
+	return p
+}
+
+// add makes u, which has the piece's shape, its next member. text gives texts
+// their numbers.
+func (p *piece) add(u *unit, text func(string) uint64) {
+	for i := range u.cells {
+		c, to := &u.cells[i], &p.cells[i]
+		switch c.kind {
+		case cellText:
+			to.value.push(text(c.text))
+		case cellSeq:
+			to.value.push(p.bodyNumber(c.body))
+		case cellWide:
+			to.value.push(p.wideNumber(c.v)<<3 | tokenWide)
+			to.noRelative = true
+		case cellPeer:
+			to.kind = cellPeer
+			to.value.push(c.v)
+			to.relative.push(c.alt)
+		case cellWord:
+			to.value.push(c.v)
+			to.relative.push(c.v)
+		default:
+			to.value.push(c.v)
+		}
+	}
+	p.members++
+}
+
+func (p *piece) bodyNumber(b *seqBody) uint64 {
+	n, ok := p.known[b.key]
+	if !ok {
+		n = uint64(len(p.bodies))
+		p.known[b.key] = n
+		p.bodies = append(p.bodies, b)
+	}
+	return n
+}
+
+func (p *piece) wideNumber(w uint64) uint64 {
+	n, ok := p.wides[w]
+	if !ok {
+		n = uint64(len(p.wide))
+		p.wides[w] = n
+		p.wide = append(p.wide, w)
+	}
+	return n
+}
+
+// size estimates how much the piece adds to its block, in bytes before they
+// are compressed.
+func (p *piece) size() int {
+	n := len(p.shape) + 9*len(p.wide)
+	for i := range p.cells {
+		n += p.cells[i].value.size()
+	}
+	for _, b := range p.bodies {
+		n += len(b.key)
+	}
+	return n
+}
+
+// chosen returns the form of a cell that is stored: the relative one if it is
+// equal in all members, or if it folds better.
+func (c *pieceCell) chosen() *memberValues {
+	if c.kind != cellPeer || c.noRelative {
+		return &c.value
+	}
+	if c.value.varies() && (!c.relative.varies() || c.relative.size() <= c.value.size()) {
+		return &c.relative
+	}
+	return &c.value
+}
+
+// isEither tells whether both forms of a cell are equal in all members.
+func (c *pieceCell) isEither() bool {
+	return c.kind == cellPeer && !c.noRelative && !c.value.varies() && !c.relative.varies()
+}
+
+// shapeKey identifies a class.
+type shapeKey [2]uint64
+
+func keyOf(kind unitKind, shape []uint64) shapeKey {
+	b := make([]byte, 0, 8*len(shape)+1)
+	b = append(b, byte(kind))
+	for _, v := range shape {
+		b = binary.LittleEndian.AppendUint64(b, v)
+	}
+	h := xxhash.Sum64(b)
+	b = binary.LittleEndian.AppendUint64(b, h)
+	return shapeKey{h, xxhash.Sum64(b)}
+}

@@ -1,0 +1,201 @@
+package efg
+
+import "math/bits"
+
+// place is what the shape of a unit tells of one of its cells.
+type place struct {
+	what   cellKind // cellNumber, cellWord, cellText or cellSeq
+	column int      // of its constant values
+	role   int      // cellSeq
+	// The group of cells whose last value predicts this one's: for words what
+	// they are words of (header, or kind of definition) and their number there.
+	of    uint64
+	index int
+	node  int  // of a graph's cell
+	peer  bool // a word that may hold a rank
+}
+
+// Columns of a block of pieces. Those of the roles' sequences follow.
+const (
+	colPiece  = iota // members × 2 + kind
+	colShape         // number of nodes or definitions
+	colHeader        // of a node: number in the block + 1; 0: a new one
+	colNewHeader
+	colMask // changes against the last node with this header
+	colFlags
+	colEdges
+	colTo // differences from the next node
+	colDefKind
+	colDefWords
+	colVaries // of a cell, if the piece has several members: 1: it varies
+	colWeight // differences from the weight before
+	colCount
+	colFixed
+	colDeviation // of lengths from what is expected
+	colLength
+	colText    // differences from the text before
+	colSeq     // numbers of bodies in the piece: 0: the next one; n: the n-th before it
+	colBody    // the same for the piece's bodies in the block
+	colBodies  // bodies that a varying cell adds
+	colForm    // of a varying cell: 1: relative
+	colWides   // number of wide words
+	colWide    // wide words
+	colDefWord // colDefWord+7: word 7 and later ones
+	colWord    = colDefWord + 8
+	colRoles   = colWord + MaxWords
+)
+
+func roleColumn(role int) int { return colRoles + role*bodyColumns }
+
+// layout lists the cells of a unit of this shape; flatten makes them. The shape
+// must be whole.
+func layout(kind unitKind, shape []uint64) []place {
+	l := &layouter{shape: shape[1:]}
+	for i := range int(shape[0]) {
+		if kind == unitGraph {
+			l.node = i
+			l.graphNode()
+		} else {
+			l.def()
+		}
+	}
+	return l.places
+}
+
+type layouter struct {
+	shape  []uint64
+	node   int
+	places []place
+}
+
+// objectOf tells whether node i has an object word that is not demoted: its
+// cells are then those of the words 1 and 2 and so on.
+func (p *readPiece) objectOf(node int) bool { return p.masks[node]>>objectWord&1 == 0 }
+
+func (l *layouter) next() uint64 {
+	v := l.shape[0]
+	l.shape = l.shape[1:]
+	return v
+}
+
+func (l *layouter) add(p place) { l.places = append(l.places, p) }
+
+func (l *layouter) number(column int) { l.add(place{what: cellNumber, column: column}) }
+
+func (l *layouter) seq(role, length int) {
+	l.number(length)
+	l.add(place{what: cellSeq, column: colSeq, role: role})
+}
+
+func (l *layouter) graphNode() {
+	header, mask, flags, edges := l.next(), l.next(), l.next(), l.next()
+	l.shape = l.shape[edges:]
+	for k := 1; k < int(header>>24&0xff); k++ {
+		if mask>>k&1 == 0 {
+			l.add(place{what: cellWord, column: colWord + k, of: header, index: k, node: l.node, peer: isPeer(header, k)})
+		}
+	}
+	for range edges {
+		l.number(colWeight)
+		l.number(colCount)
+		l.number(colFixed)
+	}
+	if flags&nodeCounts != 0 {
+		l.seq(roleCounts, colLength)
+	}
+	if edges > 1 {
+		l.seq(roleRuns, colDeviation)
+	}
+	for k := range bits.OnesCount64(mask) {
+		l.seq(roleValues, colDeviation)
+		if flags&(nodeElems<<k) != 0 {
+			l.seq(roleElems, colLength)
+		}
+	}
+}
+
+func (l *layouter) def() {
+	kind, flags, words := l.next(), l.next(), l.next()
+	word := func(k int) {
+		l.add(place{what: cellWord, column: colDefWord + min(k, 7), of: kind, index: k})
+	}
+	if flags&defDerived == 0 {
+		word(0)
+	}
+	if flags&defData != 0 {
+		l.add(place{what: cellText, column: colText})
+	}
+	if DefKind(kind) == DefVec {
+		l.seq(roleVec, colLength)
+	}
+	for k := range words {
+		word(int(k) + 1)
+	}
+}
+
+// predictions are the last values of cells, which predict the next ones. Both
+// the writer and the reader of a block keep them.
+type predictions struct {
+	words  map[wordGroup]uint64
+	site   uint64 // token of the callsite of the node at hand
+	weight uint64
+	text   uint64
+	masks  map[uint64]uint64
+}
+
+type wordGroup struct {
+	of, site uint64
+	index    int
+}
+
+func newPredictions() *predictions {
+	return &predictions{words: map[wordGroup]uint64{}, masks: map[uint64]uint64{}}
+}
+
+func (p *predictions) group(at *place) wordGroup {
+	g := wordGroup{of: at.of, index: at.index}
+	if at.column >= colWord && at.index > 1 {
+		g.site = p.site
+	}
+	return g
+}
+
+// word returns the token that is predicted: that of the last word of this kind
+// from this callsite, or else from any.
+func (p *predictions) word(at *place) (predicted uint64) {
+	g := p.group(at)
+	predicted, ok := p.words[g]
+	if !ok {
+		any := g
+		any.site = 0
+		predicted = p.words[any]
+	}
+	return predicted
+}
+
+func (p *predictions) noteWord(at *place, token uint64) {
+	g := p.group(at)
+	p.words[g] = token
+	if g.site != 0 {
+		g.site = 0
+		p.words[g] = token
+	}
+	if at.column == colWord+1 {
+		p.site = token
+	}
+}
+
+// tokenChange codes a token given the one that was predicted.
+func tokenChange(token, predicted uint64) uint64 {
+	if token&7 == predicted&7 {
+		return zigzag(int64(token>>3)-int64(predicted>>3)) << 1
+	}
+	return token<<1 | 1
+}
+
+func tokenChanged(change, predicted uint64) uint64 {
+	if change&1 == 0 {
+		return uint64(int64(predicted>>3)+unzigzag(change>>1))<<3 | predicted&7
+	}
+	return change >> 1
+}

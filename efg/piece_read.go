@@ -1,0 +1,526 @@
+package efg
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"sync"
+)
+
+// readPiece is a piece as it is in a file.
+type readPiece struct {
+	kind    unitKind
+	shape   []uint64
+	key     shapeKey
+	members uint64
+	places  []place
+	masks   []uint64 // of a graph's nodes
+	cells   []readCell
+	bodies  []*seqBody
+	wide    []uint64
+
+	mu     sync.Mutex
+	values [][]uint64 // of varying cells, once several members were asked for
+	asked  uint64
+}
+
+type readCell struct {
+	v      uint64   // if it does not vary
+	values *seqBody // if it does
+}
+
+// pieceReader takes pieces from the columns of a block.
+type pieceReader struct {
+	*block
+	headers []uint64
+	bodies  []*seqBody
+	total   uint64 // values in the block: what bounds all counts
+	predictions
+}
+
+// readPieces decodes a block of pieces.
+func readPieces(b *block) ([]*readPiece, error) {
+	r := &pieceReader{block: b, predictions: *newPredictions()}
+	for _, c := range b.cols {
+		r.total += uint64(len(c))
+	}
+	var pieces []*readPiece
+	for b.err == nil && len(b.cols) > 0 && b.at[colPiece] < len(b.cols[colPiece]) {
+		pieces = append(pieces, r.piece())
+	}
+	return pieces, b.close()
+}
+
+func (r *pieceReader) piece() *readPiece {
+	head := r.get(colPiece)
+	p := &readPiece{kind: unitKind(head & 1), members: head >> 1}
+	if p.members == 0 {
+		r.failf("a piece without members")
+	}
+	if p.kind == unitGraph {
+		p.shape, p.masks = r.graphShape()
+	} else {
+		p.shape = r.defShape()
+	}
+	for range r.count(colWides, colWide, "wide words") {
+		p.wide = append(p.wide, r.get(colWide))
+	}
+	if r.err != nil {
+		return p
+	}
+	p.key = keyOf(p.kind, p.shape)
+	p.places = layout(p.kind, p.shape)
+	p.cells = make([]readCell, len(p.places))
+	for i := range p.places {
+		r.cell(p, &p.cells[i], &p.places[i])
+	}
+	return p
+}
+
+func (r *pieceReader) graphShape() (shape, masks []uint64) {
+	nodes := r.count(colShape, colHeader, "nodes")
+	shape = []uint64{uint64(nodes)}
+	for i := range nodes {
+		if r.err != nil {
+			break
+		}
+		header := r.header()
+		mask := r.get(colMask) ^ r.masks[header]
+		r.masks[header] = mask
+		masks = append(masks, mask)
+		flags := r.get(colFlags)
+		n := header >> 24 & 0xff
+		if n < minWords || n > MaxWords || mask>>n != 0 || mask&1 != 0 {
+			r.failf("node %d: %d words, mask %#x", i, n, mask)
+		}
+		edges := r.count(colEdges, colTo, "edges")
+		shape = append(shape, header, mask, flags, uint64(edges))
+		for range edges {
+			to := uint64(i) + 1 + uint64(unzigzag(r.get(colTo)))
+			if to >= uint64(nodes) {
+				r.failf("node %d: edge to node %d of %d", i, to, nodes)
+			}
+			shape = append(shape, to)
+		}
+	}
+	return shape, masks
+}
+
+func (r *pieceReader) header() uint64 {
+	n := r.below(colHeader, uint64(len(r.headers))+1, "header")
+	if n > 0 {
+		return r.headers[n-1]
+	}
+	h := r.get(colNewHeader)
+	r.headers = append(r.headers, h)
+	return h
+}
+
+func (r *pieceReader) defShape() []uint64 {
+	defs := r.count(colShape, colDefKind, "definitions")
+	shape := []uint64{uint64(defs)}
+	for range defs {
+		k := r.get(colDefKind)
+		if DefKind(k>>defFlags) > DefNamed || k>>defFlags > 0xff {
+			r.failf("unknown kind %d of a definition", k>>defFlags)
+		}
+		words := r.below(colDefWords, r.total, "number of words")
+		shape = append(shape, k>>defFlags, k&(1<<defFlags-1), words)
+	}
+	return shape
+}
+
+func (r *pieceReader) cell(p *readPiece, c *readCell, at *place) {
+	if p.members > 1 && r.below(colVaries, 2, "flag") == 1 {
+		r.varying(p, c, at)
+		return
+	}
+	switch at.what {
+	case cellSeq:
+		c.v = r.constantSeq(p, at)
+	case cellWord:
+		predicted := r.word(at)
+		c.v = tokenChanged(r.get(at.column), predicted)
+		r.noteWord(at, c.v)
+		if c.v&7 == tokenWide && c.v>>3 >= uint64(len(p.wide)) {
+			r.failf("wide word %d of %d", c.v>>3, len(p.wide))
+		}
+	case cellText:
+		c.v = r.text + uint64(unzigzag(r.get(at.column)))
+		r.text = c.v
+	default:
+		c.v = r.get(at.column)
+		if at.column == colWeight {
+			c.v = r.weight + uint64(unzigzag(c.v))
+			r.weight = c.v
+		}
+	}
+}
+
+func (r *pieceReader) constantSeq(p *readPiece, at *place) uint64 {
+	back := r.below(at.column, uint64(len(p.bodies))+1, "sequence")
+	if back > 0 {
+		return uint64(len(p.bodies)) - back
+	}
+	r.localBody(p, at.role)
+	return uint64(len(p.bodies)) - 1
+}
+
+// localBody takes the piece's next body.
+func (r *pieceReader) localBody(p *readPiece, role int) {
+	back := r.below(colBody, uint64(len(r.bodies))+1, "body")
+	if back == 0 {
+		r.bodies = append(r.bodies, r.body(roleColumn(role)))
+		back = 1
+	}
+	p.bodies = append(p.bodies, r.bodies[uint64(len(r.bodies))-back])
+}
+
+func (r *pieceReader) varying(p *readPiece, c *readCell, at *place) {
+	switch at.what {
+	case cellSeq:
+		for range r.count(colBodies, colBody, "bodies") {
+			r.localBody(p, at.role)
+		}
+	case cellWord:
+		r.get(colForm)
+	}
+	c.values = r.body(roleColumn(roleMember))
+}
+
+// member returns the value of a cell in a member; memberCells is faster for
+// many.
+func (p *readPiece) member(cell int, m uint64) (uint64, error) {
+	c := &p.cells[cell]
+	if c.values == nil {
+		return c.v, nil
+	}
+	it := c.values.seq(p.members, nil).Iter()
+	it.skip(m)
+	v, ok := it.Next()
+	if !ok {
+		return 0, it.Err()
+	}
+	return v, nil
+}
+
+// manyMembers is after how many members all values of the varying cells are
+// kept.
+const manyMembers = 4
+
+// memberCells appends the values of all cells in member m.
+func (p *readPiece) memberCells(dst []uint64, m uint64) ([]uint64, error) {
+	if m >= p.members {
+		return nil, fmt.Errorf("member %d of %d", m, p.members)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.asked++; p.asked == manyMembers && p.members > manyMembers {
+		if err := p.expand(); err != nil {
+			return nil, err
+		}
+	}
+	for i := range p.cells {
+		switch {
+		case p.cells[i].values == nil:
+			dst = append(dst, p.cells[i].v)
+		case p.values != nil:
+			dst = append(dst, p.values[i][m])
+		default:
+			v, err := p.member(i, m)
+			if err != nil {
+				return nil, err
+			}
+			dst = append(dst, v)
+		}
+	}
+	return dst, nil
+}
+
+// expand keeps the values of varying cells.
+func (p *readPiece) expand() error {
+	values := make([][]uint64, len(p.cells))
+	for i := range p.cells {
+		if p.cells[i].values == nil {
+			continue
+		}
+		it := p.cells[i].values.seq(p.members, nil).Iter()
+		for v, ok := it.Next(); ok; v, ok = it.Next() {
+			values[i] = append(values[i], v)
+		}
+		if uint64(len(values[i])) != p.members {
+			return it.Err()
+		}
+	}
+	p.values = values
+	return nil
+}
+
+// unflatten rebuilds what flatten took apart.
+type unflatten struct {
+	piece *readPiece
+	at    int
+	vals  []uint64
+	err   error
+}
+
+var errPiece = errors.New("broken piece")
+
+func (u *unflatten) failf(format string, args ...any) {
+	if u.err == nil {
+		u.err = fmt.Errorf("%w: "+format, append([]any{errPiece}, args...)...)
+	}
+}
+
+func (u *unflatten) number() uint64 {
+	v := u.vals[u.at]
+	u.at++
+	return v
+}
+
+func (u *unflatten) word(c *wordContext) uint64 {
+	t := u.number()
+	if t&7 == tokenWide {
+		if t>>3 >= uint64(len(u.piece.wide)) {
+			u.failf("wide word %d of %d", t>>3, len(u.piece.wide))
+			return 0
+		}
+		return u.piece.wide[t>>3]
+	}
+	return c.word(t)
+}
+
+// seq returns a sequence with its length still as the difference from what is
+// expected.
+func (u *unflatten) seq(c *wordContext) *Seq {
+	n, b := unzigzag(u.number()), u.number()
+	if b >= uint64(len(u.piece.bodies)) {
+		u.failf("sequence %d of %d", b, len(u.piece.bodies))
+		return &Seq{}
+	}
+	return u.piece.bodies[b].seq(uint64(n), c)
+}
+
+// expect gives a sequence its length.
+func (u *unflatten) expect(s *Seq, n uint64) {
+	s.n += n
+	if s.n > 0 && len(s.code) == 0 {
+		u.failf("%d values without code", s.n)
+		s.n = 0
+	}
+}
+
+// graph rebuilds the nodes of member m.
+func (p *readPiece) graph(m uint64, thread uint32, defs *defIndex, r *ranks) ([]Node, error) {
+	vals, err := p.memberCells(nil, m)
+	if err != nil {
+		return nil, err
+	}
+	u := &unflatten{piece: p, vals: vals}
+	shape := p.shape[1:]
+	nodes := make([]Node, p.shape[0])
+	for i := range nodes {
+		shape = u.node(&nodes[i], shape, &wordContext{defs: defs, thread: thread, node: uint32(i)}, r)
+	}
+	visits := visitsOf(nodes)
+	for i := range nodes {
+		u.lengths(&nodes[i], visits[i])
+	}
+	return nodes, u.err
+}
+
+func (u *unflatten) node(n *Node, shape []uint64, c *wordContext, r *ranks) (rest []uint64) {
+	header, mask, flags, edges := shape[0], shape[1], shape[2], shape[3]
+	n.Words = make([]uint64, header>>24&0xff)
+	n.Words[0], n.Mask = header, mask
+	for k := 1; k < len(n.Words); k++ {
+		if mask>>k&1 == 0 {
+			n.Words[k] = u.word(c)
+		}
+		if k == objectWord {
+			c.rank, c.size = r.in(n)
+		}
+	}
+	if edges > 0 {
+		n.Edges = make([]Edge, edges)
+	}
+	for i := range n.Edges {
+		e := &n.Edges[i]
+		e.To = uint32(shape[4+i])
+		u.edge(e)
+	}
+	if flags&nodeCounts != 0 {
+		n.Counts = u.seq(nil)
+	}
+	if edges > 1 {
+		n.Runs = u.seq(nil)
+	}
+	if mask != 0 {
+		n.Attrs = make([]Attr, bits.OnesCount64(mask))
+	}
+	for i := range n.Attrs {
+		n.Attrs[i].Values = u.seq(c)
+		if flags&(nodeElems<<i) != 0 {
+			n.Attrs[i].Elems = u.seq(c)
+		}
+	}
+	return shape[4+edges:]
+}
+
+func (u *unflatten) edge(e *Edge) {
+	e.Weight = u.number()
+	count, fixed := u.number(), u.number()
+	switch {
+	case fixed > 0:
+		e.Count, e.Fixed = count, fixed-1
+	case count == 0:
+		e.Count, e.Fixed = e.Weight, 1
+	case e.Weight%count != 0:
+		u.failf("weight %d in branch runs of %d", e.Weight, count)
+	default:
+		e.Count, e.Fixed = count, e.Weight/count
+	}
+}
+
+// lengths completes the lengths of a node's sequences.
+func (u *unflatten) lengths(n *Node, visits uint64) {
+	if n.Counts != nil {
+		u.expect(n.Counts, 0)
+	}
+	if n.Runs != nil {
+		runs := n.Counts.Len()
+		for i := range n.Edges {
+			runs += n.Edges[i].Fixed
+		}
+		u.expect(n.Runs, runs)
+	}
+	for i := range n.Attrs {
+		u.expect(n.Attrs[i].Values, visits)
+		if n.Attrs[i].Elems != nil {
+			u.expect(n.Attrs[i].Elems, 0)
+		}
+	}
+}
+
+// maxDefVec bounds the elements of a vector that is expanded for a definition.
+const maxDefVec = 1 << 24
+
+// defs rebuilds the definitions of member m.
+func (p *readPiece) defs(m uint64, text func(uint64) (string, error), rank, size int64) (*defIndex, error) {
+	vals, err := p.memberCells(nil, m)
+	if err != nil {
+		return nil, err
+	}
+	u := &unflatten{piece: p, vals: vals}
+	x := &defIndex{list: make([]Def, p.shape[0]), byWord: map[uint64]uint32{}}
+	shape := p.shape[1:]
+	left := uint64(maxDefVec)
+	for i := range x.list {
+		d := &x.list[i]
+		d.Kind = DefKind(shape[0])
+		u.def(d, shape[1], shape[2], &wordContext{defs: x, rank: rank, size: size}, text, &left)
+		if _, ok := x.byWord[d.Word]; !ok {
+			x.byWord[d.Word] = uint32(i)
+		}
+		shape = shape[3:]
+		x.below = uint32(i + 1)
+	}
+	return x, u.err
+}
+
+func (u *unflatten) def(d *Def, flags, words uint64, c *wordContext, text func(uint64) (string, error), left *uint64) {
+	if flags&defDerived == 0 {
+		d.Word = u.word(c)
+	}
+	if flags&defData != 0 {
+		s, err := text(u.number())
+		if err != nil {
+			u.failf("%w", err)
+		}
+		d.Data = []byte(s)
+	}
+	if d.Kind == DefVec {
+		u.vec(d, c, left)
+	} else if words > 0 {
+		d.Words = make([]uint64, words)
+	}
+	for k := range d.Words {
+		if d.Kind != DefVec {
+			d.Words[k] = u.word(c)
+		}
+	}
+	if flags&defDerived != 0 {
+		d.Word = derivedWord(d)
+	}
+}
+
+func (u *unflatten) vec(d *Def, c *wordContext, left *uint64) {
+	s := u.seq(c)
+	u.expect(s, 0)
+	if s.n > *left {
+		u.failf("vectors of more than %d elements", maxDefVec)
+		return
+	}
+	*left -= s.n
+	it := s.Iter()
+	for v, ok := it.Next(); ok; v, ok = it.Next() {
+		d.Words = append(d.Words, v)
+	}
+	if err := it.Err(); err != nil {
+		u.failf("%w", err)
+	}
+}
+
+// unit returns member m as a unit, for another piece. Peers get both forms:
+// the process's ranks in communicators tell the one that is not stored.
+func (p *readPiece) unit(m uint64, text func(uint64) (string, error), defs *defIndex, r *ranks) (*unit, error) {
+	vals, err := p.memberCells(nil, m)
+	if err != nil {
+		return nil, err
+	}
+	u := &unit{kind: p.kind, shape: p.shape, key: p.key, cells: make([]cell, len(vals))}
+	c := wordContext{defs: defs}
+	var object uint64
+	for i, v := range vals {
+		at := &p.places[i]
+		if at.what == cellWord && at.index == objectWord && p.kind == unitGraph {
+			object = v
+		}
+		if at.peer {
+			c.rank, c.size = r.rank, r.size
+			if p.objectOf(at.node) {
+				c.rank, c.size = r.of(c.word(object))
+			}
+		}
+		if u.cells[i], err = p.cellOf(at, v, &c, text); err != nil {
+			return nil, err
+		}
+	}
+	return u, nil
+}
+
+func (p *readPiece) cellOf(at *place, v uint64, c *wordContext, text func(uint64) (string, error)) (to cell, err error) {
+	to = cell{kind: at.what, v: v, role: at.role}
+	switch {
+	case at.what == cellSeq:
+		if v >= uint64(len(p.bodies)) {
+			return to, fmt.Errorf("%w: sequence %d of %d", errPiece, v, len(p.bodies))
+		}
+		to.body = p.bodies[v]
+	case at.what == cellText:
+		to.text, err = text(v)
+	case at.what == cellWord && v&7 == tokenWide:
+		if v>>3 >= uint64(len(p.wide)) {
+			return to, fmt.Errorf("%w: wide word %d of %d", errPiece, v>>3, len(p.wide))
+		}
+		to.kind, to.v = cellWide, p.wide[v>>3]
+	case at.peer:
+		if v&7 == tokenRelative {
+			to.v, _ = c.token(c.word(v))
+		}
+		if alt, ok := c.relative(c.word(to.v)); ok && to.v&7 == tokenNumber {
+			to.kind, to.alt = cellPeer, alt
+		}
+	}
+	return to, nil
+}

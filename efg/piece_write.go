@@ -1,0 +1,156 @@
+package efg
+
+// pieceWriter puts pieces into the columns of a block.
+type pieceWriter struct {
+	cols    columnSet
+	headers map[uint64]uint64
+	bodies  map[string]uint64
+	predictions
+}
+
+func newPieceWriter() *pieceWriter {
+	return &pieceWriter{headers: map[uint64]uint64{}, bodies: map[string]uint64{}, predictions: *newPredictions()}
+}
+
+func (w *pieceWriter) put(column int, v uint64) { w.cols.put(column, v) }
+
+func (w *pieceWriter) piece(p *piece) {
+	w.put(colPiece, p.members<<1|uint64(p.kind))
+	w.put(colShape, p.shape[0])
+	if p.kind == unitGraph {
+		w.graphShape(p.shape)
+	} else {
+		w.defShape(p.shape)
+	}
+	w.put(colWides, uint64(len(p.wide)))
+	for _, v := range p.wide {
+		w.put(colWide, v)
+	}
+	local := &localBodies{order: map[uint64]uint64{}}
+	places := layout(p.kind, p.shape)
+	for i := range places {
+		w.cell(p, &p.cells[i], &places[i], local)
+	}
+}
+
+func (w *pieceWriter) graphShape(shape []uint64) {
+	at := shape[1:]
+	for i := range shape[0] {
+		header, mask, flags, edges := at[0], at[1], at[2], at[3]
+		if n, ok := w.headers[header]; ok {
+			w.put(colHeader, n+1)
+		} else {
+			w.headers[header] = uint64(len(w.headers))
+			w.put(colHeader, 0)
+			w.put(colNewHeader, header)
+		}
+		w.put(colMask, mask^w.masks[header])
+		w.masks[header] = mask
+		w.put(colFlags, flags)
+		w.put(colEdges, edges)
+		for _, to := range at[4 : 4+edges] {
+			w.put(colTo, zigzag(int64(to-i-1)))
+		}
+		at = at[4+edges:]
+	}
+}
+
+func (w *pieceWriter) defShape(shape []uint64) {
+	for at := shape[1:]; len(at) > 0; at = at[3:] {
+		w.put(colDefKind, at[0]<<defFlags|at[1])
+		w.put(colDefWords, at[2])
+	}
+}
+
+// localBodies are the bodies of a piece that are in the block so far. The
+// piece's own numbers are in the order in which its members used them; the
+// block's are in the order of cells.
+type localBodies struct {
+	order map[uint64]uint64 // number in the piece → place in the order
+}
+
+func (w *pieceWriter) cell(p *piece, c *pieceCell, at *place, local *localBodies) {
+	values := c.chosen()
+	if p.members > 1 {
+		w.put(colVaries, flag(values.varies()))
+	}
+	if !values.varies() {
+		w.constant(p, c, at, local)
+		return
+	}
+	switch at.what {
+	case cellSeq:
+		w.varyingSeq(p, values, at, local)
+		return
+	case cellWord:
+		w.put(colForm, flag(values == &c.relative))
+	}
+	w.cols.putBody(roleColumn(roleMember), values.body())
+}
+
+func (w *pieceWriter) constant(p *piece, c *pieceCell, at *place, local *localBodies) {
+	v := c.value.first
+	switch at.what {
+	case cellSeq:
+		if n, ok := local.order[v]; ok {
+			w.put(at.column, uint64(len(local.order))-n)
+			return
+		}
+		w.put(at.column, 0)
+		local.order[v] = uint64(len(local.order))
+		w.body(p, v, at.role)
+	case cellWord:
+		predicted := w.word(at)
+		if c.isEither() && v != predicted {
+			v = c.relative.first
+		} else if values := c.chosen(); values == &c.relative {
+			v = values.first
+		}
+		w.put(at.column, tokenChange(v, predicted))
+		w.noteWord(at, v)
+	case cellText:
+		w.put(at.column, zigzag(int64(v-w.text)))
+		w.text = v
+	default:
+		if at.column == colWeight {
+			v, w.weight = zigzag(int64(v-w.weight)), v
+		}
+		w.put(at.column, v)
+	}
+}
+
+// body adds a body of the piece to the block's.
+func (w *pieceWriter) body(p *piece, number uint64, role int) {
+	b := p.bodies[number]
+	if n, ok := w.bodies[b.key]; ok {
+		w.put(colBody, uint64(len(w.bodies))-n)
+		return
+	}
+	w.bodies[b.key] = uint64(len(w.bodies))
+	w.put(colBody, 0)
+	w.cols.putBody(roleColumn(role), b)
+}
+
+// varyingSeq adds the bodies that the members have, and which member has which.
+func (w *pieceWriter) varyingSeq(p *piece, values *memberValues, at *place, local *localBodies) {
+	raw, delta := newFolder(false, memberWindow), newFolder(true, memberWindow)
+	before := uint64(len(local.order))
+	var added []uint64
+	it := values.raw.Seq().Iter()
+	for v, ok := it.Next(); ok; v, ok = it.Next() {
+		n, ok := local.order[v]
+		if !ok {
+			n = before + uint64(len(added))
+			local.order[v] = n
+			added = append(added, v)
+		}
+		raw.Push(n)
+		delta.Push(n)
+	}
+	w.put(colBodies, uint64(len(added)))
+	for _, v := range added {
+		w.body(p, v, at.role)
+	}
+	m := memberValues{raw: raw, delta: delta}
+	w.cols.putBody(roleColumn(roleMember), m.body())
+}

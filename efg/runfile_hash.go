@@ -1,0 +1,52 @@
+package efg
+
+import "github.com/cespare/xxhash/v2"
+
+// The recorder's hashes prove that nothing is lost. A file of few processes
+// keeps that of each stream; of many, sums over groups of ranks, which take the
+// same space however many there are.
+
+// exactHashes is the number of ranks up to which each stream has its hash, and
+// the largest number of groups of a world.
+const exactHashes = 256
+
+// hashGroup is a group of ranks of a world: the number of the first divided by
+// how many there are.
+type hashGroup struct{ world, group int }
+
+func hashGroupOf(p *ProcInfo, worlds []worldInfo) hashGroup {
+	if p.inIts < 0 {
+		return hashGroup{p.world, -1}
+	}
+	ranks := 1
+	for worlds[p.world].size > ranks*exactHashes {
+		ranks *= 2
+	}
+	return hashGroup{p.world, p.inIts / ranks}
+}
+
+// hashPart is what a stream adds to its group's sum.
+func hashPart(rank int, thread uint32, hash uint64) uint64 {
+	var b [24]byte
+	out := appendU64(b[:0], uint64(int64(rank)))
+	out = appendU64(out, uint64(thread))
+	return xxhash.Sum64(appendU64(out, hash))
+}
+
+func (rw *runWriter) hashColumns(cols *columnSet) {
+	done := map[hashGroup]bool{}
+	for i := range rw.procs {
+		p := &rw.procs[i]
+		if rw.exact {
+			for j := range p.Streams {
+				cols.put(indexHash, p.Streams[j].hash)
+			}
+			continue
+		}
+		g := hashGroupOf(p, rw.worlds)
+		if !done[g] {
+			done[g] = true
+			cols.put(indexHash, rw.hashes[g])
+		}
+	}
+}

@@ -1,0 +1,202 @@
+package efg
+
+import (
+	"math/bits"
+)
+
+// A statistics block holds the times of the processes of a few ranks.
+
+// statsRanks is how many ranks of a world share a block; a block begins at a
+// multiple of it, so that parts of a run that are merged keep their blocks.
+const statsRanks = 8
+
+// Columns of a statistics block.
+const (
+	statForm   = iota // of a node
+	statCount         // visits of the node − count
+	statDur           // an interval's columns
+	statGap    = statDur + intervalColumns
+	statStream = statGap + intervalColumns // nodes of a stream
+)
+
+// Columns of an interval.
+const (
+	intervalSum  = iota // above count × min
+	intervalMin         // of the single event, if there is one: these three are one then
+	intervalMax         // above min
+	intervalBins        // from that of min on; of the last one only if the form is 2
+	intervalColumns
+)
+
+// Forms of a node's statistics.
+const (
+	statNone    = iota
+	statSingle  // of one event: the minimum says all
+	statCompact // bins outside minimum and maximum are empty, and they add up to the count
+	statWhole   // as they are
+	statForms
+)
+
+// statsWriter collects the statistics of the ranks that share a block.
+type statsWriter struct {
+	cols  columnSet
+	key   [2]int
+	first int  // process
+	any   bool // a node has times
+	table []statsBlock
+}
+
+// statsBlock is a block with the times of some processes, one after the other.
+type statsBlock struct {
+	first, procs int
+	block        int
+}
+
+func (rw *runWriter) statistics(at *placed, info *ProcInfo) error {
+	times, err := at.source.times()
+	if err != nil {
+		return err
+	}
+	key := [2]int{at.world, max(at.rank, -1) / statsRanks}
+	if at.rank < 0 {
+		key[1] = -1
+	}
+	if key != rw.stats.key || rw.stats.cols == nil {
+		if err := rw.endStats(); err != nil {
+			return err
+		}
+		rw.stats.key, rw.stats.first = key, len(rw.procs)
+	}
+	for _, nodes := range times {
+		rw.stats.stream(nodes)
+	}
+	return nil
+}
+
+// endStats writes the block at hand.
+func (rw *runWriter) endStats() error {
+	s := &rw.stats
+	var err error
+	if s.any {
+		var n int
+		n, err = rw.block(blockStats, s.cols)
+		s.table = append(s.table, statsBlock{s.first, len(rw.procs) - s.first, n})
+	}
+	s.cols, s.any = nil, false
+	return err
+}
+
+func (s *statsWriter) stream(nodes []Node) {
+	s.cols.put(statStream, uint64(len(nodes)))
+	visits := visitsOf(nodes)
+	for i := range nodes {
+		st := nodes[i].Stats
+		if st == nil {
+			s.cols.put(statForm, statNone)
+			continue
+		}
+		s.any = true
+		form := uint64(statCompact)
+		switch {
+		case !st.Dur.fits(st.Count) || !st.Gap.fits(st.Count):
+			form = statWhole
+		case st.Count == 1:
+			form = statSingle
+		}
+		s.cols.put(statForm, form)
+		s.cols.put(statCount, visits[i]-st.Count)
+		s.interval(statDur, &st.Dur, st.Count, form)
+		s.interval(statGap, &st.Gap, st.Count, form)
+	}
+}
+
+// binOf is the bin that counts a time.
+func binOf(ns uint64) int {
+	return min(bits.Len64(ns|8)-4, len(Interval{}.Bins)-1)
+}
+
+// fits tells whether the bins count the times of n events between Min and Max.
+func (v *Interval) fits(n uint64) bool {
+	lo, hi := binOf(v.Min), binOf(v.Max)
+	if v.Min > v.Max || n == 0 || v.Min > v.Sum/n || n == 1 && (v.Sum != v.Min || v.Max != v.Min) {
+		return false
+	}
+	total := uint64(0)
+	for i, c := range v.Bins {
+		if c != 0 && (i < lo || i > hi) {
+			return false
+		}
+		total += uint64(c)
+	}
+	return total == n
+}
+
+func (s *statsWriter) interval(first int, v *Interval, n, form uint64) {
+	s.cols.put(first+intervalMin, v.Min)
+	if form == statWhole {
+		s.cols.put(first+intervalSum, v.Sum)
+		s.cols.put(first+intervalMax, v.Max)
+		for _, c := range v.Bins {
+			s.cols.put(first+intervalBins, uint64(c))
+		}
+		return
+	}
+	if form == statSingle {
+		return
+	}
+	s.cols.put(first+intervalSum, v.Sum-n*v.Min)
+	s.cols.put(first+intervalMax, v.Max-v.Min)
+	for i := binOf(v.Min); i < binOf(v.Max); i++ {
+		s.cols.put(first+intervalBins, uint64(v.Bins[i]))
+	}
+}
+
+// stats takes the statistics of a stream's nodes; those of a stream that is
+// passed over if nodes is nil.
+func (b *block) stats(nodes []Node) {
+	n := b.get(statStream)
+	if nodes != nil && n != uint64(len(nodes)) {
+		b.failf("statistics of %d nodes, there are %d", n, len(nodes))
+		return
+	}
+	visits := visitsOf(nodes)
+	for i := uint64(0); i < n && b.err == nil; i++ {
+		form := b.below(statForm, statForms, "form")
+		if form == statNone {
+			continue
+		}
+		st := &Stats{}
+		less := b.get(statCount)
+		if nodes != nil {
+			st.Count = visits[i] - less
+			nodes[i].Stats = st
+		}
+		b.interval(statDur, &st.Dur, st.Count, form)
+		b.interval(statGap, &st.Gap, st.Count, form)
+	}
+}
+
+func (b *block) interval(first int, v *Interval, n, form uint64) {
+	v.Min = b.get(first + intervalMin)
+	if form == statWhole {
+		v.Sum, v.Max = b.get(first+intervalSum), b.get(first+intervalMax)
+		for i := range v.Bins {
+			v.Bins[i] = uint32(b.get(first + intervalBins))
+		}
+		return
+	}
+	if form == statSingle {
+		v.Sum, v.Max = v.Min, v.Min
+		v.Bins[binOf(v.Min)] = 1
+		return
+	}
+	v.Sum = n*v.Min + b.get(first+intervalSum)
+	v.Max = v.Min + b.get(first+intervalMax)
+	left := n
+	for i := binOf(v.Min); i < binOf(v.Max); i++ {
+		c := b.get(first + intervalBins)
+		v.Bins[i] = uint32(c)
+		left -= c
+	}
+	v.Bins[binOf(v.Max)] = uint32(left)
+}

@@ -1,0 +1,150 @@
+package efg
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Columns of the strings block: each string goes on where the one before
+// differs.
+const (
+	stringsShared = iota // bytes in common with the string before
+	stringsLength        // bytes after that
+	stringsBytes
+)
+
+func stringColumns(strs []string) columnSet {
+	var cols columnSet
+	last := ""
+	for _, s := range strs {
+		k := 0
+		for k < len(s) && k < len(last) && s[k] == last[k] {
+			k++
+		}
+		cols.put(stringsShared, uint64(k))
+		cols.put(stringsLength, uint64(len(s)-k))
+		cols.putBytes(stringsBytes, []byte(s[k:]))
+		last = s
+	}
+	return cols
+}
+
+// maxStrings bounds what the strings of a block expand to, for each byte of
+// them: prefixes can be shared again and again.
+const maxStrings = 1 << 12
+
+func (b *block) strings() []string {
+	var strs []string
+	last, left := "", 1<<20
+	if len(b.cols) > stringsBytes {
+		left += maxStrings * len(b.cols[stringsBytes])
+	}
+	for b.err == nil && len(b.cols) > 0 && b.at[stringsShared] < len(b.cols[stringsShared]) {
+		k := b.below(stringsShared, uint64(len(last))+1, "common prefix")
+		s := last[:k] + string(b.bytes(stringsBytes, b.get(stringsLength)))
+		if left -= len(s); left < 0 {
+			b.failf("strings of more than %d times their bytes", maxStrings)
+		}
+		strs = append(strs, s)
+		last = s
+	}
+	return strs
+}
+
+// siteRef is a callsite: a module, as its definition has it, and an offset. The
+// site's word is a hash of both.
+type siteRef struct {
+	module string
+	offset uint64
+}
+
+// siteOf finds the callsite with this word among the definitions.
+func siteOf(x *defIndex, word uint64) (siteRef, bool) {
+	n, ok := x.byWord[word]
+	if !ok || x.list[n].Kind != DefSite || len(x.list[n].Words) != 2 {
+		return siteRef{}, false
+	}
+	w := x.list[n].Words
+	m, ok := x.byWord[w[0]]
+	if !ok || x.list[m].Kind != DefModule {
+		return siteRef{}, false
+	}
+	ref := siteRef{string(x.list[m].Data), w[1]}
+	return ref, ref.word() == word
+}
+
+// word is the identity of the callsite.
+func (r siteRef) word() uint64 {
+	module := derivedWord(&Def{Kind: DefModule, Data: []byte(r.module)})
+	return derivedWord(&Def{Kind: DefSite, Words: []uint64{module, r.offset}})
+}
+
+// Columns of the sites block.
+const (
+	siteModule = iota // number of a string + 1, 0: the word is in siteWord
+	siteOffset        // difference from the offset before
+	siteWord
+	sitePlace // number of a string
+	siteFunc
+)
+
+// siteColumns stores the sites by module and offset.
+func (rw *runWriter) siteColumns(sites []Site) columnSet {
+	type known struct {
+		Site
+		ref siteRef
+		ok  bool
+	}
+	list := make([]known, len(sites))
+	for i, s := range sites {
+		ref, ok := rw.sites[s.Word]
+		list[i] = known{s, ref, ok}
+	}
+	slices.SortFunc(list, func(a, b known) int {
+		return cmp.Or(cmp.Compare(a.ref.module, b.ref.module), cmp.Compare(a.ref.offset, b.ref.offset), cmp.Compare(a.Word, b.Word))
+	})
+	list = slices.CompactFunc(list, func(a, b known) bool { return a.Word == b.Word })
+	var cols columnSet
+	last := uint64(0)
+	for _, s := range list {
+		if s.ok {
+			cols.put(siteModule, rw.str(s.ref.module)+1)
+			cols.put(siteOffset, zigzag(int64(s.ref.offset-last)))
+			last = s.ref.offset
+		} else {
+			cols.put(siteModule, 0)
+			cols.put(siteWord, s.Word)
+		}
+		cols.put(sitePlace, rw.str(s.Place))
+		cols.put(siteFunc, rw.str(s.Func))
+	}
+	return cols
+}
+
+func (r *Run) readSites(b *block) []Site {
+	var sites []Site
+	last := uint64(0)
+	for b.err == nil && len(b.cols) > 0 && b.at[siteModule] < len(b.cols[siteModule]) {
+		var s Site
+		if m := b.get(siteModule); m > 0 {
+			last += uint64(unzigzag(b.get(siteOffset)))
+			s.ref = siteRef{r.text(b, m-1), last}
+			s.Word = s.ref.word()
+		} else {
+			s.Word = b.get(siteWord)
+		}
+		s.Place = r.text(b, b.get(sitePlace))
+		s.Func = r.text(b, b.get(siteFunc))
+		sites = append(sites, s)
+	}
+	return sites
+}
+
+// text returns a string that a block refers to.
+func (r *Run) text(b *block, n uint64) string {
+	s, err := r.str(n)
+	if err != nil {
+		b.failf("%v", err)
+	}
+	return s
+}

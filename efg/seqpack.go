@@ -1,0 +1,226 @@
+package efg
+
+import (
+	"math"
+	"slices"
+)
+
+// Sequences are folded again when they are packed: with wider windows than a
+// recorder can afford, and with their values as tokens where that makes ranks
+// and nodes alike.
+
+var packWindow = [SeqLevels]uint32{4096, 256, 256}
+
+// refoldLimit is how many values are folded again in any case. Longer sequences
+// are, if they hold less than refoldRatio values a byte; what is left is
+// folded well enough.
+const (
+	refoldLimit = 1 << 22
+	refoldRatio = 64
+)
+
+// Forms of a packed sequence: bit 0 tells that it holds differences.
+const (
+	formDelta    = 1
+	formWords    = 2 // values are tokens
+	formRelative = 4 // ranks among them are relative; with formWords
+	formLimit    = 8
+)
+
+// seqBody is a folded sequence without its length. A repeat at its end goes on
+// as long as the sequence; its length is 0 here.
+type seqBody struct {
+	form uint8
+	syms []symbol
+	key  string
+	// code is that of all sequences with this body.
+	code  []byte
+	reach [SeqLevels]uint32
+}
+
+const endless = uint64(math.MaxUint64 >> 1)
+
+func newBody(form uint8, syms []symbol) *seqBody {
+	b := &seqBody{form: form, syms: syms}
+	if n := len(syms); n > 0 && syms[n-1].kind != 0 {
+		syms[n-1].value = 0
+	}
+	key := []byte{form}
+	for _, y := range syms {
+		key = appendSymbol(key, y)
+		if y.kind != 0 {
+			level := y.kind&3 - 1
+			b.reach[level] = max(b.reach[level], y.kind>>2)
+			if y.value == 0 {
+				y.value = endless
+			}
+		}
+		b.code = appendSymbol(b.code, y)
+	}
+	b.key = string(key)
+	return b
+}
+
+// seq returns the sequence of n values with this body.
+func (b *seqBody) seq(n uint64, words *wordContext) *Seq {
+	s := &Seq{n: n, delta: b.form&formDelta != 0, code: b.code, reach: b.reach, form: b.form}
+	if b.form&formWords != 0 {
+		s.words = words
+	}
+	return s
+}
+
+// packSeq returns the body of s. c, if any, says how values become tokens;
+// relative asks for ranks relative to the process's own.
+func packSeq(s *Seq, c *wordContext, relative bool) *seqBody {
+	if s.n > refoldLimit && s.n/refoldRatio > uint64(len(s.code)) {
+		return newBody(s.form&^formDelta|uint8(flag(s.delta)), codeSymbols(s.code))
+	}
+	form := packForm(s, c, relative)
+	raw, delta := newFolder(false, packWindow), newFolder(true, packWindow)
+	it := s.Iter()
+	for v, ok := it.Next(); ok; v, ok = it.Next() {
+		if form&formWords != 0 {
+			v = seqToken(v, c, form&formRelative != 0)
+		}
+		raw.Push(v)
+		delta.Push(v)
+	}
+	if r, d := raw.Seq(), delta.Seq(); len(d.code) < len(r.code) {
+		return newBody(form|formDelta, codeSymbols(d.code))
+	} else {
+		return newBody(form, codeSymbols(r.code))
+	}
+}
+
+// packForm decides whether the values of s become tokens: if some are ids or
+// constants, and if they are ranks.
+func packForm(s *Seq, c *wordContext, relative bool) uint8 {
+	if c == nil {
+		return 0
+	}
+	special, ranks := false, relative && c.size > 0
+	it := s.Iter()
+	for v, ok := it.Next(); ok; v, ok = it.Next() {
+		t, ok := c.token(v)
+		if !ok {
+			return 0
+		}
+		special = special || t&7 != tokenNumber || int64(v) < 0
+	}
+	switch {
+	case ranks:
+		return formWords | formRelative
+	case special:
+		return formWords
+	}
+	return 0
+}
+
+func seqToken(v uint64, c *wordContext, relative bool) uint64 {
+	if relative {
+		if t, ok := c.relative(v); ok {
+			return t
+		}
+	}
+	t, _ := c.token(v)
+	return t
+}
+
+func codeSymbols(code []byte) []symbol {
+	var syms []symbol
+	for len(code) > 0 {
+		y, n, err := decodeSymbol(code)
+		if err != nil {
+			panic("efg: sequence with bad code: " + err.Error()) // NewSeq has checked it
+		}
+		code = code[n:]
+		syms = append(syms, y)
+	}
+	return syms
+}
+
+// Roles of sequences: each has columns of its own in a block.
+const (
+	roleRuns = iota
+	roleCounts
+	roleValues
+	roleElems
+	roleVec
+	roleMember // one value of each member of a class
+	roles
+)
+
+// Columns of a role, from its first on.
+const (
+	bodyForm    = iota
+	bodyKind    // of a symbol: 0 literal, level+1, or bodyEnd, or bodyOpen+level
+	bodyLiteral // of sequences of values
+	bodyDelta   // of sequences of differences
+	bodyDistance
+	bodyLength
+	bodyColumns
+)
+
+const (
+	bodyEnd  = 4
+	bodyOpen = 5 // a repeat that ends the sequence
+)
+
+// putBody appends a body to the columns from first on.
+func (s *columnSet) putBody(first int, b *seqBody) {
+	s.put(first+bodyForm, uint64(b.form))
+	literal := first + bodyLiteral + int(b.form&formDelta)
+	for _, y := range b.syms {
+		switch {
+		case y.kind == 0:
+			s.put(first+bodyKind, 0)
+			s.put(literal, y.value)
+			continue
+		case y.value == 0:
+			s.put(first+bodyKind, bodyOpen+uint64(y.kind&3-1))
+			s.put(first+bodyDistance, uint64(y.kind>>2))
+			return
+		}
+		s.put(first+bodyKind, uint64(y.kind&3))
+		s.put(first+bodyDistance, uint64(y.kind>>2))
+		s.put(first+bodyLength, y.value)
+	}
+	s.put(first+bodyKind, bodyEnd)
+}
+
+// body takes a body from the columns from first on.
+func (b *block) body(first int) *seqBody {
+	form := uint8(b.below(first+bodyForm, formLimit, "form of a sequence"))
+	literal := first + bodyLiteral + int(form&formDelta)
+	var syms []symbol
+	for b.err == nil {
+		k := b.below(first+bodyKind, bodyOpen+SeqLevels, "kind of a symbol")
+		if k == bodyEnd {
+			break
+		}
+		if k == 0 {
+			syms = append(syms, symbol{value: b.get(literal)})
+			continue
+		}
+		open := k >= bodyOpen
+		if open {
+			k -= bodyOpen - 1
+		}
+		d := b.below(first+bodyDistance, uint64(packWindow[k-1]), "distance")
+		y := symbol{kind: uint32(d)<<2 | uint32(k)}
+		if d == 0 {
+			b.failf("distance 0")
+		}
+		if !open {
+			if y.value = b.get(first + bodyLength); y.value == 0 || y.value > endless {
+				b.failf("repeat of %d symbols", y.value)
+			}
+		}
+		syms = append(syms, y)
+		if open {
+			break
+		}
+	}
+	return newBody(form, slices.Clip(syms))
+}

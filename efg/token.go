@@ -1,0 +1,196 @@
+package efg
+
+import (
+	"bytes"
+	"encoding/binary"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/efg-tools/efg/signature"
+)
+
+// A token is a word as the run file holds it: what ranks and nodes have in
+// common looks the same. Its low three bits say what the others are.
+const (
+	tokenNumber   = iota // zigzag of the number
+	tokenConst           // number of the constant
+	tokenDef             // number of the definition in the process's list
+	tokenFamily          // pair of a definition's number and a sequence number
+	tokenOwn             // id made by this thread: pair of the distance back to its node, and the slot
+	tokenRelative        // zigzag of the distance from the process's own rank
+	tokenID              // id made by another thread: thread<<46 | node<<20 | slot
+	tokenWide            // number of a word in the block's list of wide words
+)
+
+const (
+	constBit  = uint64(1) << 63
+	idBit     = uint64(1) << 62
+	identMask = idBit - 1
+	seqBits   = 24
+	seqMask   = uint64(1)<<seqBits - 1
+	smallPair = 1 << 6
+)
+
+// An event has from minWords (header, callsite, object) to MaxWords words.
+const (
+	minWords = 3
+	MaxWords = 32
+)
+
+// pair joins two numbers, the second below 2^24, so that small ones stay small.
+func pair(a, b uint64) uint64 {
+	if b < smallPair {
+		return (a*smallPair | b) << 1
+	}
+	return (a<<seqBits|b)<<1 | 1
+}
+
+func unpair(p uint64) (a, b uint64) {
+	if p&1 == 0 {
+		return p >> 1 / smallPair, p >> 1 % smallPair
+	}
+	return p >> 1 >> seqBits, p >> 1 & seqMask
+}
+
+// wordContext is what the tokens of a node's words depend on.
+type wordContext struct {
+	defs   *defIndex
+	thread uint32
+	node   uint32
+	// rank and size of the process in the communicator; size 0: not known
+	rank, size int64
+}
+
+// defIndex finds definitions by word, and words by the number of a definition.
+type defIndex struct {
+	list   []Def
+	byWord map[uint64]uint32 // first definition with the word
+	below  uint32            // only definitions below this one may be referred to
+}
+
+func newDefIndex(list []Def) *defIndex {
+	x := &defIndex{list: list, byWord: make(map[uint64]uint32, len(list)), below: uint32(len(list))}
+	for i := range list {
+		if _, ok := x.byWord[list[i].Word]; !ok {
+			x.byWord[list[i].Word] = uint32(i)
+		}
+	}
+	return x
+}
+
+func (x *defIndex) find(w uint64) (n uint64, ok bool) {
+	d, ok := x.byWord[w]
+	return uint64(d), ok && d < x.below
+}
+
+// token returns the token of a word; false if it has none but a wide one.
+func (c *wordContext) token(w uint64) (uint64, bool) {
+	switch w >> 62 {
+	case 2:
+		k := w &^ constBit
+		return k<<3 | tokenConst, k < 1<<40
+	case 1:
+		return c.idToken(w)
+	case 0:
+		if w <= 1<<20 { // no identity is that small
+			break
+		}
+		if d, ok := c.defs.find(w); ok {
+			return d<<3 | tokenDef, true
+		}
+		if d, ok := c.defs.find(w &^ seqMask); ok && w > 1<<32 {
+			return pair(d, w&seqMask)<<3 | tokenFamily, true
+		}
+	}
+	z := zigzag(int64(w))
+	return z<<3 | tokenNumber, z < 1<<60
+}
+
+func (c *wordContext) idToken(w uint64) (uint64, bool) {
+	id, ok := signature.ParseID(w)
+	switch {
+	case !ok || id.Word() != w:
+		return 0, false
+	case id.Thread == c.thread:
+		return pair(zigzag(int64(c.node)-int64(id.Node)), uint64(id.Slot))<<3 | tokenOwn, true
+	case id.Slot >= 1<<20 || id.Thread >= 1<<12 || id.Node >= 1<<26:
+		return 0, false
+	}
+	return (uint64(id.Thread)<<46|uint64(id.Node)<<20|uint64(id.Slot))<<3 | tokenID, true
+}
+
+// relative returns the token of a peer as a distance from the own rank, taken
+// into (-size/2, size/2]; false if w is no rank of the communicator.
+func (c *wordContext) relative(w uint64) (uint64, bool) {
+	if int64(w) < 0 || int64(w) >= c.size || c.rank < 0 || c.rank >= c.size {
+		return 0, false
+	}
+	d := int64(w) - c.rank
+	if 2*d > c.size {
+		d -= c.size
+	}
+	if 2*d <= -c.size {
+		d += c.size
+	}
+	return zigzag(d)<<3 | tokenRelative, true
+}
+
+// word returns the word of a token that is not wide. A token that refers to
+// nothing gives 0.
+func (c *wordContext) word(t uint64) uint64 {
+	v := t >> 3
+	switch t & 7 {
+	case tokenNumber:
+		return uint64(unzigzag(v))
+	case tokenConst:
+		return constBit | v
+	case tokenDef:
+		return c.defWord(v)
+	case tokenFamily:
+		d, seq := unpair(v)
+		return c.defWord(d)&^seqMask | seq
+	case tokenOwn:
+		back, slot := unpair(v)
+		return signature.ID{Thread: c.thread, Node: uint32(int64(c.node) - unzigzag(back)), Slot: uint32(slot)}.Word()
+	case tokenRelative:
+		r := c.rank + unzigzag(v)
+		if r >= c.size {
+			r -= c.size
+		}
+		if r < 0 {
+			r += c.size
+		}
+		return uint64(r)
+	case tokenID:
+		return signature.ID{Thread: uint32(v >> 46), Node: uint32(v >> 20 & (1<<26 - 1)), Slot: uint32(v & (1<<20 - 1))}.Word()
+	}
+	return 0
+}
+
+func (c *wordContext) defWord(n uint64) uint64 {
+	if n >= uint64(len(c.defs.list)) {
+		return 0
+	}
+	return c.defs.list[n].Word
+}
+
+// derivedWord is the identity word that a definition's content gives: a hash,
+// of modules that of the build-id, or of the file's name if there is none.
+func derivedWord(d *Def) uint64 {
+	if d.Kind == DefModule {
+		path, build, _ := bytes.Cut(d.Data, []byte{0})
+		if len(build) == 0 {
+			build = path[bytes.LastIndexByte(path, '/')+1:]
+		}
+		return xxhash.Sum64(build) & identMask
+	}
+	var h xxhash.Digest
+	h.Reset()
+	var b [8]byte
+	for _, w := range d.Words {
+		binary.LittleEndian.PutUint64(b[:], w)
+		h.Write(b[:])
+	}
+	h.Write(d.Data)
+	return h.Sum64() & identMask
+}
