@@ -1,0 +1,175 @@
+package analysis
+
+import (
+	"fmt"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/signature"
+)
+
+// Node holds the facts of one node: what the graph tells of all its events
+// together.
+type Node struct {
+	Number int
+	Proc   *signature.Proc // nil if it is not in this version's table
+	Op     string          // C name of the procedure
+	Class  string          // first class in the MPI Trace Format
+	Site   uint64          // word of the callsite
+	Comm   uint64          // word of the communicator, window or file; see Varies
+	Error  uint16          // class, 0 for success
+	Visits uint64          // events
+	Volume Volume
+	// Stats are the times of the events, nil if there are none.
+	Stats *efg.Stats
+}
+
+// Nodes computes the facts of the nodes of Data.Streams[i].
+func (p *Process) Nodes(i int) ([]Node, error) {
+	s := p.streams[i]
+	list := make([]Node, len(s.Nodes))
+	for k := range list {
+		if err := s.describe(k, &list[k]); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+func (s *stream) describe(k int, n *Node) error {
+	from := &s.Nodes[k]
+	header := signature.Header(from.Words[0])
+	*n = Node{
+		Number: k, Proc: procOf(from), Op: fmt.Sprintf("procedure %d", header.Proc()), Class: "MPI_OtherOps",
+		Site: from.Words[1], Comm: from.Words[2], Error: header.ErrorClass(), Visits: s.visits[k], Stats: from.Stats,
+	}
+	if n.Proc != nil {
+		n.Op, n.Class = n.Proc.Name, n.Proc.MTF[0]
+	}
+	return s.effects(k, func(c *instance) error {
+		var t transfer
+		c.transfer(&t)
+		n.Volume.Add(&t.Volume, c.times)
+		return nil
+	})
+}
+
+// effects calls f for all that the events of a node move.
+func (s *stream) effects(node int, f func(*instance) error) error {
+	n := &s.Nodes[node]
+	proc := procOf(n)
+	plan := planOf(proc)
+	switch {
+	case plan.kind == movesNothing || signature.Header(n.Words[0]).ErrorClass() != 0:
+		return nil
+	case plan.kind == starting:
+		return s.started(node, f)
+	case proc.Persistent:
+		return nil
+	}
+	return s.instances(node, plan.mask, f)
+}
+
+// FlowKind says how data moves.
+type FlowKind uint8
+
+const (
+	PointToPoint FlowKind = iota
+	OneSided
+	Collective
+)
+
+// Flow is data that moves between two processes, or, of a collective, from one
+// to many.
+type Flow struct {
+	Kind FlowKind
+	// From and To are ranks in the run, -1 for a process of another world. The
+	// process itself is one of them.
+	From, To int
+	// Many, if it is not nil, stands for To: all of these, or only those of Many
+	// behind From if Higher is set, but never From.
+	Many   *Members
+	Higher bool
+	Bytes  uint64 // to each
+	Times  uint64
+}
+
+// Members are ranks in the run, in the order of a communicator.
+type Members struct {
+	group *group
+	first int
+	key   uint64
+}
+
+// Size is the number of members.
+func (m *Members) Size() int { return m.group.size }
+
+// At returns member i, -1 if it is a process of another world.
+func (m *Members) At(i int) int { return inRun(m.first, m.group.at(i)) }
+
+func inRun(first, world int) int {
+	if world == outside {
+		return outside
+	}
+	return first + world
+}
+
+// Flows calls f for all data that the calls of Data.Streams[i] move between
+// processes. A message counts at its sender, an access at its origin, a
+// collective at each process for what it contributes.
+func (p *Process) Flows(i int, f func(*Flow)) error {
+	s := p.streams[i]
+	for k := range s.Nodes {
+		err := s.effects(k, func(c *instance) error {
+			if c.plan != nil && (c.plan.kind == pointToPoint || c.plan.kind == oneSided || c.plan.kind == collective) {
+				c.flows(f)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var flowKinds = map[kind]FlowKind{pointToPoint: PointToPoint, oneSided: OneSided, collective: Collective}
+
+func (c *instance) flows(f func(*Flow)) {
+	p := c.process
+	me := p.Data.Rank
+	t := transfer{}
+	flow := Flow{Kind: flowKinds[c.plan.kind], Times: c.times}
+	t.leg = func(to int, bytes uint64, get bool) {
+		flow.From, flow.To, flow.Bytes = me, outside, bytes
+		if t.comm != nil {
+			flow.To = inRun(p.first, t.comm.peers().at(to))
+		}
+		if get {
+			flow.From, flow.To = flow.To, flow.From
+		}
+		if flow.Kind == Collective && (flow.To == me || bytes == 0) {
+			return
+		}
+		f(&flow)
+	}
+	t.all = func(bytes uint64, higher bool) {
+		all := flow
+		all.From, all.Bytes, all.Higher, all.Many = me, bytes, higher, p.members(t.comm)
+		if all.Bytes > 0 {
+			f(&all)
+		}
+	}
+	c.transfer(&t)
+}
+
+func (p *Process) members(c *comm) *Members {
+	g := c.peers()
+	if c.many == nil {
+		var list []uint64
+		for _, s := range g.spans {
+			list = append(list, uint64(s.first), uint64(s.count), uint64(s.stride))
+		}
+		c.many = &Members{g, p.first, signature.Hash(append(list, uint64(p.first))...)}
+	}
+	return c.many
+}

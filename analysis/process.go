@@ -1,0 +1,137 @@
+package analysis
+
+import (
+	"fmt"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/signature"
+)
+
+// Process gives the facts of one process's graphs. It is for one goroutine.
+type Process struct {
+	Data *efg.Process
+
+	first    int                 // rank in the run of rank 0 of its world
+	world    int                 // rank in its world
+	sizes    map[uint64]uint64   // of datatypes
+	vecs     map[uint64][]uint64 // content of vec words
+	families map[uint64]*efg.Def // of communicators
+	windows  map[uint64]*efg.Def // families of windows
+	comms    map[uint64]*comm    // made when first asked for
+	streams  []*stream
+	threads  map[uint32]*stream
+	layouts  *layouts // made when first asked for
+}
+
+// stream is the graph of a thread.
+type stream struct {
+	*efg.Stream
+	process *Process
+	visits  []uint64
+	arrays  []uint64            // see reaching; made when first asked for
+	issued  map[int]*issued     // by node of persistent requests
+	walked  map[int][]*instance // by node that starts; made when the graph leaves doubt
+}
+
+// NewProcess prepares the facts of a process. firstRank is the rank in the run
+// of rank 0 of its MPI_COMM_WORLD, see FirstRanks.
+func NewProcess(data *efg.Process, firstRank int) (*Process, error) {
+	p := &Process{
+		Data: data, first: firstRank, world: data.Rank - firstRank, sizes: map[uint64]uint64{}, vecs: map[uint64][]uint64{},
+		families: map[uint64]*efg.Def{}, windows: map[uint64]*efg.Def{},
+		comms: map[uint64]*comm{}, threads: map[uint32]*stream{},
+	}
+	for i := range data.Defs {
+		p.define(&data.Defs[i])
+	}
+	for i := range data.Streams {
+		s := &stream{Stream: &data.Streams[i], process: p, issued: map[int]*issued{}}
+		if err := s.countVisits(); err != nil {
+			return nil, fmt.Errorf("rank %d, thread %d: %w", data.Rank, s.Thread, err)
+		}
+		p.streams = append(p.streams, s)
+		p.threads[s.Thread] = s
+	}
+	return p, nil
+}
+
+func (p *Process) define(d *efg.Def) {
+	switch d.Kind {
+	case efg.DefVec:
+		p.vecs[d.Word] = d.Words
+	case efg.DefType:
+		if len(d.Words) > 1 {
+			p.sizes[d.Word] = d.Words[1]
+		}
+	case efg.DefComm:
+		p.families[d.Word] = d
+	case efg.DefWin:
+		p.windows[d.Word] = d
+	}
+}
+
+// countVisits computes how many events each node has: it is entered by steps,
+// and the first node once more.
+func (s *stream) countVisits() error {
+	s.visits = make([]uint64, len(s.Nodes))
+	if len(s.Nodes) > 0 {
+		s.visits[0] = 1
+	}
+	for i := range s.Nodes {
+		for _, e := range s.Nodes[i].Edges {
+			if int(e.To) >= len(s.Nodes) {
+				return fmt.Errorf("%w: edge to node %d of %d", efg.ErrGraph, e.To, len(s.Nodes))
+			}
+			s.visits[e.To] += e.Weight
+		}
+	}
+	return nil
+}
+
+// procOf is the procedure of a node, nil if it is not in the table, or not with
+// these words.
+func procOf(n *efg.Node) *signature.Proc {
+	p := signature.ProcByID(signature.Header(n.Words[0]).Proc())
+	if p == nil || len(p.Words) != len(n.Words) {
+		return nil
+	}
+	return p
+}
+
+// typeSize is the size in bytes of a datatype.
+func (p *Process) typeSize(word uint64) (size uint64, ok bool) {
+	if k, isConst := signature.ConstNumber(word); isConst {
+		c := signature.ConstantByID(k)
+		return constSize(c), c != nil && c.Group == "type"
+	}
+	size, ok = p.sizes[word]
+	return size, ok
+}
+
+func constSize(c *signature.Constant) uint64 {
+	if c == nil {
+		return 0
+	}
+	return uint64(c.Size)
+}
+
+// FirstRanks returns, for each process of a run, the rank in the run of rank 0 of
+// its MPI_COMM_WORLD. The ranks of a world follow those of the one before.
+func FirstRanks(procs []efg.ProcInfo) []int {
+	list := make([]int, len(procs))
+	first, end := 0, 0
+	for i := range procs {
+		p := &procs[i]
+		if p.Rank >= end {
+			first, end = end, end+p.Size
+		}
+		if p.Rank >= end { // its size is not known
+			first, end = p.Rank, p.Rank+1
+		}
+		list[i] = first
+		if p.Rank < 0 {
+			list[i] = p.Rank
+		}
+	}
+	return list
+}

@@ -1,0 +1,204 @@
+package analysis_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/efg-tools/efg/analysis"
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/groundtruth"
+	"github.com/efg-tools/efg/reconstruct"
+)
+
+// recordings are the programs of testdata that are recorded for the tests, with
+// their arguments and the number of ranks, and whether with MPICH too.
+var recordings = []struct {
+	source string
+	args   string
+	ranks  int
+	both   bool
+}{
+	{"c/amr.c", "", 4, false}, {"c/coll.c", "", 4, true}, {"c/comms.c", "", 4, false}, {"c/eager.c", "", 4, false},
+	{"c/errors.c", "", 4, false}, {"c/fail.c", "kill", 4, false}, {"c/farm.c", "", 4, false}, {"c/growing.c", "", 4, true},
+	{"c/halo3d.c", "", 4, false}, {"c/icoll.c", "", 4, true}, {"c/inter.c", "", 4, false}, {"c/intercoll.c", "", 4, true},
+	{"c/io.c", "2 DIR", 4, false}, {"c/jacobi.c", "40", 4, false}, {"c/large.c", "", 4, true}, {"c/loops.c", "", 4, false},
+	{"c/neigh.c", "", 4, true}, {"c/partitioned.c", "", 4, true}, {"c/pcoll.c", "", 4, true}, {"c/persistent.c", "", 4, true},
+	{"c/polling.c", "", 4, false}, {"c/probes.c", "", 4, false}, {"c/rma.c", "", 4, true}, {"c/sessions.c", "", 4, true},
+	{"c/spawn.c", "", 2, false}, {"c/threads.c", "", 4, false}, {"c/types.c", "", 4, false}, {"c/userops.c", "", 4, false},
+	{"fortran/halo_mpifh.f", "", 4, false}, {"fortran/coll_usempi.f90", "DIR", 4, false}, {"fortran/all_f08.f90", "DIR", 4, false},
+}
+
+// TestRecorded compares reports and matrices of recorded programs with what
+// counting their events gives.
+func TestRecorded(t *testing.T) {
+	root, err := groundtruth.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	binary := filepath.Join(dir, "efg")
+	build := exec.Command("go", "build", "-o", binary, "./cmd/efg")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, mpi := range groundtruth.Installed() {
+		bench, err := groundtruth.NewBench(t.Context(), mpi, root, dir, binary)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range recordings {
+			if mpi.Name != "openmpi" && !r.both {
+				continue
+			}
+			t.Run(mpi.Name+"/"+filepath.Base(r.source), func(t *testing.T) {
+				program, err := bench.Build(t.Context(), r.source)
+				if err != nil {
+					t.Fatal(err)
+				}
+				own := t.TempDir()
+				file := filepath.Join(own, "run.efg")
+				line := append([]string{program}, strings.Fields(strings.ReplaceAll(r.args, "DIR", own))...)
+				res, err := bench.Recorded(t.Context(), file, r.ranks, line...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := os.Stat(file); err != nil {
+					t.Fatalf("%v\n%s", err, res.Stderr)
+				}
+				compareWithEvents(t, file)
+			})
+		}
+	}
+}
+
+// compareWithEvents checks the report of each rank and the matrix of a run.
+func compareWithEvents(t *testing.T, file string) {
+	run, err := efg.OpenRun(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer run.Close()
+	sites, err := run.Sites()
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := analysis.FirstRanks(run.Procs)
+	cells := map[[2]int]analysis.Cell{}
+	var calls, unknown uint64
+	for i := range run.Procs {
+		data, err := run.Process(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := reconstruct.NewNames(data.Defs, sites)
+		c := newCounter(reconstruct.NewProcess(data, names), names, first[i])
+		if err := c.count(); err != nil {
+			t.Fatal(err)
+		}
+		report, err := analysis.NewReport(run, []int{i})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.compare(t, report)
+		calls += report.Total.Calls
+		unknown += report.Total.Unknown
+		for at, cell := range c.cells {
+			sum := cells[at]
+			sum.Bytes += cell.Bytes
+			sum.Messages += cell.Messages
+			cells[at] = sum
+		}
+	}
+	t.Logf("%d calls, %d of unknown size", calls, unknown)
+	compareMatrix(t, run, cells)
+}
+
+func (c *counter) compare(t *testing.T, report *analysis.Report) {
+	t.Helper()
+	calls, volumes := map[string]uint64{}, map[string]analysis.Volume{}
+	for _, r := range report.Callsites {
+		key := r.Op + " " + r.Site
+		v := volumes[key]
+		v.Add(&r.Volume, 1)
+		volumes[key] = v
+		calls[key] += r.Calls
+	}
+	for key, n := range c.calls {
+		if calls[key] != n {
+			t.Errorf("rank %d: %s: %d calls, want %d", c.p.Data().Rank, key, calls[key], n)
+		}
+		want := c.volumes[key]
+		if volumes[key] != want {
+			t.Errorf("rank %d: %s: %+v, want %+v", c.p.Data().Rank, key, volumes[key], want)
+		}
+	}
+	if len(calls) != len(c.calls) {
+		t.Errorf("rank %d: %d callsites, want %d", c.p.Data().Rank, len(calls), len(c.calls))
+	}
+}
+
+func compareMatrix(t *testing.T, run *efg.Run, cells map[[2]int]analysis.Cell) {
+	t.Helper()
+	m, err := analysis.NewMatrix(run, analysis.MatrixOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[[2]int]analysis.Cell{}
+	for _, e := range m.Entries {
+		got[[2]int{e.From, e.To}] = e.Cell
+	}
+	var outside analysis.Cell
+	for at, cell := range cells {
+		switch {
+		case at[1] < 0:
+			outside.Bytes += cell.Bytes
+			outside.Messages += cell.Messages
+		case got[at] != cell:
+			t.Errorf("%v: %+v, want %+v", at, got[at], cell)
+		}
+		delete(got, at)
+	}
+	if len(got) > 0 || m.Outside != outside {
+		t.Errorf("more than was sent: %v; outside %v, want %v", got, m.Outside, outside)
+	}
+	checkExpansion(t, run)
+}
+
+// checkExpansion compares the sums that keep fans together with those of the
+// expanded matrix, in all cells.
+func checkExpansion(t *testing.T, run *efg.Run) {
+	t.Helper()
+	m, err := analysis.NewMatrix(run, analysis.MatrixOptions{OneSided: true, Collectives: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, sent, received := m.Totals()
+	bins := m.Bin(3)
+	var sum analysis.Cell
+	rows, columns := make([]analysis.Cell, m.Size), make([]analysis.Cell, m.Size)
+	byBin := make([]uint64, bins.Size*bins.Size)
+	add := func(c *analysis.Cell, o analysis.Cell) { c.Bytes += o.Bytes; c.Messages += o.Messages }
+	err = m.Each(func(e analysis.Entry) error {
+		add(&sum, e.Cell)
+		add(&rows[e.From], e.Cell)
+		add(&columns[e.To], e.Cell)
+		byBin[e.From/bins.Width*bins.Size+e.To/bins.Width] += e.Bytes
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := fmt.Sprint(all, sent, received), fmt.Sprint(sum, rows, columns); got != want {
+		t.Errorf("totals %s, want %s", got, want)
+	}
+	for i := range byBin {
+		if got := bins.Bytes[i/bins.Size][i%bins.Size]; got != byBin[i] {
+			t.Errorf("bin %d: %d, want %d", i, got, byBin[i])
+		}
+	}
+}

@@ -1,0 +1,372 @@
+package analysis
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/reconstruct"
+)
+
+// Times are durations in nanoseconds. Bins[i] counts those in
+// [2^(i+3), 2^(i+4)); the first and last bin take what lies outside.
+type Times struct {
+	Count, Sum, Min, Max uint64
+	Bins                 [32]uint64
+}
+
+func (t *Times) add(count uint64, v *efg.Interval) {
+	o := Times{Count: count, Sum: v.Sum, Min: v.Min, Max: v.Max}
+	for i, n := range v.Bins {
+		o.Bins[i] = uint64(n)
+	}
+	t.merge(&o)
+}
+
+func (t *Times) merge(o *Times) {
+	if o.Count == 0 {
+		return
+	}
+	if t.Count == 0 || o.Min < t.Min {
+		t.Min = o.Min
+	}
+	t.Max = max(t.Max, o.Max)
+	t.Count += o.Count
+	t.Sum += o.Sum
+	for i, n := range o.Bins {
+		t.Bins[i] += n
+	}
+}
+
+// Mean is the mean duration.
+func (t *Times) Mean() float64 {
+	if t.Count == 0 {
+		return 0
+	}
+	return float64(t.Sum) / float64(t.Count)
+}
+
+// Row sums up calls: of a procedure, at a callsite, or of a rank.
+type Row struct {
+	Calls, Errors uint64
+	Volume
+	Time Times
+}
+
+func (r *Row) add(o *Row) {
+	r.Calls += o.Calls
+	r.Errors += o.Errors
+	r.Volume.Add(&o.Volume, 1)
+	r.Time.merge(&o.Time)
+}
+
+// OpRow sums up the calls of a procedure, or those at one callsite, over ranks.
+type OpRow struct {
+	Op   string
+	Site string // "function file:line"; "" in the table of procedures
+	Row
+	// Ranks is the number of ranks that make the call. Least and Most are the
+	// smallest and the largest total time of one of them, MostRank is that one.
+	Ranks, MostRank int
+	Least, Most     uint64
+}
+
+// Mean is the mean over ranks of a rank's total time.
+func (r *OpRow) Mean() float64 { return float64(r.Time.Sum) / float64(max(r.Ranks, 1)) }
+
+// Imbalance is how much longer the slowest rank takes than the mean, as a part
+// of the mean.
+func (r *OpRow) Imbalance() float64 {
+	if r.Time.Sum == 0 {
+		return 0
+	}
+	return float64(r.Most)/r.Mean() - 1
+}
+
+// Cost is the time in nanoseconds that the slowest rank takes longer than the
+// mean.
+func (r *OpRow) Cost() float64 { return float64(r.Most) - r.Mean() }
+
+func (r *OpRow) addRank(rank int, o *Row) {
+	t := o.Time.Sum
+	if r.Ranks == 0 || t < r.Least {
+		r.Least = t
+	}
+	if r.Ranks == 0 || t > r.Most || t == r.Most && rank < r.MostRank {
+		r.Most, r.MostRank = t, rank
+	}
+	r.Ranks++
+	r.add(o)
+}
+
+// RankRow sums up the calls of a process.
+type RankRow struct {
+	Rank, PID int
+	Threads   int
+	// App is the time from the start of the first call, or of the recording, to
+	// the end of the last one, in the thread where it is longest.
+	App uint64
+	Row
+}
+
+// Wait is the longest call of a rank at one callsite.
+type Wait struct {
+	Rank     int
+	Op, Site string
+	Time     uint64 // of the longest call
+	Calls    uint64
+}
+
+// Report tells where calls, bytes and time of a run went.
+type Report struct {
+	Timed      bool // times were recorded
+	Total      Row
+	App        uint64 // sum over ranks
+	Untimed    uint64 // calls without times in a run that has times
+	Dropped    uint64
+	Incomplete int // streams that were cut off
+	Procedures []OpRow
+	Callsites  []OpRow
+	Ranks      []RankRow
+	Waits      []Wait // longest first
+}
+
+// maxWaits is how many waits a report keeps.
+const maxWaits = 1000
+
+// NewReport makes the report of some processes of a run. The tables are ordered by time, or
+// by calls where there are no times; ranks by number.
+func NewReport(run *efg.Run, procs []int) (*Report, error) {
+	sites, err := run.Sites()
+	if err != nil {
+		return nil, err
+	}
+	b := &reportBuilder{
+		names: reconstruct.NewNames(nil, sites), known: map[uint64]bool{}, siteTexts: map[uint64]string{},
+		ops: map[callKey]*OpRow{}, calls: map[callKey]*OpRow{},
+	}
+	for _, s := range sites {
+		b.known[s.Word] = true
+	}
+	if err := EachProcess(run, procs, b.process); err != nil {
+		return nil, err
+	}
+	for _, i := range procs {
+		for _, s := range run.Procs[i].Streams {
+			if !s.Complete() {
+				b.report.Incomplete++
+			}
+		}
+	}
+	return b.finish(), nil
+}
+
+// callKey is what calls are summed up by. In the table of procedures site is 0.
+type callKey struct {
+	op   string
+	site uint64
+}
+
+type reportBuilder struct {
+	names *reconstruct.Names // places in the source
+	known map[uint64]bool    // callsites that names knows
+
+	mu        sync.Mutex
+	siteTexts map[uint64]string
+	ops       map[callKey]*OpRow
+	calls     map[callKey]*OpRow
+	report    Report
+}
+
+// process adds a process. What needs no lock comes first.
+func (b *reportBuilder) process(p *Process) error {
+	rank := RankRow{Rank: p.Data.Rank, PID: p.Data.PID, Threads: len(p.streams)}
+	rows := map[callKey]*Row{}
+	var untimed, dropped uint64
+	for i, s := range p.streams {
+		nodes, err := p.Nodes(i)
+		if err != nil {
+			return err
+		}
+		app := uint64(0)
+		for k := range nodes {
+			n := &nodes[k]
+			key := callKey{n.Op, n.Site}
+			if rows[key] == nil {
+				rows[key] = &Row{}
+			}
+			app += n.addTo(rows[key])
+			if n.Stats == nil {
+				untimed += n.Visits
+			}
+		}
+		rank.App = max(rank.App, app)
+		dropped += s.Dropped
+	}
+	ops := map[callKey]*Row{}
+	for key, r := range rows {
+		rank.add(r)
+		op := callKey{op: key.op}
+		if ops[op] == nil {
+			ops[op] = &Row{}
+		}
+		ops[op].add(r)
+	}
+	waits := longest(rank.Rank, rows)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.nameSites(p, rows)
+	addRank(b.calls, rank.Rank, rows)
+	addRank(b.ops, rank.Rank, ops)
+	b.report.Total.add(&rank.Row)
+	b.report.App += rank.App
+	b.report.Untimed += untimed
+	b.report.Dropped += dropped
+	b.report.Ranks = append(b.report.Ranks, rank)
+	for _, w := range waits {
+		b.report.Waits = append(b.report.Waits, Wait{w.rank, w.key.op, b.siteTexts[w.key.site], w.time, w.calls})
+	}
+	if len(b.report.Waits) > 4*maxWaits {
+		b.cutWaits()
+	}
+	return nil
+}
+
+// addTo adds the node's events to a row and returns the time from the end of
+// the call before to their ends.
+func (n *Node) addTo(r *Row) uint64 {
+	o := Row{Calls: n.Visits, Volume: n.Volume}
+	if n.Error != 0 {
+		o.Errors = n.Visits
+	}
+	app := uint64(0)
+	if n.Stats != nil {
+		o.Time.add(n.Stats.Count, &n.Stats.Dur)
+		app = n.Stats.Dur.Sum + n.Stats.Gap.Sum
+	}
+	r.add(&o)
+	return app
+}
+
+func addRank(to map[callKey]*OpRow, rank int, rows map[callKey]*Row) {
+	for key, r := range rows {
+		if to[key] == nil {
+			to[key] = &OpRow{Op: key.op}
+		}
+		to[key].addRank(rank, r)
+	}
+}
+
+// nameSites finds the texts of callsites that are new.
+func (b *reportBuilder) nameSites(p *Process, rows map[callKey]*Row) {
+	var own *reconstruct.Names
+	for key := range rows {
+		if _, ok := b.siteTexts[key.site]; ok {
+			continue
+		}
+		names := b.names
+		if !b.known[key.site] {
+			if own == nil {
+				own = reconstruct.NewNames(places(p.Data.Defs), nil)
+			}
+			names = own
+		}
+		b.siteTexts[key.site] = strings.TrimSpace(names.Func(key.site) + " " + names.Place(key.site))
+	}
+}
+
+// places are the definitions that tell where callsites are.
+func places(defs []efg.Def) []efg.Def {
+	var list []efg.Def
+	for _, d := range defs {
+		if d.Kind == efg.DefSite || d.Kind == efg.DefModule {
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+type longestCall struct {
+	rank        int
+	key         callKey
+	time, calls uint64
+}
+
+// longest lists the calls that wait for other processes, by their longest call.
+func longest(rank int, rows map[callKey]*Row) []longestCall {
+	var list []longestCall
+	for key, r := range rows {
+		if r.Time.Count > 0 && waits(key.op) {
+			list = append(list, longestCall{rank, key, r.Time.Max, r.Calls})
+		}
+	}
+	slices.SortFunc(list, func(x, y longestCall) int {
+		return cmp.Or(cmp.Compare(y.time, x.time), cmp.Compare(x.key.op, y.key.op), cmp.Compare(x.key.site, y.key.site))
+	})
+	return list[:min(len(list), maxWaits)]
+}
+
+// waits says whether a call may wait for other processes.
+func waits(op string) bool { return running(op) && !strings.HasPrefix(op, "MPI_File_") }
+
+// running says whether a call belongs to the time between start and end of MPI.
+func running(op string) bool {
+	return op != "MPI_Init" && op != "MPI_Init_thread" && op != "MPI_Finalize"
+}
+
+func (b *reportBuilder) cutWaits() {
+	slices.SortFunc(b.report.Waits, func(x, y Wait) int {
+		return cmp.Or(cmp.Compare(y.Time, x.Time), cmp.Compare(x.Rank, y.Rank), cmp.Compare(x.Op, y.Op), cmp.Compare(x.Site, y.Site))
+	})
+	b.report.Waits = b.report.Waits[:min(len(b.report.Waits), maxWaits)]
+}
+
+func (b *reportBuilder) finish() *Report {
+	r := &b.report
+	b.cutWaits()
+	r.Timed = r.Total.Time.Count > 0
+	if !r.Timed {
+		r.Untimed = 0
+	}
+	for _, key := range sortedKeys(b.ops) {
+		r.Procedures = append(r.Procedures, *b.ops[key])
+	}
+	for _, key := range sortedKeys(b.calls) {
+		call := b.calls[key]
+		call.Site = b.siteTexts[key.site]
+		r.Callsites = append(r.Callsites, *call)
+	}
+	slices.SortStableFunc(r.Procedures, byTime)
+	slices.SortStableFunc(r.Callsites, byTime)
+	slices.SortFunc(r.Ranks, func(x, y RankRow) int {
+		return cmp.Or(cmp.Compare(uint(x.Rank), uint(y.Rank)), cmp.Compare(x.PID, y.PID))
+	})
+	return r
+}
+
+// sortedKeys makes the order of rows that are alike that of their callsites.
+func sortedKeys(rows map[callKey]*OpRow) []callKey {
+	return slices.SortedFunc(maps.Keys(rows), func(x, y callKey) int {
+		return cmp.Or(cmp.Compare(x.op, y.op), cmp.Compare(x.site, y.site))
+	})
+}
+
+func byTime(x, y OpRow) int {
+	return cmp.Or(cmp.Compare(y.Time.Sum, x.Time.Sum), cmp.Compare(y.Calls, x.Calls), cmp.Compare(x.Op, y.Op), cmp.Compare(x.Site, y.Site))
+}
+
+// Imbalanced returns the n callsites where the imbalance costs most time. Those
+// of one rank are not among them, nor start and end of MPI.
+func (r *Report) Imbalanced(n int) []OpRow {
+	var list []OpRow
+	for _, c := range r.Callsites {
+		if c.Ranks > 1 && c.Cost() > 0 && running(c.Op) {
+			list = append(list, c)
+		}
+	}
+	slices.SortStableFunc(list, func(x, y OpRow) int { return cmp.Compare(y.Cost(), x.Cost()) })
+	return list[:min(n, len(list))]
+}

@@ -1,0 +1,269 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/efg-tools/efg/analysis"
+)
+
+type matrixOptions struct {
+	analysis.MatrixOptions
+	csv, json bool
+	png       string
+	top       int
+}
+
+func newMatrix() *cobra.Command {
+	var opt matrixOptions
+	cmd := &cobra.Command{
+		Use:   "matrix FILE",
+		Short: "Show who sent how much to whom",
+		Long: `Show which rank sent how many bytes and messages to which, as the senders' calls
+tell. Collectives count with --collectives, by what they mean, not by how the
+library does them: a broadcast goes from the root to all others. The receivers'
+calls are only counted: a note tells where they do not agree.`,
+		Example: `  efg matrix jacobi.efg
+  efg matrix jacobi.efg --collectives --csv > jacobi.csv
+  efg matrix jacobi.efg --collectives --one-sided --png jacobi.png`,
+		Args: argCount(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return matrix(args[0], &opt, cmd.OutOrStdout())
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&opt.Collectives, "collectives", false, "add what collective operations move")
+	f.BoolVar(&opt.OneSided, "one-sided", false, "add puts, gets and accumulates")
+	f.BoolVar(&opt.csv, "csv", false, "write one line for each pair: from,to,bytes,messages")
+	f.BoolVar(&opt.json, "json", false, "write JSON")
+	f.StringVar(&opt.png, "png", "", "draw the matrix into `FILE`")
+	f.IntVar(&opt.top, "top", 20, "pairs to show of a matrix that is too large for a table; 0: all")
+	return cmd
+}
+
+func matrix(path string, opt *matrixOptions, out io.Writer) error {
+	if opt.csv && opt.json {
+		return usageError("--csv and --json: want one of them")
+	}
+	if opt.top < 0 {
+		return usageError("--top %d: want a number of pairs, or 0 for all", opt.top)
+	}
+	r, err := openRun(path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	m, err := analysis.NewMatrix(r, opt.MatrixOptions)
+	if err != nil {
+		return err
+	}
+	if opt.png != "" {
+		if err := drawMatrix(opt.png, m); err != nil {
+			return err
+		}
+		if !opt.csv && !opt.json {
+			return nil
+		}
+	}
+	w := bufio.NewWriter(out)
+	switch {
+	case opt.json:
+		err = json.NewEncoder(w).Encode(matrixAsJSON(path, m, opt))
+	case opt.csv:
+		err = matrixCSV(w, m)
+	default:
+		err = matrixText(w, path, m, opt)
+	}
+	if err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+// maxExpanded bounds the pairs that are written one by one.
+const maxExpanded = 200_000_000
+
+func matrixCSV(w io.Writer, m *analysis.Matrix) error {
+	if n := m.Expanded(); n > maxExpanded {
+		return usageError("%s pairs are too many for --csv; --json keeps collectives together", grouped(n))
+	}
+	fmt.Fprintln(w, "from,to,bytes,messages")
+	return m.Each(func(e analysis.Entry) error {
+		_, err := fmt.Fprintf(w, "%d,%d,%d,%d\n", e.From, e.To, e.Bytes, e.Messages)
+		return err
+	})
+}
+
+// drawMatrix writes the picture, whole or not at all.
+func drawMatrix(path string, m *analysis.Matrix) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return usageError("%w", err)
+	}
+	w := bufio.NewWriter(f)
+	if err = encodeHeatMap(w, m.Bin(heatMapBins)); err == nil {
+		err = w.Flush()
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		os.Remove(path)
+	}
+	return err
+}
+
+// tableRanks is how many ranks a matrix may have to be shown as a table.
+const tableRanks = 16
+
+func matrixText(w *bufio.Writer, path string, m *analysis.Matrix, opt *matrixOptions) error {
+	all, sent, received := m.Totals()
+	fmt.Fprintf(w, "file      %s\n", path)
+	fmt.Fprintf(w, "ranks     %d\n", m.Size)
+	fmt.Fprintf(w, "messages  %s, %s\n", grouped(all.Messages), byteText(all.Bytes))
+	var err error
+	if m.Size <= tableRanks {
+		err = matrixTables(w, m, sent, received)
+	} else {
+		matrixTotals(w, sent, received)
+		err = heaviestPairs(w, m, opt.top)
+	}
+	matrixNotes(w, m)
+	return err
+}
+
+// matrixTables shows bytes and messages with a row for each sender.
+func matrixTables(w io.Writer, m *analysis.Matrix, sent, received []analysis.Cell) error {
+	cells := map[[2]int]analysis.Cell{}
+	err := m.Each(func(e analysis.Entry) error {
+		cells[[2]int{e.From, e.To}] = e.Cell
+		return nil
+	})
+	for _, what := range []struct {
+		title string
+		text  func(analysis.Cell) string
+	}{
+		{"Bytes, from the rank of the row to that of the column", func(c analysis.Cell) string { return byteText(c.Bytes) }},
+		{"Messages", func(c analysis.Cell) string { return grouped(c.Messages) }},
+	} {
+		t := &table{}
+		t.right("")
+		for to := range m.Size {
+			t.right(fmt.Sprint(to))
+		}
+		t.right("sent")
+		for from := range m.Size {
+			row := []string{fmt.Sprint(from)}
+			for to := range m.Size {
+				text := "."
+				if c, ok := cells[[2]int{from, to}]; ok {
+					text = what.text(c)
+				}
+				row = append(row, text)
+			}
+			t.row(append(row, what.text(sent[from]))...)
+		}
+		last := []string{"received"}
+		for to := range m.Size {
+			last = append(last, what.text(received[to]))
+		}
+		t.row(append(last, "")...)
+		fmt.Fprintf(w, "\n%s\n", what.title)
+		t.write(w)
+	}
+	return err
+}
+
+// matrixTotals shows how ranks differ in what they send and receive.
+func matrixTotals(w io.Writer, sent, received []analysis.Cell) {
+	t := &table{}
+	t.left("per rank")
+	t.right("min", "mean", "max", "of rank")
+	for _, row := range []struct {
+		name string
+		list []analysis.Cell
+		of   func(analysis.Cell) uint64
+		text func(uint64) string
+	}{
+		{"bytes sent", sent, func(c analysis.Cell) uint64 { return c.Bytes }, byteText},
+		{"bytes received", received, func(c analysis.Cell) uint64 { return c.Bytes }, byteText},
+		{"messages sent", sent, func(c analysis.Cell) uint64 { return c.Messages }, grouped},
+		{"messages received", received, func(c analysis.Cell) uint64 { return c.Messages }, grouped},
+	} {
+		least, most, at, sum := row.of(row.list[0]), uint64(0), 0, uint64(0)
+		for i, c := range row.list {
+			v := row.of(c)
+			least = min(least, v)
+			if v > most {
+				most, at = v, i
+			}
+			sum += v
+		}
+		t.row(row.name, row.text(least), row.text(sum/uint64(len(row.list))), row.text(most), fmt.Sprint(at))
+	}
+	fmt.Fprintln(w)
+	t.write(w)
+}
+
+// heaviestPairs lists the pairs that exchange most. Collectives over so many
+// ranks that they cannot be listed are left out.
+func heaviestPairs(w io.Writer, m *analysis.Matrix, top int) error {
+	list := m.Entries
+	title := "Pairs"
+	if m.Expanded() <= maxExpanded/10 {
+		list = nil
+		err := m.Each(func(e analysis.Entry) error {
+			list = append(list, e)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	} else {
+		title = "Pairs, without collectives to all"
+		list = slices.Clone(list)
+	}
+	slices.SortStableFunc(list, func(x, y analysis.Entry) int { return compare(y.Bytes, x.Bytes) })
+	if top > 0 && top < len(list) {
+		fmt.Fprintf(w, "\n%s: the first %d of %s, by bytes\n", title, top, grouped(uint64(len(list))))
+		list = list[:top]
+	} else {
+		fmt.Fprintf(w, "\n%s, by bytes\n", title)
+	}
+	t := &table{}
+	t.right("from", "to", "bytes", "messages")
+	for _, e := range list {
+		t.row(fmt.Sprint(e.From), fmt.Sprint(e.To), byteText(e.Bytes), grouped(e.Messages))
+	}
+	t.write(w)
+	return nil
+}
+
+// mostNotes is how many ranks with unmatched messages are listed.
+const mostNotes = 10
+
+func matrixNotes(w io.Writer, m *analysis.Matrix) {
+	if m.Outside.Messages > 0 {
+		fmt.Fprintf(w, "\nnote: %s more messages, %s, of which the other side is not known (a process of another MPI_COMM_WORLD, neighbours that were not recorded)\n",
+			grouped(m.Outside.Messages), byteText(m.Outside.Bytes))
+	}
+	if len(m.Unmatched) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\nnote: sends and receives differ in number. Point-to-point messages sent to a rank, and receives it posted:\n")
+	t := &table{}
+	t.right("rank", "sent to it", "receives")
+	for _, u := range m.Unmatched[:min(len(m.Unmatched), mostNotes)] {
+		t.row(fmt.Sprint(u.Rank), grouped(u.Sent), grouped(u.Received))
+	}
+	t.write(w)
+	if n := len(m.Unmatched) - mostNotes; n > 0 {
+		fmt.Fprintf(w, "and %s more ranks\n", grouped(uint64(n)))
+	}
+}

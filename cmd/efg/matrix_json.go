@@ -1,0 +1,107 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/efg-tools/efg/analysis"
+)
+
+// The JSON form of a matrix is documented in docs/report.md.
+type matrixJSON struct {
+	Schema      string          `json:"schema"`
+	File        string          `json:"file"`
+	Ranks       int             `json:"ranks"`
+	OneSided    bool            `json:"one_sided"`
+	Collectives bool            `json:"collectives"`
+	Total       cellJSON        `json:"total"`
+	Outside     cellJSON        `json:"outside"`
+	Entries     [][4]uint64     `json:"entries"`
+	Fans        []fanJSON       `json:"fans"`
+	Unmatched   []unmatchedJSON `json:"unmatched"`
+}
+
+type cellJSON struct {
+	Bytes    uint64 `json:"bytes"`
+	Messages uint64 `json:"messages"`
+}
+
+// fanJSON says that each of From sends Bytes in Messages to each of Members but
+// itself, or only to those behind it.
+type fanJSON struct {
+	From     [][3]int `json:"from"`
+	Members  [][3]int `json:"members"`
+	Behind   bool     `json:"behind"`
+	Bytes    uint64   `json:"bytes"`
+	Messages uint64   `json:"messages"`
+}
+
+type unmatchedJSON struct {
+	Rank     int    `json:"rank"`
+	Sent     uint64 `json:"sent"`
+	Receives uint64 `json:"receives"`
+}
+
+func matrixAsJSON(path string, m *analysis.Matrix, opt *matrixOptions) *matrixJSON {
+	all, _, _ := m.Totals()
+	j := &matrixJSON{
+		Schema: "efg-matrix/1", File: path, Ranks: m.Size, OneSided: opt.OneSided, Collectives: opt.Collectives,
+		Total: cellJSON(all), Outside: cellJSON(m.Outside),
+		Entries: make([][4]uint64, 0, len(m.Entries)), Fans: []fanJSON{}, Unmatched: []unmatchedJSON{},
+	}
+	for _, e := range m.Entries {
+		j.Entries = append(j.Entries, [4]uint64{uint64(e.From), uint64(e.To), e.Bytes, e.Messages})
+	}
+	j.Fans = joinFans(m.Fans)
+	for _, u := range m.Unmatched {
+		j.Unmatched = append(j.Unmatched, unmatchedJSON{u.Rank, u.Sent, u.Received})
+	}
+	return j
+}
+
+// joinFans writes fans that differ in the sender only as one.
+func joinFans(fans []analysis.Fan) []fanJSON {
+	type key struct {
+		many   *analysis.Members
+		higher bool
+		cell   analysis.Cell
+	}
+	from := map[key][]int{}
+	var order []key
+	for _, f := range fans {
+		k := key{f.Many, f.Higher, f.Cell}
+		if from[k] == nil {
+			order = append(order, k)
+		}
+		from[k] = append(from[k], f.From)
+	}
+	list := []fanJSON{}
+	for _, k := range order {
+		senders := from[k]
+		slices.Sort(senders)
+		list = append(list, fanJSON{
+			From:    ranges(len(senders), func(i int) int { return senders[i] }),
+			Members: ranges(k.many.Size(), k.many.At), Behind: k.higher, Bytes: k.cell.Bytes, Messages: k.cell.Messages,
+		})
+	}
+	return list
+}
+
+// ranges writes a list as runs of first, count and stride.
+func ranges(n int, at func(int) int) [][3]int {
+	list := [][3]int{}
+	for i := 0; i < n; {
+		first, stride, j := at(i), 0, i+1
+		if j < n {
+			stride = at(j) - first
+			for j < n && at(j)-at(j-1) == stride {
+				j++
+			}
+		}
+		if j-i == 1 {
+			stride = 0
+		}
+		list = append(list, [3]int{first, j - i, stride})
+		i = j
+	}
+	return list
+}

@@ -1,0 +1,333 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/efg-tools/efg/analysis"
+	"github.com/efg-tools/efg/efg"
+)
+
+type reportOptions struct {
+	ranks           string
+	by              []string
+	top             int
+	histogram, json bool
+}
+
+// reportTables are what --by selects from.
+var reportTables = []string{"procedure", "callsite", "rank"}
+
+func newReport() *cobra.Command {
+	var opt reportOptions
+	cmd := &cobra.Command{
+		Use:   "report FILE",
+		Short: "Show where MPI time and bytes went",
+		Long: `Show where MPI time and bytes went: by procedure, by callsite and by rank, the
+callsites where ranks differ most, and the calls that waited longest. All is
+computed on the graphs and equal to what counting the events gives. Bytes are
+elements times the size of the datatype; docs/report.md tells what counts as
+sent and received.`,
+		Example: `  efg report jacobi.efg
+  efg report jacobi.efg --by callsite --histogram
+  efg report jacobi.efg --rank 0-2,3 --json`,
+		Args: argCount(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return report(args[0], &opt, cmd.OutOrStdout())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&opt.ranks, "rank", "", "ranks to count, as in 0-3,7 (default all)")
+	f.StringSliceVar(&opt.by, "by", nil, "tables to show: procedure, callsite, rank (default all)")
+	f.IntVar(&opt.top, "top", 20, "rows in a table; 0: all")
+	f.BoolVar(&opt.histogram, "histogram", false, "show how the durations are distributed")
+	f.BoolVar(&opt.json, "json", false, "write JSON")
+	return cmd
+}
+
+func report(path string, opt *reportOptions, out io.Writer) error {
+	set, err := parseRanks(opt.ranks)
+	if err != nil {
+		return err
+	}
+	for _, by := range opt.by {
+		if !slices.Contains(reportTables, by) {
+			return usageError("--by %s: want %s", by, strings.Join(reportTables, ", "))
+		}
+	}
+	if opt.top < 0 {
+		return usageError("--top %d: want a number of rows, or 0 for all", opt.top)
+	}
+	r, err := openRun(path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	procs, err := set.find(r)
+	if err != nil {
+		return err
+	}
+	rep, err := analysis.NewReport(r, procs)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(out)
+	if opt.json {
+		err = writeJSON(w, reportAsJSON(path, r, rep, opt))
+	} else {
+		newReportWriter(w, rep, opt).write(path, r)
+	}
+	if err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+func writeJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// reportWriter writes a report as tables.
+type reportWriter struct {
+	*bufio.Writer
+	*analysis.Report
+	opt *reportOptions
+	// received, files: whether some calls received, and read or wrote files.
+	received, files bool
+}
+
+func newReportWriter(w *bufio.Writer, r *analysis.Report, opt *reportOptions) *reportWriter {
+	return &reportWriter{w, r, opt, r.Total.Received > 0, r.Total.Read+r.Total.Written > 0}
+}
+
+func (w *reportWriter) write(path string, r *efg.Run) {
+	w.head(path, r)
+	tables := map[string]func(){"procedure": w.procedures, "callsite": w.callsites, "rank": w.ranks}
+	for _, name := range reportTables {
+		if len(w.opt.by) == 0 || slices.Contains(w.opt.by, name) {
+			tables[name]()
+		}
+	}
+	if w.opt.histogram {
+		w.histogram()
+	}
+	if len(w.opt.by) == 0 || slices.Contains(w.opt.by, "callsite") {
+		w.imbalance()
+		w.waits()
+	}
+	w.notes()
+}
+
+func (w *reportWriter) head(path string, r *efg.Run) {
+	t := &w.Total
+	fmt.Fprintf(w, "file      %s\n", path)
+	if len(r.Meta.Command) > 0 {
+		fmt.Fprintf(w, "command   %s\n", strings.Join(r.Meta.Command, " "))
+	}
+	fmt.Fprintf(w, "ranks     %d", len(w.Ranks))
+	if len(w.Ranks) < len(r.Procs) {
+		fmt.Fprintf(w, " of %d", len(r.Procs))
+	}
+	fmt.Fprintf(w, "\ncalls     %s\n", grouped(t.Calls))
+	fmt.Fprintf(w, "sent      %s; %s point-to-point messages\n", byteText(t.Sent), grouped(t.Messages))
+	if w.Timed {
+		fmt.Fprintf(w, "time      %s in MPI of %s (%s), all ranks together\n", nanoText(float64(t.Time.Sum)), nanoText(float64(w.App)), percent(t.Time.Sum, w.App))
+	} else {
+		fmt.Fprintf(w, "time      not recorded; efg run --time stats does\n")
+	}
+}
+
+// opColumns are the columns that procedures and callsites have in common.
+func (w *reportWriter) opColumns(t *table) {
+	t.right("calls")
+	if w.Timed {
+		t.right("time", "%MPI", "%app", "mean", "min", "max")
+	}
+	w.volumeColumns(t)
+}
+
+func (w *reportWriter) volumeColumns(t *table) {
+	t.right("sent", "per call")
+	if w.received {
+		t.right("received")
+	}
+	if w.files {
+		t.right("read", "written")
+	}
+}
+
+func (w *reportWriter) volumeCells(r *analysis.Row) []string {
+	cells := []string{byteCell(r.Sent), meanBytes(r.Sent, r.Calls)}
+	if w.received {
+		cells = append(cells, byteCell(r.Received))
+	}
+	if w.files {
+		cells = append(cells, byteCell(r.Read), byteCell(r.Written))
+	}
+	return cells
+}
+
+func (w *reportWriter) opCells(r *analysis.OpRow) []string {
+	cells := []string{grouped(r.Calls)}
+	if w.Timed {
+		t := &r.Time
+		cells = append(cells, nanoText(float64(t.Sum)), percent(t.Sum, w.Total.Time.Sum), percent(t.Sum, w.App),
+			nanoText(t.Mean()), nanoText(float64(t.Min)), nanoText(float64(t.Max)))
+	}
+	return append(cells, w.volumeCells(&r.Row)...)
+}
+
+func (w *reportWriter) procedures() {
+	t := &table{}
+	t.left("procedure")
+	w.opColumns(t)
+	for i := range w.shown(len(w.Procedures)) {
+		t.row(append([]string{w.Procedures[i].Op}, w.opCells(&w.Procedures[i])...)...)
+	}
+	w.title("Procedures", len(w.Procedures), w.order())
+	t.write(w)
+}
+
+func (w *reportWriter) callsites() {
+	t := &table{}
+	t.left("callsite", "procedure")
+	t.right("ranks")
+	w.opColumns(t)
+	for i := range w.shown(len(w.Callsites)) {
+		r := &w.Callsites[i]
+		t.row(append([]string{r.Site, r.Op, grouped(uint64(r.Ranks))}, w.opCells(r)...)...)
+	}
+	w.title("Callsites", len(w.Callsites), w.order())
+	t.write(w)
+}
+
+func (w *reportWriter) order() string {
+	if w.Timed {
+		return "by time"
+	}
+	return "by calls"
+}
+
+// ranks lists the ranks, or, of too many, those that are longest in MPI.
+func (w *reportWriter) ranks() {
+	list, order := w.Ranks, "by number"
+	if n := w.shown(len(list)); n < len(list) {
+		order = w.order()
+		list = slices.Clone(list)
+		slices.SortStableFunc(list, func(x, y analysis.RankRow) int {
+			if w.Timed {
+				return compare(y.Time.Sum, x.Time.Sum)
+			}
+			return compare(y.Calls, x.Calls)
+		})
+	}
+	t := &table{}
+	t.right("rank", "threads", "calls")
+	if w.Timed {
+		t.right("app", "MPI", "%app")
+	}
+	w.volumeColumns(t)
+	for i := range w.shown(len(list)) {
+		r := &list[i]
+		w.rankRow(t, fmt.Sprint(r.Rank), fmt.Sprint(r.Threads), &r.Row, r.App)
+	}
+	if len(w.Ranks) > 1 {
+		w.rankRow(t, "all", "", &w.Total, w.App)
+	}
+	w.title("Ranks", len(w.Ranks), order)
+	t.write(w)
+}
+
+func (w *reportWriter) rankRow(t *table, rank, threads string, r *analysis.Row, app uint64) {
+	cells := []string{rank, threads, grouped(r.Calls)}
+	if w.Timed {
+		cells = append(cells, nanoText(float64(app)), nanoText(float64(r.Time.Sum)), percent(r.Time.Sum, app))
+	}
+	t.row(append(cells, w.volumeCells(r)...)...)
+}
+
+func compare(x, y uint64) int {
+	switch {
+	case x < y:
+		return -1
+	case x > y:
+		return 1
+	}
+	return 0
+}
+
+// shown is how many of n rows a table has.
+func (w *reportWriter) shown(n int) int {
+	if w.opt.top == 0 {
+		return n
+	}
+	return min(n, w.opt.top)
+}
+
+func (w *reportWriter) title(name string, n int, order string) {
+	if k := w.shown(n); k < n {
+		fmt.Fprintf(w, "\n%s: the first %d of %s, %s\n", name, k, grouped(uint64(n)), order)
+		return
+	}
+	fmt.Fprintf(w, "\n%s, %s\n", name, order)
+}
+
+// imbalanced is how many callsites the table of imbalance shows.
+const imbalanced = 10
+
+func (w *reportWriter) imbalance() {
+	list := w.Imbalanced(imbalanced)
+	if len(list) == 0 {
+		return
+	}
+	t := &table{}
+	t.left("callsite", "procedure")
+	t.right("ranks", "mean/rank", "max/rank", "of rank", "imbalance", "cost")
+	for i := range list {
+		r := &list[i]
+		t.row(r.Site, r.Op, grouped(uint64(r.Ranks)), nanoText(r.Mean()), nanoText(float64(r.Most)), fmt.Sprint(r.MostRank),
+			fmt.Sprintf("%.0f%%", 100*r.Imbalance()), nanoText(r.Cost()))
+	}
+	fmt.Fprintf(w, "\nImbalance: callsites by what the slowest rank takes longer than the mean of the ranks that make the call\n")
+	t.write(w)
+}
+
+// longestWaits is how many waits are shown.
+const longestWaits = 10
+
+func (w *reportWriter) waits() {
+	if len(w.Waits) == 0 {
+		return
+	}
+	t := &table{}
+	t.right("rank", "longest")
+	t.left("callsite", "procedure")
+	t.right("calls")
+	for _, v := range w.Waits[:min(len(w.Waits), longestWaits)] {
+		t.row(fmt.Sprint(v.Rank), nanoText(float64(v.Time)), v.Site, v.Op, grouped(v.Calls))
+	}
+	fmt.Fprintf(w, "\nLargest waits: the longest single call of a rank at a callsite\n")
+	t.write(w)
+}
+
+func (w *reportWriter) notes() {
+	note := func(n uint64, text string) {
+		if n > 0 {
+			fmt.Fprintf(w, "\nnote: "+text+"\n", grouped(n))
+		}
+	}
+	note(w.Total.Errors, "calls that returned an error: %s; they move nothing")
+	note(w.Total.Unknown, "calls whose bytes are not known: %s; they count as 0")
+	note(w.Untimed, "calls without times: %s")
+	note(uint64(w.Incomplete), "incomplete streams: %s; efg info tells why")
+	note(w.Dropped, "calls that were not recorded for lack of space: %s")
+}

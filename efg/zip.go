@@ -1,0 +1,114 @@
+package efg
+
+import "math"
+
+// Zip goes through sequences in lockstep, as the attribute streams of a node
+// belong together. It does not expand what repeats: where all sequences repeat,
+// it gives the tuples of one common period, each with the number of times it
+// occurs. So tuples are complete in number, but not in the order of the
+// positions.
+type Zip struct {
+	its    []SeqIter
+	values []uint64
+	times  uint64 // of the tuples to come
+	folded uint64 // tuples of the current period to come
+	wait   uint64 // tuples until folding can succeed
+	err    error
+}
+
+// maxFold bounds the common period of sequences that are folded together.
+const maxFold = 1 << 14
+
+// NewZip starts at the first tuple.
+func NewZip(seqs ...*Seq) *Zip {
+	z := &Zip{its: make([]SeqIter, len(seqs)), values: make([]uint64, len(seqs)), times: 1}
+	for i, s := range seqs {
+		z.its[i] = s.Iter()
+	}
+	return z
+}
+
+// Next returns the next tuple and how often it occurs; false at the end of the
+// shortest sequence or on an error. The tuple is valid until the next call.
+func (z *Zip) Next() (values []uint64, times uint64, ok bool) {
+	switch {
+	case z.folded > 0:
+		z.folded--
+	case z.wait > 0:
+		z.times = 1
+		z.wait--
+	default:
+		z.times = 1
+		z.fold()
+	}
+	for i := range z.its {
+		if z.values[i], ok = z.its[i].Next(); !ok {
+			z.err = z.its[i].Err()
+			return nil, 0, false
+		}
+	}
+	return z.values, z.times, true
+}
+
+// Err is the error that ended the iteration early, if any.
+func (z *Zip) Err() error { return z.err }
+
+// fold skips all but one of the common periods that follow, if there are some,
+// and lets the tuples of that one count for all.
+func (z *Zip) fold() {
+	period, room := uint64(1), uint64(math.MaxUint64)
+	for i := range z.its {
+		p, r := z.its[i].periods()
+		if r == 0 {
+			return
+		}
+		period, room = lcm(period, p), min(room, r)
+		if p == 0 || period > maxFold {
+			z.wait = r - 1
+			return
+		}
+	}
+	if room/period < 2 {
+		return
+	}
+	k := room/period - 1
+	for i := range z.its {
+		z.its[i].left -= k * period
+		z.its[i].rem0 -= k * period
+	}
+	z.times, z.folded = k+1, period-1
+}
+
+// periods returns the period of the next room values; 0 if they differ by a
+// stride. Skipping whole periods within room leaves the iteration intact: what
+// it may look back to is written again behind them.
+func (it *SeqIter) periods() (period, room uint64) {
+	ahead, reach := min(it.rem0, it.left), uint64(len(it.ring0))
+	if ahead <= reach {
+		return 0, 0
+	}
+	if it.delta && it.shift() != 0 {
+		return 0, ahead - reach
+	}
+	return it.d0, ahead - reach
+}
+
+// shift is the sum of the last d0 differences.
+func (it *SeqIter) shift() (sum uint64) {
+	for i := uint64(1); i <= it.d0; i++ {
+		x := it.ring0[(it.pos0-i)&it.mask0]
+		sum += x>>1 ^ -(x & 1)
+	}
+	return sum
+}
+
+func lcm(a, b uint64) uint64 {
+	if a == 0 || b == 0 {
+		return 0
+	}
+	x, y := a, b
+	for y != 0 {
+		x, y = y, x%y
+	}
+	return a / x * b
+}
