@@ -1,0 +1,83 @@
+package efg
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// The example of "Adaptive columns".
+func TestFormatAdaptive(t *testing.T) {
+	vals := []uint64{3, 3, 3, 40, 3, 3, 3, 1000}
+	code := adaptColumn(vals, columnAdaptive)
+	var want strings.Builder
+	want.WriteString("| value | class | bits below | range | code |\n|---|---|---|---|---|\n")
+	d, m := newRangeDecoder(code), &valueModel{}
+	fmt.Fprintf(&want, "| | | | %08x | %08x |\n", d.rng, d.code)
+	for _, v := range vals {
+		if got := d.value(m); got != v {
+			t.Fatalf("%d in place of %d", got, v)
+		}
+		class, rest := classOf(v)
+		below := ""
+		if rest > 0 {
+			base, _ := classBase(class)
+			below = fmt.Sprintf("%0*b", rest, v-base)
+		}
+		fmt.Fprintf(&want, "| %d | %d | %s | %08x | %08x |\n", v, class, below, d.rng, d.code)
+	}
+	fmt.Fprintf(&want, "\nThe payload is `% x`.\n", code)
+	if doc := strings.ReplaceAll(formatPage(t), "|  |", "| |"); !strings.Contains(doc, strings.ReplaceAll(want.String(), "|  |", "| |")) {
+		t.Errorf("FORMAT.md does not have the example:\n%s", want.String())
+	}
+}
+
+// The numbers of columns in the tables are those of the code.
+func TestFormatColumns(t *testing.T) {
+	doc := formatPage(t)
+	for _, table := range []struct {
+		title string
+		rows  map[int]string
+	}{
+		{"Index", map[int]string{
+			indexCounts: "counts", indexBlockKind: "kind", indexBlockLen: "length", indexWorldID: "world",
+			indexWorldSize: "world size", indexWorldStart: "world start", indexPieces: "pieces", indexClass: "class",
+			indexNodes: "nodes", indexEdges: "edges", indexStatsFirst: "times from", indexStatsProcs: "times of",
+			indexHash: "hash", indexSeqs: "properties",
+		}},
+		{"Small tables", map[int]string{
+			stringsShared: "shared", stringsLength: "length", stringsBytes: "bytes", sitePlace: "place", siteFunc: "function",
+		}},
+		{"Pieces", map[int]string{
+			colPiece: "piece", colShape: "shape", colHeader: "header", colNewHeader: "new header", colMask: "mask",
+			colFlags: "flags", colEdges: "edges", colTo: "to", colDefKind: "definition", colDefWords: "words",
+			colVaries: "varies", colWeight: "weight", colCount: "count", colFixed: "fixed", colDeviation: "deviation",
+			colLength: "length", colText: "text", colSeq: "sequence", colBody: "body", colBodies: "bodies", colForm: "form",
+			colWides: "wide words", colWide: "wide word", colDefWord: "definition's word",
+			roleColumn(roleRuns): "bodies of Runs", roleColumn(roleCounts): "bodies of Counts",
+			roleColumn(roleValues): "bodies of Values", roleColumn(roleElems): "bodies of Elems",
+			roleColumn(roleVec): "bodies of vectors", roleColumn(roleMember): "values of members",
+		}},
+		{"Statistics", map[int]string{
+			statForm: "form", statCount: "count", statDur + intervalSum: "sum", statDur + intervalMin: "minimum",
+			statDur + intervalMax: "maximum", statDur + intervalBins: "bins", statStream: "nodes",
+		}},
+	} {
+		_, section, ok := strings.Cut(doc, "\n## "+table.title+"\n")
+		if !ok {
+			t.Errorf("FORMAT.md has no section %s", table.title)
+		}
+		section, _, _ = strings.Cut(section, "\n## ")
+		for n, name := range table.rows {
+			if row := fmt.Sprintf("\n| %d | %s |", n, name); !strings.Contains(section, row) {
+				t.Errorf("%s has no row %q", table.title, row[1:])
+			}
+		}
+	}
+	if i, s := len(processProperties), indexSeqs+bodyColumns-1; i != 10 || s != 18 || len(streamProperties) != 6 {
+		t.Errorf("FORMAT.md tells of 10 properties of processes, 6 of streams, from column 13 to 18; there are %d, to %d", i, s)
+	}
+	if colDefWord+7 != 30 || colWord+1 != 32 || colWord+MaxWords-1 != 62 {
+		t.Error("FORMAT.md has the words in columns 24 to 30 and 32 to 62")
+	}
+}
