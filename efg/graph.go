@@ -130,7 +130,7 @@ type Process struct {
 	Rank    int    // in its MPI_COMM_WORLD plus the ranks of earlier worlds; -1 if never known
 	Size    int    // of its MPI_COMM_WORLD
 	World   uint64 // equal for the processes of one MPI_COMM_WORLD
-	PID     int
+	PID     int    // 0 in files of many processes
 	Host    string
 	Command []string
 	MPI     string // library version line

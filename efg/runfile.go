@@ -58,10 +58,11 @@ type ProcInfo struct {
 	Start   int64
 	Streams []StreamInfo
 
-	world int // number of the world in the file
-	inIts int // rank in it
-	defs  int // piece
-	first int // number of the first stream in the file
+	began int64 // Start, or that of the world
+	world int   // number of the world in the file
+	inIts int   // rank in it
+	defs  int   // piece
+	first int   // number of the first stream in the file
 }
 
 // StreamInfo is what the index tells about a stream.

@@ -60,8 +60,8 @@ func (s *columnSet) putBytes(column int, b []byte) {
 // appendBlock appends a block with the given columns: kind, number of columns,
 // then for each its number of values × 8 + encoding and the length of its
 // payload, or 0 and how many empty ones follow an empty one; then the payloads,
-// padding, and the checksum.
-func appendBlock(dst []byte, kind blockKind, cols columnSet) []byte {
+// padding, and the checksum. The block is at least least bytes long.
+func appendBlock(dst []byte, kind blockKind, cols columnSet, least int) []byte {
 	start := len(dst)
 	head := appendUvarint([]byte{byte(kind)}, uint64(len(cols)))
 	var body []byte
@@ -83,7 +83,7 @@ func appendBlock(dst []byte, kind blockKind, cols columnSet) []byte {
 		body = append(body, payload...)
 		values += len(vals)
 	}
-	pad := (values-freeValues+maxRatio-1)/maxRatio - len(head) - len(body)
+	pad := max(least, (values-freeValues+maxRatio-1)/maxRatio) - len(head) - len(body)
 	dst = append(append(dst, head...), body...)
 	if pad > 0 {
 		dst = append(dst, make([]byte, pad)...)

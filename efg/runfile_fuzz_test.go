@@ -48,14 +48,14 @@ func assemble(blocks []blockContent) []byte {
 	var lengths []uint64
 	for _, x := range blocks[:len(blocks)-1] {
 		start := len(b)
-		b = appendBlock(b, x.kind, x.cols)
+		b = appendBlock(b, x.kind, x.cols, 0)
 		lengths = append(lengths, uint64(len(b)-start))
 	}
 	if len(index) > indexBlockLen {
 		index[indexBlockLen] = lengths
 	}
 	start := uint64(len(b))
-	b = appendBlock(b, blockIndex, index)
+	b = appendBlock(b, blockIndex, index, 0)
 	t := appendU64(appendU64(nil, start), uint64(len(b))-start)
 	b = append(b, appendU64(t, xxhash.Sum64(t))...)
 	return append(b, trailerMagic...)

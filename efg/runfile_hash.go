@@ -50,3 +50,16 @@ func (rw *runWriter) hashColumns(cols *columnSet) {
 		}
 	}
 }
+
+// hashOfFirst is the sum of the group of process i, if it is the group's first
+// process, else 0.
+func (r *Run) hashOfFirst(i int) uint64 {
+	r.groups.Do(func() {
+		sums, procs := r.hashGroups()
+		r.firsts = map[int]uint64{}
+		for g, members := range procs {
+			r.firsts[members[0]] = sums[g]
+		}
+	})
+	return r.firsts[i]
+}

@@ -23,10 +23,14 @@ type worldInfo struct {
 // come last. The worlds are in the order in which they began. Worlds that could
 // not be told apart when they were recorded are told apart by ranks that repeat.
 func inOrder(sources []source) ([]placed, []worldInfo) {
+	infos := make(map[source]*ProcInfo, len(sources))
+	for _, s := range sources {
+		infos[s] = s.info()
+	}
 	started := slices.Clone(sources)
 	slices.SortStableFunc(started, func(a, b source) int {
-		x, y := a.info(), b.info()
-		return cmp.Or(cmp.Compare(x.Start, y.Start), cmp.Compare(x.World, y.World), cmp.Compare(x.Rank, y.Rank),
+		x, y := infos[a], infos[b]
+		return cmp.Or(cmp.Compare(x.began, y.began), cmp.Compare(x.World, y.World), cmp.Compare(x.Rank, y.Rank),
 			cmp.Compare(x.Host, y.Host), cmp.Compare(x.PID, y.PID))
 	})
 	type place struct {
@@ -38,7 +42,7 @@ func inOrder(sources []source) ([]placed, []worldInfo) {
 	var worlds []worldInfo
 	out := make([]placed, len(started))
 	for i, s := range started {
-		p := s.info()
+		p := infos[s]
 		at := place{p.World, p.Rank}
 		nth := place{p.World, taken[at]}
 		if p.Rank >= 0 {
@@ -48,7 +52,7 @@ func inOrder(sources []source) ([]placed, []worldInfo) {
 		if !ok {
 			k = len(worlds)
 			ids[nth] = k
-			worlds = append(worlds, worldInfo{id: p.World, start: p.Start})
+			worlds = append(worlds, worldInfo{id: p.World, start: p.began})
 		}
 		w := &worlds[k]
 		w.size = max(w.size, p.Size, p.Rank+1)

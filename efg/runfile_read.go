@@ -38,11 +38,14 @@ type Run struct {
 	sites    sync.Once
 	sitesErr error
 
+	groups sync.Once
+	firsts map[int]uint64 // see hashOfFirst
+
+	cache   *blockCache
 	mu      sync.Mutex
-	cache   map[int]*pieceBlock // by number of the block
-	recent  []int               // blocks in cache, the last used last
-	ordinal [][2]uint64         // of each process: member of its piece of definitions; see members
-	members []uint64            // of each stream: its number among the members of its piece
+	keys    map[int]shapeKey // of pieces
+	ordinal []uint64         // of each process: member of its piece of definitions
+	members []uint64         // of each stream: its number among the members of its piece
 }
 
 // pieceRef is what the index tells of a piece.
@@ -50,12 +53,6 @@ type pieceRef struct {
 	block, at    int // number of the block, and of the piece in it
 	class        int
 	nodes, edges uint64
-}
-
-// pieceBlock is a block of pieces that was read.
-type pieceBlock struct {
-	pieces []*readPiece
-	err    error
 }
 
 // OpenRun opens a run file. The errors are those of the file system and, with
@@ -94,7 +91,7 @@ func (r *Run) Size() uint64 { return r.size }
 
 // NewRun opens a run file's content of the given size.
 func NewRun(file io.ReaderAt, size int64) (*Run, error) {
-	r := &Run{r: file, size: uint64(size), cache: map[int]*pieceBlock{}, commands: map[string][]string{}}
+	r := &Run{r: file, size: uint64(size), cache: newBlockCache(cacheSize), keys: map[int]shapeKey{}, commands: map[string][]string{}}
 	if err := r.checkHeader(); err != nil {
 		return nil, err
 	}
@@ -251,10 +248,11 @@ func (r *Run) command(s string) []string {
 	return c
 }
 
-// maxProcesses bounds the processes and streams of a file, for each of its bytes.
+// A file has at most freeProcesses processes and streams, and maxProcesses more
+// for each of its bytes. A file that could have more is padded.
 const (
 	maxProcesses  = 8
-	freeProcesses = 4096
+	freeProcesses = 1 << 18
 )
 
 // readIndex reads processes and streams.
@@ -313,9 +311,13 @@ func (b *block) property(first int, n uint64, set func(int, uint64) error) {
 	if b.err != nil || n == 0 {
 		return
 	}
+	constant := len(body.syms) == 2 && body.form == 0 && body.syms[1].kind == 1<<2|1 && body.syms[1].value == 0
 	it := body.seq(n, nil).Iter()
+	v, ok := it.Next()
 	for i := range int(n) {
-		v, ok := it.Next()
+		if i > 0 && !constant {
+			v, ok = it.Next()
+		}
 		if !ok {
 			b.failf("%d values of a property, want %d: %v", i, n, it.Err())
 			return
@@ -350,7 +352,7 @@ func (r *Run) number(all []StreamInfo) {
 	bases := worldBases(r.worlds)
 	in := make([]uint64, len(r.pieces))
 	r.members = make([]uint64, len(all))
-	r.ordinal = make([][2]uint64, len(r.Procs))
+	r.ordinal = make([]uint64, len(r.Procs))
 	next := 0
 	for i := range r.Procs {
 		p := &r.Procs[i]
@@ -360,7 +362,7 @@ func (r *Run) number(all []StreamInfo) {
 			p.Rank += bases[p.world]
 		}
 		p.first = next
-		r.ordinal[i][0] = in[p.defs]
+		r.ordinal[i] = in[p.defs]
 		in[p.defs]++
 		for j := range p.Streams {
 			s := &p.Streams[j]
@@ -376,36 +378,35 @@ func (r *Run) number(all []StreamInfo) {
 	}
 }
 
-// pieceCache is how many decoded blocks of pieces are kept.
-const pieceCache = 64
-
 // piece reads a piece.
 func (r *Run) piece(n int) (*readPiece, error) {
 	ref := &r.pieces[n]
+	pieces, err := r.cache.get(r, ref.block)
+	if err != nil {
+		return nil, err
+	}
+	if ref.at >= len(pieces) {
+		return nil, &CorruptError{"index", 0, fmt.Errorf("piece %d of %d in block %d", ref.at, len(pieces), ref.block)}
+	}
+	return pieces[ref.at], nil
+}
+
+// pieceKey is the key of a piece's class.
+func (r *Run) pieceKey(n int) (shapeKey, error) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	pb := r.cache[ref.block]
-	if pb == nil {
-		pb = &pieceBlock{}
-		b, err := r.read(ref.block)
-		if err == nil {
-			pb.pieces, err = readPieces(b)
-		}
-		pb.err = err
-		if len(r.recent) == pieceCache {
-			delete(r.cache, r.recent[0])
-			r.recent = r.recent[1:]
-		}
-		r.cache[ref.block] = pb
-		r.recent = append(r.recent, ref.block)
+	key, ok := r.keys[n]
+	r.mu.Unlock()
+	if ok {
+		return key, nil
 	}
-	if pb.err != nil {
-		return nil, pb.err
+	p, err := r.piece(n)
+	if err != nil {
+		return key, err
 	}
-	if ref.at >= len(pb.pieces) {
-		return nil, &CorruptError{"index", 0, fmt.Errorf("piece %d of %d in block %d", ref.at, len(pb.pieces), ref.block)}
-	}
-	return pb.pieces[ref.at], nil
+	r.mu.Lock()
+	r.keys[n] = p.key
+	r.mu.Unlock()
+	return p.key, nil
 }
 
 // pieceOf reads a piece that must be of a kind.
@@ -467,7 +468,7 @@ func (r *Run) defs(i int) (*defIndex, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, err := p.defs(r.ordinal[i][0], r.str, int64(info.inIts), int64(info.Size))
+	x, err := p.defs(r.ordinal[i], r.str, int64(info.inIts), int64(info.Size))
 	if err != nil {
 		return nil, &CorruptError{fmt.Sprintf("piece %d", info.defs), 0, err}
 	}
@@ -498,10 +499,21 @@ func (r *Run) Stream(i, j int) (*Stream, error) {
 	return &p.Streams[j], nil
 }
 
+// statsOf finds the statistics block of process i, -1 if there is none.
+func (r *Run) statsOf(i int) int {
+	k := sort.Search(len(r.stats), func(k int) bool { return r.stats[k].first > i }) - 1
+	if k >= 0 && i >= r.stats[k].first+r.stats[k].procs {
+		return -1
+	}
+	return k
+}
+
+func (r *Run) hasTimes(i int) bool { return r.statsOf(i) >= 0 }
+
 // times reads the statistics of the streams of process i.
 func (r *Run) times(i int, streams []Stream) error {
-	k := sort.Search(len(r.stats), func(k int) bool { return r.stats[k].first > i }) - 1
-	if k < 0 || i >= r.stats[k].first+r.stats[k].procs {
+	k := r.statsOf(i)
+	if k < 0 {
 		return nil
 	}
 	b, err := r.read(r.stats[k].block)

@@ -1,20 +1,22 @@
 package efg
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // memorySource is a process in memory that is to be packed.
 type memorySource struct {
-	proc    *Process
-	rank    int
-	thread0 bool // keep times
-	defs    *defIndex
-	ready   []*unit
+	proc  *Process
+	rank  int
+	defs  *defIndex
+	ready []*unit
 }
 
 func (s *memorySource) info() *ProcInfo {
 	p := s.proc
 	info := &ProcInfo{
-		Rank: p.worldRank(), Size: p.Size, World: p.World, PID: p.PID, Host: p.Host, Command: p.Command, MPI: p.MPI, Start: p.Start,
+		Rank: p.worldRank(), Size: p.Size, World: p.World, PID: p.PID, Host: p.Host, Command: p.Command, MPI: p.MPI, Start: p.Start, began: p.Start,
 		Streams: make([]StreamInfo, len(p.Streams)),
 	}
 	for i := range p.Streams {
@@ -99,4 +101,115 @@ func (s *memorySource) times() ([][]Node, error) {
 	return nodes, nil
 }
 
-func (s *memorySource) site(word uint64) (siteRef, bool) { return siteOf(s.defs, word) }
+func (s *memorySource) hash() uint64 {
+	sum := uint64(0)
+	for i := range s.proc.Streams {
+		sum += hashPart(s.proc.worldRank(), s.proc.Streams[i].Thread, s.proc.Streams[i].Hash)
+	}
+	return sum
+}
+
+// findSites notes where the callsites are, as the processes' definitions say.
+func findSites(sites []Site, procs []*Process) []Site {
+	sites = slices.Clone(sites)
+	var missing []int
+	for i := range sites {
+		if sites[i].ref.module == "" {
+			missing = append(missing, i)
+		}
+	}
+	for _, p := range procs {
+		if len(missing) == 0 {
+			break
+		}
+		x := newDefIndex(p.Defs)
+		missing = slices.DeleteFunc(missing, func(i int) bool {
+			ref, ok := siteOf(x, sites[i].Word)
+			if ok {
+				sites[i].ref = ref
+			}
+			return ok
+		})
+	}
+	return sites
+}
+
+// fileSource is a process of a run file that is to be packed with others.
+type fileSource struct {
+	run  *Run
+	proc int
+	rank int
+}
+
+func (s *fileSource) info() *ProcInfo {
+	info := s.run.Procs[s.proc]
+	info.Rank = info.inIts
+	info.began = info.Start
+	if info.began == 0 {
+		info.began = s.run.worlds[info.world].start
+	}
+	return &info
+}
+
+func (s *fileSource) open(rank int) { s.rank = rank }
+
+func (s *fileSource) keys() ([]shapeKey, error) {
+	info := &s.run.Procs[s.proc]
+	key, err := s.run.pieceKey(info.defs)
+	keys := []shapeKey{key}
+	for j := range info.Streams {
+		if err != nil {
+			return nil, err
+		}
+		key, err = s.run.pieceKey(info.Streams[j].piece)
+		keys = append(keys, key)
+	}
+	return keys, err
+}
+
+func (s *fileSource) units() ([]*unit, error) {
+	r, info := s.run, &s.run.Procs[s.proc]
+	x, err := r.defs(s.proc)
+	if err != nil {
+		return nil, err
+	}
+	in := ranksOf(info.inIts, info.Size, x.list)
+	units := make([]*unit, 1+len(info.Streams))
+	for k := range units {
+		n, member := info.defs, r.ordinal[s.proc]
+		if k > 0 {
+			n, member = info.Streams[k-1].piece, r.members[info.first+k-1]
+		}
+		p, err := r.piece(n)
+		if err != nil {
+			return nil, err
+		}
+		if units[k], err = p.unit(member, r.str, x, in); err != nil {
+			return nil, err
+		}
+	}
+	return units, nil
+}
+
+func (s *fileSource) times() ([][]Node, error) {
+	if !s.run.hasTimes(s.proc) {
+		return nil, nil
+	}
+	p, err := s.run.Process(s.proc)
+	if err != nil {
+		return nil, err
+	}
+	return (&memorySource{proc: p}).times()
+}
+
+func (s *fileSource) hash() uint64 {
+	r, info := s.run, &s.run.Procs[s.proc]
+	if !r.exact {
+		return r.hashOfFirst(s.proc)
+	}
+	sum := uint64(0)
+	for j := range info.Streams {
+		sum += hashPart(info.inIts, info.Streams[j].Thread, info.Streams[j].hash)
+	}
+	return sum
+}

@@ -454,7 +454,7 @@ func TestBlocksThatAreTooGoodArePadded(t *testing.T) {
 	for range 1 << 20 {
 		cols.put(0, 7)
 	}
-	data := appendBlock(nil, blockSites, cols)
+	data := appendBlock(nil, blockSites, cols, 0)
 	b, err := readBlock(bytes.NewReader(data), blockRef{kind: blockSites, length: uint64(len(data))}, "sites")
 	if err != nil {
 		t.Fatal(err)

@@ -88,26 +88,20 @@ const (
 	siteFunc
 )
 
+// compareSites orders sites by module and offset; of equal ones with several
+// places those with a function come first.
+func compareSites(a, b Site) int {
+	return cmp.Or(cmp.Compare(a.ref.module, b.ref.module), cmp.Compare(a.ref.offset, b.ref.offset), cmp.Compare(a.Word, b.Word),
+		cmp.Compare(flag(a.Func == ""), flag(b.Func == "")), cmp.Compare(a.Place, b.Place), cmp.Compare(a.Func, b.Func))
+}
+
 // siteColumns stores the sites by module and offset.
 func (rw *runWriter) siteColumns(sites []Site) columnSet {
-	type known struct {
-		Site
-		ref siteRef
-		ok  bool
-	}
-	list := make([]known, len(sites))
-	for i, s := range sites {
-		ref, ok := rw.sites[s.Word]
-		list[i] = known{s, ref, ok}
-	}
-	slices.SortFunc(list, func(a, b known) int {
-		return cmp.Or(cmp.Compare(a.ref.module, b.ref.module), cmp.Compare(a.ref.offset, b.ref.offset), cmp.Compare(a.Word, b.Word))
-	})
-	list = slices.CompactFunc(list, func(a, b known) bool { return a.Word == b.Word })
+	list := uniqueSites(slices.Clone(sites))
 	var cols columnSet
 	last := uint64(0)
 	for _, s := range list {
-		if s.ok {
+		if s.ref.module != "" {
 			cols.put(siteModule, rw.str(s.ref.module)+1)
 			cols.put(siteOffset, zigzag(int64(s.ref.offset-last)))
 			last = s.ref.offset

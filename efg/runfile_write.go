@@ -65,8 +65,9 @@ func syncDir(dir string) error {
 func EncodeRun(w io.Writer, procs []*Process, meta Meta) error {
 	sources := make([]source, len(procs))
 	for i, p := range procs {
-		sources[i] = &memorySource{proc: p, thread0: meta.Time != "off"}
+		sources[i] = &memorySource{proc: p}
 	}
+	meta.Sites = findSites(meta.Sites, procs)
 	return pack(w, sources, meta)
 }
 
@@ -84,8 +85,8 @@ type source interface {
 	units() ([]*unit, error)
 	// times returns the nodes of each stream for their statistics.
 	times() ([][]Node, error)
-	// site finds what a callsite's word stands for.
-	site(word uint64) (siteRef, bool)
+	// hash is what the process's hashes add to the sum of their group.
+	hash() uint64
 }
 
 // runWriter writes a run file: processes in the order of their ranks, their
@@ -104,8 +105,8 @@ type runWriter struct {
 	pieces  []writtenPiece
 	procs   []ProcInfo
 	stats   statsWriter
-	sites   map[uint64]siteRef
-	exact   bool // each stream's hash is kept
+	exact   bool // few processes: each stream's hash is kept, and each process's id
+	noTimes bool
 	hashes  map[hashGroup]uint64
 	worlds  []worldInfo
 }
@@ -133,7 +134,7 @@ func pack(w io.Writer, sources []source, meta Meta) error {
 	bw := bufio.NewWriterSize(w, 1<<16)
 	rw := &runWriter{
 		w: bw, strings: map[string]uint32{}, expect: map[shapeKey]uint64{}, open: map[shapeKey]*openPiece{},
-		group: newPieceWriter(), sites: map[uint64]siteRef{}, hashes: map[hashGroup]uint64{},
+		group: newPieceWriter(), hashes: map[hashGroup]uint64{}, noTimes: meta.Time == "off",
 	}
 	ordered, worlds := inOrder(sources)
 	rw.worlds = worlds
@@ -144,7 +145,7 @@ func pack(w io.Writer, sources []source, meta Meta) error {
 		return err
 	}
 	for i := range ordered {
-		if err := rw.process(&ordered[i], meta.Sites); err != nil {
+		if err := rw.process(&ordered[i]); err != nil {
 			return fmt.Errorf("rank %d: %w", ordered[i].source.info().Rank, err)
 		}
 	}
@@ -189,26 +190,24 @@ func (rw *runWriter) header() error {
 
 // block writes a block and returns its number.
 func (rw *runWriter) block(kind blockKind, cols columnSet) (int, error) {
-	b := appendBlock(nil, kind, cols)
+	b := appendBlock(nil, kind, cols, 0)
 	rw.blocks = append(rw.blocks, blockRef{kind: kind, offset: rw.offset, length: uint64(len(b))})
 	return len(rw.blocks) - 1, rw.write(b)
 }
 
-func (rw *runWriter) process(at *placed, sites []Site) error {
+func (rw *runWriter) process(at *placed) error {
 	info := *at.source.info()
 	info.world, info.inIts = at.world, at.rank
+	if rw.noTimes {
+		info.Start = 0
+	}
+	if !rw.exact {
+		info.PID = 0 // would take more than all the rest of the index
+	}
 	info.Streams = append([]StreamInfo(nil), info.Streams...)
 	rw.str(info.Host)
 	rw.str(info.MPI)
 	rw.str(strings.Join(info.Command, "\x00"))
-	for _, s := range sites {
-		if _, ok := rw.sites[s.Word]; ok {
-			continue
-		}
-		if ref, ok := at.source.site(s.Word); ok {
-			rw.sites[s.Word] = ref
-		}
-	}
 	if err := rw.statistics(at, &info); err != nil {
 		return err
 	}
@@ -225,11 +224,10 @@ func (rw *runWriter) process(at *placed, sites []Site) error {
 			info.defs = id
 			continue
 		}
-		s := &info.Streams[i-1]
-		s.piece = id
-		if !rw.exact {
-			rw.hashes[hashGroupOf(&info, rw.worlds)] += hashPart(info.inIts, s.Thread, s.hash)
-		}
+		info.Streams[i-1].piece = id
+	}
+	if !rw.exact {
+		rw.hashes[hashGroupOf(&info, rw.worlds)] += at.source.hash()
 	}
 	rw.procs = append(rw.procs, info)
 	return nil
@@ -341,7 +339,12 @@ func cutCommand(args []string) []string {
 // index writes the index block and the trailer.
 func (rw *runWriter) index() error {
 	start := rw.offset
-	if err := rw.write(appendBlock(nil, blockIndex, rw.indexColumns())); err != nil {
+	streams := 0
+	for i := range rw.procs {
+		streams += len(rw.procs[i].Streams)
+	}
+	least := (max(streams, len(rw.procs))-freeProcesses)/maxProcesses - int(start)
+	if err := rw.write(appendBlock(nil, blockIndex, rw.indexColumns(), least)); err != nil {
 		return err
 	}
 	b := appendU64(appendU64(nil, start), rw.offset-start)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -37,15 +38,23 @@ func info(path string, asJSON, all bool, out io.Writer) error {
 		return err
 	}
 	defer r.Close()
-	s := summarize(path, r)
+	streams := 0
+	for i := range r.Procs {
+		streams += len(r.Procs[i].Streams)
+	}
+	list := all || streams <= fewStreams
+	s := summarize(path, r, list || asJSON)
 	if asJSON {
 		enc := json.NewEncoder(out)
 		enc.SetIndent("", "  ")
 		enc.SetEscapeHTML(false)
 		return enc.Encode(s)
 	}
-	return s.write(out, all || len(s.Streams) <= 64)
+	return s.write(out, list)
 }
+
+// fewStreams is how many streams are listed without being asked for.
+const fewStreams = 64
 
 // summary is what efg info tells. Its JSON form is documented in docs/info.md.
 type summary struct {
@@ -94,7 +103,8 @@ var endTexts = map[efg.End]string{
 	efg.EndFinalized: "finalized", efg.EndExit: "exit without MPI_Finalize",
 }
 
-func summarize(path string, r *efg.Run) *summary {
+// summarize sums up a run; list asks for each stream.
+func summarize(path string, r *efg.Run, list bool) *summary {
 	m := &r.Meta
 	s := &summary{
 		File: path, Bytes: r.Size(), Tool: m.Tool, Command: m.Command, Started: time.Unix(0, m.Started).UTC(),
@@ -103,14 +113,24 @@ func summarize(path string, r *efg.Run) *summary {
 		Streams: []streamSummary{},
 	}
 	graphs := map[int]bool{}
+	hosts := map[string]bool{}
 	for i := range r.Procs {
 		p := &r.Procs[i]
-		s.Programs = addOnce(s.Programs, strings.Join(p.Command, " "))
-		s.MPI = addOnce(s.MPI, p.MPI)
-		s.Hosts = addOnce(s.Hosts, p.Host)
+		if last := max(i-1, 0); i == 0 || !slices.Equal(p.Command, r.Procs[last].Command) || p.MPI != r.Procs[last].MPI {
+			s.Programs = addOnce(s.Programs, strings.Join(p.Command, " "))
+			s.MPI = addOnce(s.MPI, p.MPI)
+		}
+		if !hosts[p.Host] && p.Host != "" {
+			hosts[p.Host] = true
+			s.Hosts = append(s.Hosts, p.Host)
+		}
 		for j := range p.Streams {
-			s.add(p, &p.Streams[j])
-			graphs[p.Streams[j].Class] = true
+			t := &p.Streams[j]
+			s.add(t)
+			graphs[t.Class] = true
+			if list || !t.Complete() {
+				s.Streams = append(s.Streams, summaryOf(p, t))
+			}
 		}
 	}
 	s.Graphs = len(graphs)
@@ -120,7 +140,7 @@ func summarize(path string, r *efg.Run) *summary {
 	return s
 }
 
-func (s *summary) add(p *efg.ProcInfo, t *efg.StreamInfo) {
+func (s *summary) add(t *efg.StreamInfo) {
 	s.Threads++
 	s.Events += t.Events
 	s.Dropped += t.Dropped
@@ -130,10 +150,13 @@ func (s *summary) add(p *efg.ProcInfo, t *efg.StreamInfo) {
 	if t.Complete() {
 		s.Complete++
 	}
-	s.Streams = append(s.Streams, streamSummary{
+}
+
+func summaryOf(p *efg.ProcInfo, t *efg.StreamInfo) streamSummary {
+	return streamSummary{
 		Rank: p.Rank, PID: p.PID, Thread: t.Thread, Events: t.Events, Nodes: t.Nodes, Edges: t.Edges, Bytes: t.Bytes,
 		Dropped: t.Dropped, End: endTexts[t.End], Complete: t.Complete(),
-	})
+	}
 }
 
 // addOnce appends v unless it is empty or there.

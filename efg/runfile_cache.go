@@ -1,0 +1,79 @@
+package efg
+
+import (
+	"container/list"
+	"sync"
+)
+
+// cacheSize is how many values the decoded blocks that are kept may have.
+const cacheSize = 8 << 20
+
+// blockCache keeps the decoded blocks of pieces that were used last. Runs that
+// are read together share one.
+type blockCache struct {
+	mu     sync.Mutex
+	size   int // values
+	limit  int
+	blocks map[cacheKey]*list.Element
+	recent *list.List // of *cached, the last used in front
+}
+
+type cacheKey struct {
+	run   *Run
+	block int
+}
+
+type cached struct {
+	key    cacheKey
+	once   sync.Once
+	pieces []*readPiece
+	size   int
+	err    error
+}
+
+func newBlockCache(limit int) *blockCache {
+	return &blockCache{limit: limit, blocks: map[cacheKey]*list.Element{}, recent: list.New()}
+}
+
+// get returns the pieces of a block.
+func (c *blockCache) get(r *Run, block int) ([]*readPiece, error) {
+	key := cacheKey{r, block}
+	c.mu.Lock()
+	e := c.blocks[key]
+	if e == nil {
+		e = c.recent.PushFront(&cached{key: key})
+		c.blocks[key] = e
+	} else {
+		c.recent.MoveToFront(e)
+	}
+	entry := e.Value.(*cached)
+	c.mu.Unlock()
+	entry.once.Do(func() {
+		b, err := r.read(block)
+		if err == nil {
+			entry.pieces, err = readPieces(b)
+		}
+		entry.err = err
+		if err == nil {
+			for _, col := range b.cols {
+				entry.size += len(col)
+			}
+		}
+		c.grown(entry.size)
+	})
+	return entry.pieces, entry.err
+}
+
+// grown makes room after a block was added.
+func (c *blockCache) grown(size int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.size += size
+	for c.size > c.limit && c.recent.Len() > 1 {
+		last := c.recent.Back()
+		entry := last.Value.(*cached)
+		c.recent.Remove(last)
+		delete(c.blocks, entry.key)
+		c.size -= entry.size
+	}
+}
