@@ -9,12 +9,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 func main() {
 	pairs := flag.Int("pairs", 5, "alternating runs of each kind")
 	efgPath := flag.String("efg", "bin/efg", "the program to measure")
-	only := flag.String("only", "", "one part: calls, logger, recorder, start, memory, read or size")
+	only := flag.String("only", "", "one part: "+strings.Join(partNames(), ", "))
 	flag.Parse()
 	if err := run(*efgPath, *pairs, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -24,10 +25,12 @@ func main() {
 
 // bench is what the parts share.
 type bench struct {
-	efg   string // absolute path of the program
-	dir   string // for programs and recordings
-	pairs int
-	mpis  []mpi
+	efg     string // absolute path of the program
+	dir     string // for programs and recordings
+	pairs   int
+	mpis    []mpi
+	preload string // library to preload in what is run; "" for none
+	yield   string // testdata/yield, when it is built
 }
 
 type part struct {
@@ -37,6 +40,15 @@ type part struct {
 
 var parts = []part{
 	{"calls", calls}, {"logger", logger}, {"recorder", recorder}, {"start", start}, {"memory", memory}, {"read", read}, {"size", size},
+	{"growth", growth}, {"ranks", manyRanks}, {"times", timeStats}, {"polls", polls}, {"irregular", irregular},
+}
+
+func partNames() []string {
+	var names []string
+	for _, p := range parts {
+		names = append(names, p.name)
+	}
+	return names
 }
 
 func run(efgPath string, pairs int, only string) error {

@@ -48,10 +48,11 @@ func (b *bench) describeMachine() {
 		cpu, runtime.NumCPU(), strings.TrimSpace(string(kernel)), runtime.Version(), b.pairs)
 }
 
-// build compiles a C program of bench/mpi.
-func (b *bench) build(m mpi, source string) (string, error) {
+// build compiles a C program.
+func (b *bench) build(m mpi, source string, libs ...string) (string, error) {
 	out := filepath.Join(b.dir, strings.TrimSuffix(filepath.Base(source), ".c")+"."+m.cc)
-	cmd := exec.Command(m.cc, "-O2", "-o", out, source)
+	args := append([]string{"-O2", "-w", "-DOMPI_OMIT_MPI1_COMPAT_DECLS=0", "-o", out, source}, libs...)
+	cmd := exec.Command(m.cc, args...)
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%s %s: %w\n%s", m.cc, source, err, text)
 	}
@@ -63,6 +64,9 @@ func (b *bench) output(args ...string) (string, error) {
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Dir = b.dir
 	cmd.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+	if b.preload != "" {
+		cmd.Env = append(cmd.Env, "LD_PRELOAD="+b.preload)
+	}
 	var errText bytes.Buffer
 	cmd.Stderr = &errText
 	out, err := cmd.Output()

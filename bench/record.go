@@ -73,17 +73,26 @@ func logger(b *bench) error {
 	return nil
 }
 
-// recorder measures the recorder without MPI.
-func recorder(b *bench) error {
+// buildRecorder compiles bench/core/bench.c with the recorder.
+func (b *bench) buildRecorder() (string, error) {
 	exe := filepath.Join(b.dir, "core")
 	sources, err := filepath.Glob("hook/shim/core_*.c")
 	if err != nil {
-		return err
+		return "", err
 	}
 	args := append([]string{"-std=gnu11", "-O2", "-pthread", "-I", "hook/shim", "-o", exe, "bench/core/bench.c",
 		"hook/shim/gen/schema.c"}, sources...)
 	if out, err := exec.Command("cc", args...).CombinedOutput(); err != nil {
-		return fmt.Errorf("cc: %w\n%s", err, out)
+		return "", fmt.Errorf("cc: %w\n%s", err, out)
+	}
+	return exe, nil
+}
+
+// recorder measures the recorder without MPI.
+func recorder(b *bench) error {
+	exe, err := b.buildRecorder()
+	if err != nil {
+		return err
 	}
 	fmt.Printf("\n## The recorder alone\n\nProcessor time per event, ns, and growth of the segment after the first rounds (bench/core/bench.c).\n\n")
 	fmt.Println("| shape | no times | time statistics | bytes per event |")
@@ -93,7 +102,7 @@ func recorder(b *bench) error {
 	var order []string
 	for range b.pairs {
 		for _, mode := range []string{"off", "stats"} {
-			if err := runRecorder(exe, b.dir, mode, func(shape string, ns, bytes float64) {
+			if err := runRecorder(b.dir, mode, []string{exe, "2000000"}, func(shape string, ns, bytes float64) {
 				r := rows[shape]
 				if r == nil {
 					r = &row{}
@@ -117,8 +126,8 @@ func recorder(b *bench) error {
 	return nil
 }
 
-func runRecorder(exe, dir, mode string, add func(shape string, ns, bytes float64)) error {
-	cmd := exec.Command(exe, "2000000")
+func runRecorder(dir, mode string, command []string, add func(shape string, ns, bytes float64)) error {
+	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Env = append(os.Environ(), "EFG_DIR="+dir, "EFG_TIME="+mode)
 	out, err := cmd.Output()
 	segments, _ := filepath.Glob(filepath.Join(dir, "*.seg"))
@@ -138,6 +147,20 @@ func runRecorder(exe, dir, mode string, add func(shape string, ns, bytes float64
 		add(fmt.Sprintf("%s of %d", shape, k), ns, float64(grown)/float64(n))
 	}
 	return nil
+}
+
+// irregular measures how an irregular program's segment grows.
+func irregular(b *bench) error {
+	exe, err := b.buildRecorder()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("\n## An irregular program\n\n100 million events, 1,000 signatures in random order (bench/core/bench.c). " +
+		"Aim: the segment grows by 3 bytes an event.\n\n")
+	fmt.Println("| ns an event | bytes an event | |\n|---:|---:|---|")
+	return runRecorder(b.dir, "off", []string{exe, "100000000", "irregular"}, func(_ string, ns, bytes float64) {
+		fmt.Printf("| %.1f | %.3f | %s |\n", ns, bytes, met(bytes <= 3))
+	})
 }
 
 // start measures what recording adds from MPI_Init to MPI_Finalize.

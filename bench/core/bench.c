@@ -2,7 +2,8 @@
  * six calls over and over, cycles of many distinct signatures, random order.
  * The events are made as a wrapper makes them: words filled, call_begin,
  * call_end, record. Prints "shape parameter ns events bytes". bytes is the
- * growth of the segment. Environment: EFG_DIR, EFG_TIME. */
+ * growth of the segment. Arguments: events [irregular]; "irregular" is the
+ * random order of 1,000 alone. Environment: EFG_DIR, EFG_TIME. */
 #define _GNU_SOURCE
 #include "core_internal.h"
 
@@ -83,6 +84,10 @@ int main(int argc, char **argv)
     efg_process_info info = {.size = 1, .family = "bench", .version = ""};
     if (efg_start(&info) != 0)
         return 1;
+    if (argc > 2 && strcmp(argv[2], "irregular") == 0) {
+        random_order(1000, n);
+        return 0;
+    }
     for (uint64_t k = 1; argc < 3 && k <= 100000; k *= 10)
         cycle(k, n);
     random_order(64, n);

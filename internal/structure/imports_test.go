@@ -30,7 +30,7 @@ var mayImport = map[string][]string{
 	"internal/groundtruth": {},
 	"internal/structure":   {},
 	"scripts/summary":      {},
-	"bench":                {"signature", "efg", "reconstruct", "internal/groundtruth"},
+	"bench":                {"signature", "efg", "reconstruct", "bench/sim", "internal/groundtruth"},
 	"bench/sim":            {"signature", "efg"},
 	"bench/simulate":       {"bench/sim"},
 	"cmd/efg":              {"signature", "efg", "reconstruct", "analysis", "hook", "hook/segment", "internal/symbolize"},

@@ -17,7 +17,7 @@ static double random_number(void)
 
 static int run_length(int equal)
 {
-    return equal ? MEAN : (int)(-log(1 - random_number()) * MEAN);
+    return equal ? MEAN : 1 + (int)(-log(1 - random_number()) * MEAN);
 }
 
 static void testsome(int polls)

@@ -1,0 +1,268 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// A run file may have at most this part of what the better compressor makes of
+// the trace, and this many bytes.
+const (
+	sizePart  = 0.4
+	sizeBytes = 4096
+)
+
+// smallTrace is the size of a trace from which on the limit holds.
+const smallTrace = 1 << 20
+
+// recording is a program and how to record it.
+type recording struct {
+	name    string
+	mpi     string // "" for the first that is there
+	ranks   int    // 0: 4
+	input   string // file that the program wants in its working folder
+	source  string // of testdata; "" for an installed program
+	command []string
+}
+
+// melt is the example of that name that Debian has in lammps-examples.
+const melt = "/usr/share/lammps/examples/melt/in.melt"
+
+// realPrograms are programs that many people run.
+var realPrograms = []recording{
+	{name: "LAMMPS melt, 250 steps", ranks: 8, input: melt, command: []string{"lmp", "-in", "in.melt"}},
+	{name: "HPCC", ranks: 4, input: "testdata/real/hpccinf.txt", command: []string{"hpcc"}},
+}
+
+// miniApps are the programs of testdata that can be made to run for long.
+func miniApps() []recording {
+	var l []recording
+	for _, line := range []string{
+		"jacobi 160", "halo3d 140", "grid 110 periodic", "grid 110 null", "lists 290", "amr 60", "farm 1900",
+		"polling 100", "polls 30", "loops 150", "persistent 190", "eager 80", "coll 70", "icoll 50", "neigh 25",
+		"intercoll 130", "rma 22", "types 14", "comms 800", "inter 150", "probes 500", "threads 100", "growing 600",
+		"errors 180", "grequest 400", "attrs 90", "userops 370", "mpi1 120",
+	} {
+		f := strings.Fields(line)
+		l = append(l, recording{name: strings.Join(f, " "), source: "c/" + f[0] + ".c", command: f})
+	}
+	for _, line := range []string{"pcoll 100", "partitioned 5", "large 200", "sessions 100"} {
+		f := strings.Fields(line)
+		l = append(l, recording{name: strings.Join(f, " "), mpi: "MPICH", source: "c/" + f[0] + ".c", command: f})
+	}
+	return l
+}
+
+// size compares run files with what general compressors make of the linear
+// trace.
+func size(b *bench) error {
+	fmt.Printf("\n## Size\n\nBytes of the run file (`--time off`) against the JSON Lines of all ranks through `xz -9e` and "+
+		"`zstd -19 --long=27`. Limit, for traces over 1 MB: %.1f times the smaller, and %d bytes. "+
+		"Mini-apps (`testdata`) with 4 ranks.\n\n", sizePart, sizeBytes)
+	fmt.Println("| program | MPI | ranks | events | JSON Lines | xz | zstd | run file | file / smaller | limit |")
+	fmt.Println("|---|---|---:|---:|---:|---:|---:|---:|---:|---|")
+	for _, r := range slices.Concat(realPrograms, miniApps()) {
+		if err := b.sizeRow(r); err != nil {
+			return fmt.Errorf("%s: %w", r.name, err)
+		}
+	}
+	return nil
+}
+
+func (b *bench) sizeRow(r recording) error {
+	m, ok := b.mpi(r.mpi)
+	if !ok {
+		return nil
+	}
+	if _, err := os.Stat(r.input); r.input != "" && err != nil {
+		fmt.Printf("| %s | | | | | | | | | %s is not there |\n", r.name, r.input)
+		return nil
+	}
+	file, err := b.record(r, "off")
+	if err != nil {
+		return err
+	}
+	t, err := b.trace(file)
+	if err != nil {
+		return err
+	}
+	smaller := min(t.xz, t.zstd)
+	limit := "met"
+	switch {
+	case t.bytes < smallTrace:
+		limit = "–"
+	case float64(t.file) > sizePart*float64(smaller)+sizeBytes:
+		limit = "✗"
+	}
+	fmt.Printf("| %s | %s | %d | %d | %d | %d | %d | %d | %.2f | %s |\n", r.name, m.name, r.size(), t.events, t.bytes, t.xz, t.zstd,
+		t.file, float64(t.file)/float64(smaller), limit)
+	return nil
+}
+
+func (r *recording) size() int {
+	if r.ranks == 0 {
+		return 4
+	}
+	return r.ranks
+}
+
+// mpi finds an MPI by its name.
+func (b *bench) mpi(name string) (mpi, bool) {
+	if name == "" {
+		return b.mpis[0], true
+	}
+	i := slices.IndexFunc(b.mpis, func(m mpi) bool { return m.name == name })
+	if i < 0 {
+		return mpi{}, false
+	}
+	return b.mpis[i], true
+}
+
+// record records a program and returns the run file.
+func (b *bench) record(r recording, time string) (string, error) {
+	m, _ := b.mpi(r.mpi)
+	if r.input != "" {
+		data, err := os.ReadFile(r.input)
+		if err != nil {
+			return "", err
+		}
+		if err := os.WriteFile(filepath.Join(b.dir, filepath.Base(r.input)), data, 0o644); err != nil {
+			return "", err
+		}
+	}
+	command := slices.Clone(r.command)
+	if r.source != "" {
+		exe, err := b.build(m, filepath.Join("testdata", r.source), "-lm", "-lpthread")
+		if err != nil {
+			return "", err
+		}
+		command[0] = exe
+	}
+	command = slices.Concat([]string{m.run}, m.flags, []string{"-n", strconv.Itoa(r.size())}, command)
+	if m.name == "MPICH" {
+		if err := b.buildYield(); err != nil {
+			return "", err
+		}
+		b.preload = b.yield
+		defer func() { b.preload = "" }()
+	}
+	if _, err := b.output(b.recorded(time, command...)...); err != nil {
+		return "", err
+	}
+	return filepath.Join(b.dir, "x.efg"), nil
+}
+
+// buildYield builds testdata/yield, once: MPICH polls busily, and with more ranks
+// than cores hardly anything else is done.
+func (b *bench) buildYield() error {
+	if b.yield != "" {
+		return nil
+	}
+	yield := filepath.Join(b.dir, "yield.so")
+	out, err := exec.Command("cc", "-shared", "-fPIC", "-O1", "-o", yield, "testdata/yield/yield.c", "-ldl").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("yield.c: %w\n%s", err, out)
+	}
+	b.yield = yield
+	return nil
+}
+
+// traced are the sizes of a run file and of its trace.
+type traced struct {
+	file, events, bytes, xz, zstd int64
+}
+
+// trace measures the linear trace of a run file.
+func (b *bench) trace(file string) (traced, error) {
+	var t traced
+	info, err := os.Stat(file)
+	if err != nil {
+		return t, err
+	}
+	t.file = info.Size()
+	trace := filepath.Join(b.dir, "trace.jsonl")
+	if err := b.reconstruct(file, trace); err != nil {
+		return t, err
+	}
+	defer os.Remove(trace)
+	if t.events, t.bytes, err = count(trace); err != nil {
+		return t, err
+	}
+	var xzErr, zstdErr error
+	var wg sync.WaitGroup
+	wg.Go(func() { t.xz, xzErr = compressed(trace, "xz", "-9e", "-c") })
+	wg.Go(func() { t.zstd, zstdErr = compressed(trace, "zstd", "-19", "--long=27", "-q", "-c") })
+	wg.Wait()
+	return t, errors.Join(xzErr, zstdErr)
+}
+
+func (b *bench) reconstruct(file, trace string) error {
+	f, err := os.Create(trace)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var errText bytes.Buffer
+	cmd := exec.Command(b.efg, "reconstruct", file, "--format", "jsonl")
+	cmd.Stdout, cmd.Stderr = f, &errText
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("efg reconstruct: %w\n%s", err, errText.String())
+	}
+	return f.Close()
+}
+
+// count counts the lines and bytes of a file.
+func count(file string) (lines, size int64, err error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer f.Close()
+	r := bufio.NewReaderSize(f, 1<<16)
+	for {
+		part, err := r.ReadSlice('\n')
+		size += int64(len(part))
+		switch err {
+		case nil:
+			lines++
+		case io.EOF:
+			return lines, size, nil
+		case bufio.ErrBufferFull:
+		default:
+			return 0, 0, err
+		}
+	}
+}
+
+// compressed returns the size of what a compressor makes of a file.
+func compressed(file string, args ...string) (int64, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Stdin = f
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return 0, err
+	}
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	n, err := io.Copy(io.Discard, out)
+	if err != nil {
+		return 0, err
+	}
+	return n, cmd.Wait()
+}
