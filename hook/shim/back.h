@@ -273,8 +273,7 @@ uint64_t bk_vec_fstrings(bk_thread *b, unsigned word, const char *s, int64_t n, 
 
 /* ---- requests (back_request.c) ---- */
 
-enum bk_request_kind { BK_SEND, BK_RECV, BK_OTHER };
-enum bk_request_flags { BK_PERSISTENT = 1, BK_ACTIVE = 2, BK_WILD = 4 };
+enum bk_request_flags { BK_PERSISTENT = 1, BK_ACTIVE = 2, BK_RECV = 4, BK_WILD = 8 };
 
 /* A live request, as found. */
 typedef struct bk_request {
@@ -282,7 +281,7 @@ typedef struct bk_request {
     uint64_t bytes;          /* posted */
     int32_t at;              /* place in the map, -1: none was found */
     uint32_t serial;         /* tells the requests apart that had one place */
-    uint8_t kind, flags;     /* flags: 0 if none was found */
+    uint32_t flags;          /* 0 if none was found */
 } bk_request;
 
 /* Changes with every request that comes, goes, starts or ends. */
@@ -299,15 +298,17 @@ static inline uint64_t bk_request_key(bool c, const void *array, int64_t i)
              : BK_KEY(PMPI_Request_f2c(((const MPI_Fint *)array)[i]));
 }
 
-/* A new request with an id, its handle, and the variable that the call stored it
- * in. Nothing happens for MPI_REQUEST_NULL. */
-void bk_request_add(uint64_t key, const void *var, uint64_t id, uint64_t bytes, unsigned kind,
+/* A new request with an id and where its slot comes from, its handle, and the
+ * variable that the call stored it in. Nothing happens for MPI_REQUEST_NULL. */
+void bk_request_add(uint64_t key, const void *var, uint64_t id, efg_slots *slots, uint64_t bytes,
                     unsigned flags);
 /* The live request with this handle, stored in var when it was made. */
 void bk_request_find(uint64_t key, const void *var, bk_request *out);
-/* The same for an array's n elements. Equal handles in it give different
- * requests. Returns whether the words are those that out held before. */
-bool bk_requests_find(bool c, const void *array, uint32_t n, bk_request *out);
+/* The same for an array's n elements; words are their words. Equal handles in
+ * the array give different requests. Returns all their flags, with BK_CHANGED if
+ * the words are others than out held before, BK_RENEWED if others than words. */
+enum { BK_CHANGED = 16, BK_RENEWED = 32 };
+unsigned bk_requests_find(bool c, const void *array, uint32_t n, bk_request *out, uint64_t *words);
 /* Ends a request's operation: an active persistent one becomes inactive, any
  * other is removed and its slot is free. Nothing happens if the request is not
  * there any more: between the end of a call and this, another thread may have
@@ -357,8 +358,16 @@ static inline bool bk_in_place(uint64_t word) { return word == K(MPI_IN_PLACE); 
 /* MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY as constants, 0 for an array. */
 uint64_t bk_weights(const bk_thread *b, const void *p);
 /* Fortran: is this argument the "ignore" sentinel? */
-bool bk_status_ignored(const bk_thread *b, const void *status);
-bool bk_statuses_ignored(const bk_thread *b, const void *statuses);
+bool bk_status_ignored_f(const bk_thread *b, const void *status);
+bool bk_statuses_ignored_f(const bk_thread *b, const void *statuses);
+static inline bool bk_status_ignored(const bk_thread *b, const void *status)
+{
+    return b->lang == BK_C ? status == MPI_STATUS_IGNORE : bk_status_ignored_f(b, status);
+}
+static inline bool bk_statuses_ignored(const bk_thread *b, const void *statuses)
+{
+    return b->lang == BK_C ? statuses == MPI_STATUSES_IGNORE : bk_statuses_ignored_f(b, statuses);
+}
 /* A constant that is passed in place of an array; 0 for an array. */
 uint64_t bk_errcodes(const bk_thread *b, const void *p);
 /* First word of an array descriptor: the data's address (mpi_f08, TS 29113). */

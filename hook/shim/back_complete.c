@@ -4,6 +4,11 @@
 
 _Atomic bool bk_f08_from_zero;
 
+static inline bool receiving(unsigned flags)
+{
+    return (flags & (BK_RECV | BK_ACTIVE)) == (BK_RECV | BK_ACTIVE);
+}
+
 /* ---- one request ---- */
 
 uint64_t bk_one_begin(bk_one *o, uint64_t key, const void *var)
@@ -13,7 +18,7 @@ uint64_t bk_one_begin(bk_one *o, uint64_t key, const void *var)
     if (key == BK_KEY(MPI_REQUEST_NULL)) return K(MPI_REQUEST_NULL);
     bk_request_find(key, var, &o->r);
     if (o->r.at < 0) return EFG_ABSENT;
-    o->recv = o->r.kind == BK_RECV && (o->r.flags & BK_ACTIVE);
+    o->recv = receiving(o->r.flags);
     return o->r.id;
 }
 
@@ -61,29 +66,16 @@ static bool unchanged(const bk_thread *b, const bk_last *l, const bk_many *m)
            && m->n > 0 && memcmp(l->raw, m->array, (size_t)m->n * l->width) == 0;
 }
 
-static inline bool receiving(const bk_request *r)
+/* Looks the array up afresh; returns its word. */
+static uint64_t look_up(bk_thread *b, bk_last *l, unsigned word, const void *array, uint32_t n)
 {
-    return r->kind == BK_RECV && (r->flags & BK_ACTIVE);
-}
-
-/* The word of the array that was looked up, and what the requests are. */
-static uint64_t describe(bk_thread *b, bk_last *l, unsigned word, uint32_t n, bool same)
-{
-    uint64_t renewed = l->nhashed ^ n;
-    unsigned flags = 0;
-    bool recv = false;
-    for (uint32_t i = 0; i < n; i++) {
-        const bk_request *r = &l->r[i];
-        renewed |= l->words[i] ^ r->id;
-        l->words[i] = r->id;
-        flags |= r->flags;
-        recv |= receiving(r);
-    }
-    l->persistent = flags & BK_PERSISTENT;
-    l->recv = recv;
-    if (renewed) l->nhashed = 0;
+    unsigned told = bk_requests_find(b->lang == BK_C, array, n, l->r, l->words);
+    bool same = l->valid && l->n == n && !(told & BK_CHANGED);
+    bool known = n > 0 && l->nhashed == n && !(told & BK_RENEWED);
+    l->flags = told;
+    if (!known) l->nhashed = 0;
     if (same) return K(EFG_SAME);
-    if (!renewed && n > 0) {
+    if (known) {
         efg_vec_refer(b->t, word, l->words, n);
         return l->word;
     }
@@ -93,26 +85,24 @@ static uint64_t describe(bk_thread *b, bk_last *l, unsigned word, uint32_t n, bo
 
 uint64_t bk_many_begin(bk_thread *b, bk_many *m, unsigned word, const void *array, int64_t n)
 {
-    if (!b->last) b->last = calloc(1, sizeof *b->last);
+    if (bk_unlikely(!b->last)) b->last = calloc(1, sizeof *b->last);
     bk_last *l = b->last;
-    *m = (bk_many){ .l = l, .array = array, .n = n };
+    m->array = array;
+    m->n = n;
+    m->l = l;
     m->changes = atomic_load_explicit(&bk_request_changes, memory_order_relaxed);
     if (!l || n < 0 || n > INT32_MAX || (!array && n > 0) || !reserve(l, (uint32_t)n)) {
         m->n = 0;
         m->l = NULL;
+        m->recv = false;
         if (l) l->valid = false;
         return EFG_ABSENT;
     }
-    uint64_t w = K(EFG_SAME);
-    if (!unchanged(b, l, m)) {
-        bool same = bk_requests_find(b->lang == BK_C, array, (uint32_t)n, l->r)
-                    && l->valid && l->n == n;
-        w = describe(b, l, word, (uint32_t)n, same);
-    }
+    uint64_t w = unchanged(b, l, m) ? K(EFG_SAME) : look_up(b, l, word, array, (uint32_t)n);
     l->valid = false;        /* until the call is over */
     l->n = (uint32_t)n;
     l->width = bk_request_width(b->lang == BK_C);
-    m->recv = l->recv;
+    m->recv = receiving(l->flags);
     return w;
 }
 
@@ -177,7 +167,7 @@ uint64_t *bk_positions(bk_thread *b, const bk_many *m, const int *indices, int64
 
 bool bk_many_recv(const bk_many *m, int64_t i)
 {
-    return i >= 0 && i < m->n && receiving(&m->l->r[i]);
+    return i >= 0 && i < m->n && receiving(m->l->r[i].flags);
 }
 
 /* ---- statuses ---- */
@@ -232,9 +222,8 @@ static uint64_t settle(bk_last *l, int64_t i)
 static void keep(const bk_many *m, uint64_t changes)
 {
     bk_last *l = m->l;
-    l->recv = false;
-    for (uint32_t i = 0; i < l->n; i++)
-        if (receiving(&l->r[i])) l->recv = true;
+    l->flags = 0;
+    for (uint32_t i = 0; i < l->n; i++) l->flags |= l->r[i].flags;
     if (l->n > 0) memcpy(l->raw, m->array, (size_t)l->n * l->width);
     l->array = m->array;
     l->changes = m->changes + changes;
@@ -245,7 +234,7 @@ static void keep(const bk_many *m, uint64_t changes)
 static void end_all(const bk_many *m)
 {
     uint64_t changes = bk_requests_done(m->l->r, (uint32_t)m->n);
-    if (m->l->persistent) {
+    if (m->l->flags & BK_PERSISTENT) {
         keep(m, changes);
         return;
     }

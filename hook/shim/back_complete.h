@@ -43,8 +43,7 @@ void bk_one_end(const bk_one *o, bool done, bool failed, uint64_t now);
  * (EFG_SAME); during such a call, the array before the call. */
 typedef struct bk_last {
     bool valid;
-    bool recv;               /* an active receive is among them */
-    bool persistent;         /* a persistent request is */
+    unsigned flags;          /* of all the requests */
     uint32_t n, cap, width;
     uint64_t changes;        /* bk_request_changes when it was stored */
     const void *array;       /* NULL: raw was not kept */
@@ -62,7 +61,7 @@ typedef struct bk_many {
     const void *array;
     int64_t n;
     uint64_t changes;        /* of the request map before the call */
-    bool recv;
+    bool recv;               /* there are active receives, perhaps */
 } bk_many;
 
 /* Looks all requests up before the call; returns the array's word. */

@@ -39,14 +39,14 @@ static bool is(const bk_thread *b, enum sentinel s, const void *p)
     return pointer ? *(const void *const *)at == p : at == p;
 }
 
-bool bk_status_ignored(const bk_thread *b, const void *status)
+bool bk_status_ignored_f(const bk_thread *b, const void *status)
 {
-    return b->lang == BK_C ? status == MPI_STATUS_IGNORE : is(b, STATUS, status);
+    return is(b, STATUS, status);
 }
 
-bool bk_statuses_ignored(const bk_thread *b, const void *statuses)
+bool bk_statuses_ignored_f(const bk_thread *b, const void *statuses)
 {
-    return b->lang == BK_C ? statuses == MPI_STATUSES_IGNORE : is(b, STATUSES, statuses);
+    return is(b, STATUSES, statuses);
 }
 
 /* In C a null pointer and MPI_BOTTOM are the same. */

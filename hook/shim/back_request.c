@@ -21,14 +21,15 @@ _Atomic uint64_t bk_request_changes;
 /* What a place holds. */
 typedef struct entry {
     uint64_t id;             /* 0: no live request */
-    uint64_t key;            /* the handle */
+    uint64_t bytes;          /* posted */
+    efg_slots *slots;
     const void *var;
-    uint64_t bytes;
     uint32_t serial;
-    uint8_t kind, flags;
+    uint8_t flags;
     int8_t shared;           /* number of the shared handle; NONE: it has its own */
     uint32_t taken;          /* found by the array lookup of this number */
-    int32_t chain, back;     /* next older and newer one of handle and variable; chain: next free place */
+    int32_t chain;           /* next older one of handle and variable; next free place */
+    int32_t back;            /* next newer one of handle and variable */
     int32_t older, newer;    /* live requests with a shared handle, by age */
 } entry;
 
@@ -224,7 +225,7 @@ static int32_t find_shared(int s, const void *var, uint32_t lookup)
 static inline void remove_at(int32_t at)
 {
     entry *r = &map.r[at];
-    efg_slot_free(r->id);
+    efg_slot_return(r->slots, r->id);
     r->id = 0;
     if (bk_unlikely(r->shared != NONE)) unshare(at);
     changed();
@@ -255,7 +256,7 @@ static bk_cold void second(cell *c)
 
 /* The place for a new request whose handle has none of its own that is free:
  * one for the handle, or one among those that share it. NONE without memory. */
-static int32_t other_place(uint64_t key, const void *var)
+static __attribute__((noinline)) int32_t other_place(uint64_t key, const void *var)
 {
     if (!room()) return NONE;
     cell *c = cell_of(key, NONE);
@@ -279,40 +280,35 @@ static inline int32_t own_place(uint64_t key)
     return c->key && !is_mark(c->at) && !map.r[c->at].id ? c->at : NONE;
 }
 
-static inline void enter(int32_t at, const entry *e)
-{
-    entry *r = &map.r[at];
-    r->id = e->id;
-    r->key = e->key;
-    r->var = e->var;
-    r->bytes = e->bytes;
-    r->serial = ++map.serial;
-    r->kind = e->kind;
-    r->flags = e->flags;
-    r->taken = 0;
-    changed();
-}
-
-static __attribute__((noinline)) void add_elsewhere(const entry *e)
-{
-    int32_t at = other_place(e->key, e->var);
-    if (at != NONE) enter(at, e);
-}
-
-void bk_request_add(uint64_t key, const void *var, uint64_t id, uint64_t bytes, unsigned kind,
+void bk_request_add(uint64_t key, const void *var, uint64_t id, efg_slots *slots, uint64_t bytes,
                     unsigned flags)
 {
-    const entry e = { .id = id, .key = key, .var = var, .bytes = bytes, .kind = (uint8_t)kind,
-                      .flags = (uint8_t)flags };
     if (bk_unlikely(key == BK_KEY(MPI_REQUEST_NULL) || !key)) return;
     bool locked = bk_lock(&map.lock);
     int32_t at = own_place(key);
-    if (bk_likely(at != NONE)) enter(at, &e);
-    else add_elsewhere(&e);
+    if (bk_unlikely(at == NONE)) at = other_place(key, var);
+    if (bk_likely(at != NONE)) {
+        entry *r = &map.r[at];
+        r->id = id;
+        r->bytes = bytes;
+        r->slots = slots;
+        r->var = var;
+        r->serial = ++map.serial;
+        r->flags = (uint8_t)flags;
+        r->taken = 0;
+        changed();
+    }
     bk_unlock(&map.lock, locked);
 }
 
 /* ---- finding: the lock is held ---- */
+
+static inline void none_found(bk_request *out, uint64_t word)
+{
+    out->id = word;
+    out->at = NONE;
+    out->flags = 0;
+}
 
 static inline void find(uint64_t key, const void *var, uint32_t lookup, bk_request *out)
 {
@@ -320,7 +316,7 @@ static inline void find(uint64_t key, const void *var, uint32_t lookup, bk_reque
     int32_t at = c->key ? c->at : NONE;
     if (bk_unlikely(is_mark(at))) at = find_shared(mark_of(at), var, lookup);
     if (bk_unlikely(at == NONE || !map.r[at].id)) {
-        *out = (bk_request){ .at = NONE, .id = EFG_ABSENT };
+        none_found(out, EFG_ABSENT);
         return;
     }
     const entry *r = &map.r[at];
@@ -328,7 +324,6 @@ static inline void find(uint64_t key, const void *var, uint32_t lookup, bk_reque
     out->bytes = r->bytes;
     out->at = at;
     out->serial = r->serial;
-    out->kind = r->kind;
     out->flags = r->flags;
 }
 
@@ -339,28 +334,34 @@ void bk_request_find(uint64_t key, const void *var, bk_request *out)
     bk_unlock(&map.lock, locked);
 }
 
-static inline bool find_all(bool c, const void *array, uint32_t n, bk_request *out)
+static inline unsigned find_all(bool c, const void *array, uint32_t n, bk_request *out,
+                                uint64_t *words)
 {
     const uint32_t width = bk_request_width(c);
-    uint64_t differs = 0;
+    uint64_t changed = 0, renewed = 0;
+    unsigned flags = 0;
     if (++map.lookups == 0) ++map.lookups;
     for (uint32_t i = 0; i < n; i++) {
         uint64_t key = bk_request_key(c, array, i), before = out[i].id;
         if (key == BK_KEY(MPI_REQUEST_NULL))
-            out[i] = (bk_request){ .at = NONE, .id = K(MPI_REQUEST_NULL) };
+            none_found(&out[i], K(MPI_REQUEST_NULL));
         else
             find(key, (const char *)array + (size_t)i * width, map.lookups, &out[i]);
-        differs |= before ^ out[i].id;
+        uint64_t id = out[i].id;
+        changed |= id ^ before;
+        renewed |= id ^ words[i];
+        words[i] = id;
+        flags |= out[i].flags;
     }
-    return !differs;
+    return flags | (changed ? BK_CHANGED : 0) | (renewed ? BK_RENEWED : 0);
 }
 
-bool bk_requests_find(bool c, const void *array, uint32_t n, bk_request *out)
+unsigned bk_requests_find(bool c, const void *array, uint32_t n, bk_request *out, uint64_t *words)
 {
     bool locked = bk_lock(&map.lock);
-    bool same = c ? find_all(true, array, n, out) : find_all(false, array, n, out);
+    unsigned told = c ? find_all(true, array, n, out, words) : find_all(false, array, n, out, words);
     bk_unlock(&map.lock, locked);
-    return same;
+    return told;
 }
 
 /* ---- the life of a request that was found ---- */
@@ -396,8 +397,8 @@ uint64_t bk_requests_done(bk_request *r, uint32_t n)
     for (uint32_t i = 0; i < n; i++) {
         if (r[i].at < 0 || !(r[i].flags & BK_ACTIVE)) continue;
         done(r[i].at, r[i].serial);
-        if (r[i].flags & BK_PERSISTENT) r[i].flags &= (uint8_t)~BK_ACTIVE;
-        else r[i] = (bk_request){ .at = NONE, .id = K(MPI_REQUEST_NULL) };
+        if (bk_unlikely(r[i].flags & BK_PERSISTENT)) r[i].flags &= ~(uint32_t)BK_ACTIVE;
+        else none_found(&r[i], K(MPI_REQUEST_NULL));
         ended++;
     }
     bk_unlock(&map.lock, locked);

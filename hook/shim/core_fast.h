@@ -21,13 +21,17 @@ static inline bool matches(const seg_node *p, const uint64_t *w, unsigned n)
     const uint64_t *s = node_words(p);
     if (p->live != n || w[1] != s[1])   /* the callsite tells most nodes apart */
         return false;
-    /* Word by word: wider loads would wait for the stores just made. */
     uint64_t d = (w[0] ^ s[0]) | (w[2] ^ s[2]);
-    unsigned i = 3;
-    for (; i + 3 < n; i += 4)
-        d |= (w[i] ^ s[i]) | (w[i + 1] ^ s[i + 1]) | (w[i + 2] ^ s[i + 2]) | (w[i + 3] ^ s[i + 3]);
-    for (; i < n; i++)
-        d |= w[i] ^ s[i];
+    /* Word by word: wider loads would wait for the stores just made. One jump
+     * to the last word, down from there. */
+#define WORD(i) case (i) + 1: d |= w[i] ^ s[i]; __attribute__((fallthrough))
+    switch (n) {
+    WORD(31); WORD(30); WORD(29); WORD(28); WORD(27); WORD(26); WORD(25); WORD(24); WORD(23); WORD(22);
+    WORD(21); WORD(20); WORD(19); WORD(18); WORD(17); WORD(16); WORD(15); WORD(14); WORD(13); WORD(12);
+    WORD(11); WORD(10); WORD(9);  WORD(8);  WORD(7);  WORD(6);  WORD(5);  WORD(4);  WORD(3);
+    default: break;
+    }
+#undef WORD
     return d == 0 || (p->mask != 0 && matches_masked(p, w, n));
 }
 
@@ -48,7 +52,7 @@ static inline void graph_publish(graph *g, seg_node *p, uint64_t hash)
     g->cur = p;
 }
 
-static inline int graph_add(graph *g, const efg_stream *e, uint64_t *id)
+static inline int graph_add(graph *g, efg_stream *e, uint64_t *id)
 {
     seg_node *from = g->cur;
     if (unlikely(from == NULL || from->pred == 0))

@@ -29,11 +29,10 @@ typedef struct node_priv {
     struct by_successor {
         uint32_t to, edge;      /* refs; 0: free */
     } *table;                   /* the same, hashed; 2*cap entries; NULL if few */
-    uint64_t *slots;            /* bitmap of slots in use */
-    uint32_t nslots;            /* words of it */
-    uint32_t full_slots;        /* its first words, all of whose slots are in use */
-    uint32_t slot_only;         /* the slot word where nothing else is demoted, else 0 */
-    seg_seq *slot_values;       /* then the values of it */
+    efg_slots slots;
+    uint64_t slot_ids;          /* id of slot 0, of a node where only the slot is demoted */
+    seg_seq *slot_values;       /* the slots then */
+    unsigned slot_only;         /* the slot's word then, else 0 */
 } node_priv;
 
 bool efg_slots_shared;
@@ -158,18 +157,24 @@ static node_priv *priv_of(seg_node *p)
     return (node_priv *)(uintptr_t)p->priv;
 }
 
+static inline uint64_t id_of_first_slot(const graph *g, const seg_node *p)
+{
+    return EFG_ID_BIT | (uint64_t)g->s->thread << 50 | (uint64_t)p->index << 24;
+}
+
 /* The quick way to a node's slots where nothing but word k is demoted. */
-static int remember_slot(seg_node *p, unsigned k)
+static int remember_slot(const graph *g, seg_node *p, unsigned k)
 {
     node_priv *q = priv_of(p);
     if (q == NULL)
         return -1;
     q->slot_only = k;
+    q->slot_ids = id_of_first_slot(g, p);
     q->slot_values = efg_ptr(((seg_attr *)efg_ptr(p->attrs))->values);
     return 0;
 }
 
-static int make_attrs(seg_node *p, uint64_t header)
+static int make_attrs(const graph *g, seg_node *p, uint64_t header)
 {
     unsigned count = (unsigned)__builtin_popcount(p->mask);
     if (count == 0)
@@ -186,7 +191,7 @@ static int make_attrs(seg_node *p, uint64_t header)
         a->values = efg_ref(values);
         a->elems = vec ? efg_ref(elems) : 0;
     }
-    return p->mask == (uint32_t)1 << slot_of(header) ? remember_slot(p, slot_of(header)) : 0;
+    return p->mask == (uint32_t)1 << slot_of(header) ? remember_slot(g, p, slot_of(header)) : 0;
 }
 
 static seg_node *make_node(graph *g, const efg_stream *e, uint64_t mask)
@@ -208,7 +213,7 @@ static seg_node *make_node(graph *g, const efg_stream *e, uint64_t mask)
     p->mask = (uint32_t)mask;
     p->n = p->live = (uint16_t)n;
     p->index = g->nnodes;
-    if (make_attrs(p, words[0]) != 0 || sites_add_node(g->sites, e->w, p) != 0)
+    if (make_attrs(g, p, words[0]) != 0 || sites_add_node(g->sites, e->w, p) != 0)
         return NULL;
     efg_publish_barrier();
     if (g->tail == NULL)
@@ -400,66 +405,59 @@ static seg_edge *expected(const seg_node *p)
 
 /* ---- attributes and slots ---- */
 
-static int grow_slots(node_priv *q)
+static int grow_slots(efg_slots *s)
 {
-    uint32_t n = q->nslots == 0 ? 1 : 2 * q->nslots;
-    uint64_t *bits = n <= 1 << 18 ? realloc(q->slots, n * sizeof *bits) : NULL;
-    if (bits == NULL)
+    uint32_t n = s->words == 0 ? 1 : 2 * s->words;
+    uint64_t *used = n <= 1 << 18 ? realloc(s->used, n * sizeof *used) : NULL;
+    if (used == NULL)
         return -1;
-    memset(bits + q->nslots, 0, (n - q->nslots) * sizeof *bits);
-    q->slots = bits;
-    q->nslots = n;
+    memset(used + s->words, 0, (n - s->words) * sizeof *used);
+    s->used = used;
+    s->words = n;
     return 0;
 }
 
 /* The lowest free slot, of which there is one; it is taken. */
-static inline uint64_t lowest_slot(node_priv *q)
+static inline uint64_t lowest_slot(efg_slots *s)
 {
-    uint32_t k = q->full_slots;
-    uint64_t used = q->slots[k], slot = (uint64_t)k * 64 + (unsigned)__builtin_ctzll(~used);
-    q->slots[k] = used |= used + 1;
+    uint32_t k = s->full;
+    uint64_t used = s->used[k], slot = (uint64_t)k * 64 + (uint64_t)__builtin_ctzll(~used);
+    s->used[k] = used |= used + 1;
     while (unlikely(used == ~(uint64_t)0)) {
-        q->full_slots = ++k;
-        used = k < q->nslots ? q->slots[k] : 0;
+        s->full = ++k;
+        used = k < s->words ? s->used[k] : 0;
     }
     return slot;
 }
 
 /* Takes the lowest free slot of p; EFG_ABSENT: no memory. */
-static uint64_t take_slot(graph *g, seg_node *p)
+static uint64_t take_slot(graph *g, seg_node *p, efg_slots **slots)
 {
     node_priv *q = priv_of(p);
     if (q == NULL)
         return EFG_ABSENT;
+    *slots = &q->slots;
     slots_lock(g);
-    bool any = q->full_slots < q->nslots || grow_slots(q) == 0;
-    uint64_t slot = any ? lowest_slot(q) : EFG_ABSENT;
+    bool any = q->slots.full < q->slots.words || grow_slots(&q->slots) == 0;
+    uint64_t slot = any ? lowest_slot(&q->slots) : EFG_ABSENT;
     slots_unlock(g);
     return slot;
-}
-
-static inline void give_back(const graph *g, uint32_t node, uint32_t slot)
-{
-    if (unlikely(node >= __atomic_load_n(&g->nnodes, __ATOMIC_ACQUIRE)))
-        return;
-    node_priv *q = (node_priv *)(uintptr_t)g->nodes[node]->priv;
-    if (unlikely(q == NULL || slot / 64 >= q->nslots))
-        return;
-    q->slots[slot / 64] &= ~((uint64_t)1 << slot % 64);
-    if (slot / 64 < q->full_slots)
-        q->full_slots = slot / 64;
 }
 
 void graph_slot_free(graph *g, uint64_t id)
 {
     uint32_t node = (uint32_t)(id >> 24) & ((1 << 26) - 1), slot = (uint32_t)id & 0xffffff;
-    if (likely(!efg_slots_shared)) {
-        give_back(g, node, slot);
-        return;
+    slots_lock(g);
+    if (node < __atomic_load_n(&g->nnodes, __ATOMIC_ACQUIRE)) {
+        node_priv *q = (node_priv *)(uintptr_t)g->nodes[node]->priv;
+        efg_slots *s = q != NULL ? &q->slots : NULL;
+        if (s != NULL && slot / 64 < s->words) {
+            s->used[slot / 64] &= ~((uint64_t)1 << slot % 64);
+            if (slot / 64 < s->full)
+                s->full = slot / 64;
+        }
     }
-    efg_lock(&g->slots_lock);
-    give_back(g, node, slot);
-    efg_unlock(&g->slots_lock);
+    slots_unlock(g);
 }
 
 /* Appends an identity. Fails also if its definition is new and has no space. */
@@ -505,11 +503,6 @@ static int push_attrs(const seg_node *p, const efg_stream *e)
 
 /* ---- the event ---- */
 
-static inline uint64_t id_of(const graph *g, const seg_node *p, uint64_t slot)
-{
-    return EFG_ID_BIT | (uint64_t)g->s->thread << 50 | (uint64_t)p->index << 24 | slot;
-}
-
 /* The event does not go where the last one from g->cur went. */
 static seg_node *turn(graph *g, const efg_stream *e, unsigned n)
 {
@@ -523,21 +516,20 @@ static seg_node *turn(graph *g, const efg_stream *e, unsigned n)
     return p;
 }
 
-int graph_turn(graph *g, const efg_stream *e, uint64_t *id)
+int graph_turn(graph *g, efg_stream *e, uint64_t *id)
 {
     seg_node *p = turn(g, e, EFG_NWORDS(e->w[0]));
     return p != NULL ? graph_add_masked(g, p, e, id) : -1;
 }
 
-static __attribute__((noinline)) int add_demoted(graph *g, seg_node *p, const efg_stream *e,
-                                                 uint64_t *id)
+static __attribute__((noinline)) int add_demoted(graph *g, seg_node *p, efg_stream *e, uint64_t *id)
 {
     uint32_t mask = p->mask;
     uint64_t h = graph_roll(g->hash, p->hash);
     if (mask != 0) {
         unsigned k = slot_of(e->w[0]);
-        if (k != 0 && e->w[k] == EFG_NEW && (e->w[k] = take_slot(g, p)) != EFG_ABSENT)
-            *id = id_of(g, p, e->w[k]);
+        if (k != 0 && e->w[k] == EFG_NEW && (e->w[k] = take_slot(g, p, &e->slots)) != EFG_ABSENT)
+            *id = id_of_first_slot(g, p) | e->w[k];
         if (push_attrs(p, e) != 0)
             return -1;
         for (; mask != 0; mask &= mask - 1)
@@ -549,14 +541,15 @@ static __attribute__((noinline)) int add_demoted(graph *g, seg_node *p, const ef
 
 /* The quick way is for one thread, a new object, no other word demoted, and a
  * slot that the running repeat expects. */
-int graph_add_masked(graph *g, seg_node *p, const efg_stream *e, uint64_t *id)
+int graph_add_masked(graph *g, seg_node *p, efg_stream *e, uint64_t *id)
 {
     node_priv *q = (node_priv *)(uintptr_t)p->priv;
-    if (unlikely(q == NULL || q->slot_only == 0 || q->full_slots >= q->nslots || efg_slots_shared
-                 || e->w[q->slot_only] != EFG_NEW))
+    if (unlikely(q == NULL || q->slot_only == 0 || q->slots.full >= q->slots.words
+                 || efg_slots_shared || e->w[q->slot_only] != EFG_NEW))
         return add_demoted(g, p, e, id);
-    uint64_t slot = e->w[q->slot_only] = lowest_slot(q);
-    *id = id_of(g, p, slot);
+    uint64_t slot = e->w[q->slot_only] = lowest_slot(&q->slots);
+    e->slots = &q->slots;
+    *id = q->slot_ids | slot;
     if (unlikely(!seq_repeats(q->slot_values, slot)))
         return add_demoted(g, p, e, id);
     graph_publish(g, p, graph_roll(graph_roll(g->hash, p->hash), slot));

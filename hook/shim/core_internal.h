@@ -103,16 +103,16 @@ typedef struct graph {
 
 graph *graph_new(seg_stream *s, bool times);
 
-/* Adds the event that a wrapper has put into its stream: w, vec, nvec. A slot word that is EFG_NEW becomes the lowest free slot of
- * the event's node; *id, 0 before, is then the new object's id word. Returns 0,
+/* Adds the event that a wrapper has put into its stream: w, vec, nvec. A slot
+ * word that is EFG_NEW becomes the lowest free slot of the event's node; *id, 0
+ * before, is then the new object's id word, and slots are the node's. Returns 0,
  * or -1 when out of space: the event is not recorded then, those before it stay.
  * graph_add is in core_fast.h; it leaves all but the most frequent case to: */
-int graph_turn(graph *g, const efg_stream *e, uint64_t *id);
-int graph_add_masked(graph *g, seg_node *p, const efg_stream *e, uint64_t *id);
+int graph_turn(graph *g, efg_stream *e, uint64_t *id);
+int graph_add_masked(graph *g, seg_node *p, efg_stream *e, uint64_t *id);
 
-/* Gives the slot of an id of this stream back. Any thread, if shared was set. */
+/* Gives the slot of an id of this stream back. Any thread, if efg_slots_shared. */
 void graph_slot_free(graph *g, uint64_t id);
-extern bool efg_slots_shared;       /* several threads may free slots */
 
 /* ---- core_site.c: which words of a site are demoted ---- */
 

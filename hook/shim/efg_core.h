@@ -43,6 +43,13 @@ typedef struct efg_place {
     uint64_t word;
 } efg_place;
 
+/* The slots of a node's objects. */
+typedef struct efg_slots {
+    uint64_t *used;         /* bitmap of those in use */
+    uint32_t words;         /* of the bitmap */
+    uint32_t full;          /* its first words, all of whose slots are in use */
+} efg_slots;
+
 /* The part of a thread's recorder that wrappers use. */
 typedef struct efg_stream {
     uint64_t *w;            /* words of the event being formed; lie in the segment */
@@ -50,6 +57,7 @@ typedef struct efg_stream {
     uint32_t thread;        /* ordinal of the thread */
     efg_vecref vec[EFG_MAX_WORDS];
     uint64_t t0, t1;        /* start and end of the call, clock ticks */
+    efg_slots *slots;       /* where the slot of the newest object comes from */
     void *user;             /* the back end's per-thread state */
     efg_place *places;      /* callsites seen; open addressing */
     uint32_t places_size;   /* a power of two, or 0 */
@@ -125,6 +133,20 @@ uint64_t efg_record(efg_stream *t);
 
 /* Gives a slot back. Any thread may call it. */
 void efg_slot_free(uint64_t id);
+extern bool efg_slots_shared;   /* several threads may do so at once */
+
+/* The same, for one who knows where it comes from (efg_stream's slots then). */
+static inline void efg_slot_return(efg_slots *s, uint64_t id)
+{
+    uint32_t slot = (uint32_t)id & 0xffffff;
+    if (__builtin_expect(efg_slots_shared, 0)) {
+        efg_slot_free(id);
+        return;
+    }
+    s->used[slot / 64] &= ~((uint64_t)1 << slot % 64);
+    if (slot / 64 < s->full)
+        s->full = slot / 64;
+}
 
 /* Identity words. They make sure the definition is in the segment. */
 uint64_t efg_new_site(efg_stream *t, const void *return_address);   /* efg_site_word's rare case */

@@ -11,21 +11,20 @@ import (
 func (x *body) request(i int, q *signature.Param) {
 	h := x.now(q)
 	x.result(i, "", fmt.Sprintf("BK_KEY(%s) == BK_KEY(MPI_REQUEST_NULL) ? K(MPI_REQUEST_NULL) : EFG_NEW", h))
-	kind, bytes, wild := "BK_OTHER", "0", ""
-	switch x.p.Issues {
-	case "send", "psend":
-		kind = "BK_SEND"
-	case "recv", "sendrecv", "precv":
-		kind = "BK_RECV"
-		bytes, wild = x.posted()
-	}
-	flags := "BK_ACTIVE"
+	bytes, flags := "0", "BK_ACTIVE"
 	if x.p.Persistent {
 		flags = "BK_PERSISTENT"
 	}
+	switch x.p.Issues {
+	case "recv", "sendrecv", "precv":
+		var wild string
+		bytes, wild = x.posted()
+		x.in("const uint64_t posted = %s;", bytes)
+		bytes, flags = "posted", flags+" | BK_RECV"+wild
+	}
 	x.made = true
 	x.then("if (made)")
-	x.then("    bk_request_add(BK_KEY(%s), %s, made, %s, %s, %s%s);", h, q.Name, bytes, kind, flags, wild)
+	x.then("    bk_request_add(BK_KEY(%s), %s, made, b->t->slots, %s, %s);", h, q.Name, bytes, flags)
 }
 
 // first returns the first of the parameters that the procedure has.

@@ -215,7 +215,7 @@ static int efg_MPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *requ
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -242,7 +242,7 @@ static int efg_MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *n
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }

@@ -159,7 +159,7 @@ static int efg_MPI_File_iread(MPI_File fh, const void *buf, int count, MPI_Datat
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -186,7 +186,7 @@ static int efg_MPI_File_iread_c(MPI_File fh, const void *buf, MPI_Count count, M
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -213,7 +213,7 @@ static int efg_MPI_File_iread_all(MPI_File fh, const void *buf, int count, MPI_D
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -240,7 +240,7 @@ static int efg_MPI_File_iread_all_c(MPI_File fh, const void *buf, MPI_Count coun
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -268,7 +268,7 @@ static int efg_MPI_File_iread_at(MPI_File fh, MPI_Offset offset, const void *buf
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -296,7 +296,7 @@ static int efg_MPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, const void *b
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -324,7 +324,7 @@ static int efg_MPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, const void 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -352,7 +352,7 @@ static int efg_MPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, const voi
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -379,7 +379,7 @@ static int efg_MPI_File_iread_shared(MPI_File fh, const void *buf, int count, MP
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -406,7 +406,7 @@ static int efg_MPI_File_iread_shared_c(MPI_File fh, const void *buf, MPI_Count c
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -433,7 +433,7 @@ static int efg_MPI_File_iwrite(MPI_File fh, const void *buf, int count, MPI_Data
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -460,7 +460,7 @@ static int efg_MPI_File_iwrite_c(MPI_File fh, const void *buf, MPI_Count count, 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -487,7 +487,7 @@ static int efg_MPI_File_iwrite_all(MPI_File fh, const void *buf, int count, MPI_
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -514,7 +514,7 @@ static int efg_MPI_File_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count cou
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -542,7 +542,7 @@ static int efg_MPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void *bu
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -570,7 +570,7 @@ static int efg_MPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void *
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -598,7 +598,7 @@ static int efg_MPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -626,7 +626,7 @@ static int efg_MPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const vo
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -653,7 +653,7 @@ static int efg_MPI_File_iwrite_shared(MPI_File fh, const void *buf, int count, M
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -680,7 +680,7 @@ static int efg_MPI_File_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Count 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }

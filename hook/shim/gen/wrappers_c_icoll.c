@@ -29,7 +29,7 @@ static int efg_MPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype s
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -59,7 +59,7 @@ static int efg_MPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -90,7 +90,7 @@ static int efg_MPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -121,7 +121,7 @@ static int efg_MPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_D
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -150,7 +150,7 @@ static int efg_MPI_Iallreduce(const void *sendbuf, const void *recvbuf, int coun
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -179,7 +179,7 @@ static int efg_MPI_Iallreduce_c(const void *sendbuf, const void *recvbuf, MPI_Co
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -209,7 +209,7 @@ static int efg_MPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype se
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -239,7 +239,7 @@ static int efg_MPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -271,7 +271,7 @@ static int efg_MPI_Ialltoallv(const void *sendbuf, const int *sendcounts, const 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -303,7 +303,7 @@ static int efg_MPI_Ialltoallv_c(const void *sendbuf, const MPI_Count *sendcounts
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -335,7 +335,7 @@ static int efg_MPI_Ialltoallw(const void *sendbuf, const int *sendcounts, const 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -367,7 +367,7 @@ static int efg_MPI_Ialltoallw_c(const void *sendbuf, const MPI_Count *sendcounts
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -391,7 +391,7 @@ static int efg_MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -420,7 +420,7 @@ static int efg_MPI_Ibcast(const void *buffer, int count, MPI_Datatype datatype, 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -449,7 +449,7 @@ static int efg_MPI_Ibcast_c(const void *buffer, MPI_Count count, MPI_Datatype da
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -478,7 +478,7 @@ static int efg_MPI_Iexscan(const void *sendbuf, const void *recvbuf, int count, 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -507,7 +507,7 @@ static int efg_MPI_Iexscan_c(const void *sendbuf, const void *recvbuf, MPI_Count
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -540,7 +540,7 @@ static int efg_MPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype send
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -573,7 +573,7 @@ static int efg_MPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -607,7 +607,7 @@ static int efg_MPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sen
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -641,7 +641,7 @@ static int efg_MPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -671,7 +671,7 @@ static int efg_MPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_D
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -701,7 +701,7 @@ static int efg_MPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcoun
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -732,7 +732,7 @@ static int efg_MPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -763,7 +763,7 @@ static int efg_MPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcou
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -793,7 +793,7 @@ static int efg_MPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Da
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -823,7 +823,7 @@ static int efg_MPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -855,7 +855,7 @@ static int efg_MPI_Ineighbor_alltoallv(const void *sendbuf, const int *sendcount
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -887,7 +887,7 @@ static int efg_MPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count *s
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -919,7 +919,7 @@ static int efg_MPI_Ineighbor_alltoallw(const void *sendbuf, const int *sendcount
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -951,7 +951,7 @@ static int efg_MPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count *s
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -982,7 +982,7 @@ static int efg_MPI_Ireduce(const void *sendbuf, const void *recvbuf, int count, 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -1013,7 +1013,7 @@ static int efg_MPI_Ireduce_c(const void *sendbuf, const void *recvbuf, MPI_Count
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -1042,7 +1042,7 @@ static int efg_MPI_Ireduce_scatter(const void *sendbuf, const void *recvbuf, con
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -1071,7 +1071,7 @@ static int efg_MPI_Ireduce_scatter_c(const void *sendbuf, const void *recvbuf, c
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -1100,7 +1100,7 @@ static int efg_MPI_Ireduce_scatter_block(const void *sendbuf, const void *recvbu
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -1129,7 +1129,7 @@ static int efg_MPI_Ireduce_scatter_block_c(const void *sendbuf, const void *recv
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -1158,7 +1158,7 @@ static int efg_MPI_Iscan(const void *sendbuf, const void *recvbuf, int count, MP
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -1187,7 +1187,7 @@ static int efg_MPI_Iscan_c(const void *sendbuf, const void *recvbuf, MPI_Count c
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -1220,7 +1220,7 @@ static int efg_MPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sen
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -1253,7 +1253,7 @@ static int efg_MPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -1287,7 +1287,7 @@ static int efg_MPI_Iscatterv(const void *sendbuf, const int *sendcounts, const i
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -1321,7 +1321,7 @@ static int efg_MPI_Iscatterv_c(const void *sendbuf, const MPI_Count *sendcounts,
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }

@@ -71,7 +71,7 @@ static int efg_MPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype,
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_SEND, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -100,7 +100,7 @@ static int efg_MPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype d
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_SEND, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -123,7 +123,7 @@ static int efg_MPI_Buffer_iflush(MPI_Request *request)
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -181,7 +181,7 @@ static int efg_MPI_Grequest_start(void *query_fn, void *free_fn, void *cancel_fn
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -210,7 +210,7 @@ static int efg_MPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_SEND, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -239,7 +239,7 @@ static int efg_MPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datat
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_SEND, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -286,6 +286,7 @@ static int efg_MPI_Imrecv(const void *buf, int count, MPI_Datatype datatype, MPI
     w[4] = (uint64_t)(int64_t)count;
     w[5] = bk_type_word(b, datatype);
     w[6] = bk_object_word(BK_MESSAGE, BK_KEY(message_v));
+    const uint64_t posted = (uint64_t)count * bk_type_size(b, datatype);
     bk_taken taken;
     bk_take(&taken, &bk_objects[BK_MESSAGE], BK_KEY(message_v));
     efg_call_begin(b->t);
@@ -299,7 +300,7 @@ static int efg_MPI_Imrecv(const void *buf, int count, MPI_Datatype datatype, MPI
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, (uint64_t)count * bk_type_size(b, datatype), BK_RECV, BK_ACTIVE | BK_WILD);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, posted, BK_ACTIVE | BK_RECV | BK_WILD);
     bk_taken_end(&taken, rc != MPI_SUCCESS);
     efg_leave(b->t);
     return rc;
@@ -317,6 +318,7 @@ static int efg_MPI_Imrecv_c(const void *buf, MPI_Count count, MPI_Datatype datat
     w[4] = (uint64_t)(int64_t)count;
     w[5] = bk_type_word(b, datatype);
     w[6] = bk_object_word(BK_MESSAGE, BK_KEY(message_v));
+    const uint64_t posted = (uint64_t)count * bk_type_size(b, datatype);
     bk_taken taken;
     bk_take(&taken, &bk_objects[BK_MESSAGE], BK_KEY(message_v));
     efg_call_begin(b->t);
@@ -330,7 +332,7 @@ static int efg_MPI_Imrecv_c(const void *buf, MPI_Count count, MPI_Datatype datat
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, (uint64_t)count * bk_type_size(b, datatype), BK_RECV, BK_ACTIVE | BK_WILD);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, posted, BK_ACTIVE | BK_RECV | BK_WILD);
     bk_taken_end(&taken, rc != MPI_SUCCESS);
     efg_leave(b->t);
     return rc;
@@ -376,6 +378,7 @@ static int efg_MPI_Irecv(const void *buf, int count, MPI_Datatype datatype, int 
     w[5] = bk_type_word(b, datatype);
     w[6] = bk_rank(source);
     w[7] = bk_tag(tag);
+    const uint64_t posted = (uint64_t)count * bk_type_size(b, datatype);
     efg_call_begin(b->t);
     const int rc = real(buf, count, datatype, source, tag, comm, request);
     efg_call_end(b->t);
@@ -387,7 +390,7 @@ static int efg_MPI_Irecv(const void *buf, int count, MPI_Datatype datatype, int 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, (uint64_t)count * bk_type_size(b, datatype), BK_RECV, BK_ACTIVE | (source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG ? BK_WILD : 0));
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, posted, BK_ACTIVE | BK_RECV | (source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG ? BK_WILD : 0));
     efg_leave(b->t);
     return rc;
 }
@@ -405,6 +408,7 @@ static int efg_MPI_Irecv_c(const void *buf, MPI_Count count, MPI_Datatype dataty
     w[5] = bk_type_word(b, datatype);
     w[6] = bk_rank(source);
     w[7] = bk_tag(tag);
+    const uint64_t posted = (uint64_t)count * bk_type_size(b, datatype);
     efg_call_begin(b->t);
     const int rc = real(buf, count, datatype, source, tag, comm, request);
     efg_call_end(b->t);
@@ -416,7 +420,7 @@ static int efg_MPI_Irecv_c(const void *buf, MPI_Count count, MPI_Datatype dataty
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, (uint64_t)count * bk_type_size(b, datatype), BK_RECV, BK_ACTIVE | (source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG ? BK_WILD : 0));
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, posted, BK_ACTIVE | BK_RECV | (source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG ? BK_WILD : 0));
     efg_leave(b->t);
     return rc;
 }
@@ -445,7 +449,7 @@ static int efg_MPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_SEND, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -474,7 +478,7 @@ static int efg_MPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datat
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_SEND, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -503,7 +507,7 @@ static int efg_MPI_Isend(const void *buf, int count, MPI_Datatype datatype, int 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_SEND, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -532,7 +536,7 @@ static int efg_MPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype dataty
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_SEND, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -555,6 +559,7 @@ static int efg_MPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype se
     w[10] = bk_type_word(b, recvtype);
     w[11] = bk_rank(source);
     w[12] = bk_tag(recvtag);
+    const uint64_t posted = (uint64_t)recvcount * bk_type_size(b, recvtype);
     efg_call_begin(b->t);
     const int rc = real(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
     efg_call_end(b->t);
@@ -566,7 +571,7 @@ static int efg_MPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype se
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, (uint64_t)recvcount * bk_type_size(b, recvtype), BK_RECV, BK_ACTIVE | (source == MPI_ANY_SOURCE || recvtag == MPI_ANY_TAG ? BK_WILD : 0));
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, posted, BK_ACTIVE | BK_RECV | (source == MPI_ANY_SOURCE || recvtag == MPI_ANY_TAG ? BK_WILD : 0));
     efg_leave(b->t);
     return rc;
 }
@@ -589,6 +594,7 @@ static int efg_MPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
     w[10] = bk_type_word(b, recvtype);
     w[11] = bk_rank(source);
     w[12] = bk_tag(recvtag);
+    const uint64_t posted = (uint64_t)recvcount * bk_type_size(b, recvtype);
     efg_call_begin(b->t);
     const int rc = real(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
     efg_call_end(b->t);
@@ -600,7 +606,7 @@ static int efg_MPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, (uint64_t)recvcount * bk_type_size(b, recvtype), BK_RECV, BK_ACTIVE | (source == MPI_ANY_SOURCE || recvtag == MPI_ANY_TAG ? BK_WILD : 0));
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, posted, BK_ACTIVE | BK_RECV | (source == MPI_ANY_SOURCE || recvtag == MPI_ANY_TAG ? BK_WILD : 0));
     efg_leave(b->t);
     return rc;
 }
@@ -620,6 +626,7 @@ static int efg_MPI_Isendrecv_replace(const void *buf, int count, MPI_Datatype da
     w[7] = bk_tag(sendtag);
     w[8] = bk_rank(source);
     w[9] = bk_tag(recvtag);
+    const uint64_t posted = (uint64_t)count * bk_type_size(b, datatype);
     efg_call_begin(b->t);
     const int rc = real(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
     efg_call_end(b->t);
@@ -631,7 +638,7 @@ static int efg_MPI_Isendrecv_replace(const void *buf, int count, MPI_Datatype da
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, (uint64_t)count * bk_type_size(b, datatype), BK_RECV, BK_ACTIVE | (source == MPI_ANY_SOURCE || recvtag == MPI_ANY_TAG ? BK_WILD : 0));
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, posted, BK_ACTIVE | BK_RECV | (source == MPI_ANY_SOURCE || recvtag == MPI_ANY_TAG ? BK_WILD : 0));
     efg_leave(b->t);
     return rc;
 }
@@ -651,6 +658,7 @@ static int efg_MPI_Isendrecv_replace_c(const void *buf, MPI_Count count, MPI_Dat
     w[7] = bk_tag(sendtag);
     w[8] = bk_rank(source);
     w[9] = bk_tag(recvtag);
+    const uint64_t posted = (uint64_t)count * bk_type_size(b, datatype);
     efg_call_begin(b->t);
     const int rc = real(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
     efg_call_end(b->t);
@@ -662,7 +670,7 @@ static int efg_MPI_Isendrecv_replace_c(const void *buf, MPI_Count count, MPI_Dat
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, (uint64_t)count * bk_type_size(b, datatype), BK_RECV, BK_ACTIVE | (source == MPI_ANY_SOURCE || recvtag == MPI_ANY_TAG ? BK_WILD : 0));
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, posted, BK_ACTIVE | BK_RECV | (source == MPI_ANY_SOURCE || recvtag == MPI_ANY_TAG ? BK_WILD : 0));
     efg_leave(b->t);
     return rc;
 }
@@ -691,7 +699,7 @@ static int efg_MPI_Issend(const void *buf, int count, MPI_Datatype datatype, int
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_SEND, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -720,7 +728,7 @@ static int efg_MPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datat
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_SEND, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -907,6 +915,7 @@ static int efg_MPI_Precv_init(const void *buf, int partitions, MPI_Count count, 
     w[7] = bk_rank(source);
     w[8] = bk_tag(tag);
     w[9] = bk_object_word(BK_INFO, BK_KEY(info));
+    const uint64_t posted = (uint64_t)count * bk_type_size(b, datatype) * (uint64_t)partitions;
     efg_call_begin(b->t);
     const int rc = real(buf, partitions, count, datatype, source, tag, comm, info, request);
     efg_call_end(b->t);
@@ -918,7 +927,7 @@ static int efg_MPI_Precv_init(const void *buf, int partitions, MPI_Count count, 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, (uint64_t)count * bk_type_size(b, datatype) * (uint64_t)partitions, BK_RECV, BK_PERSISTENT | (source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG ? BK_WILD : 0));
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, posted, BK_PERSISTENT | BK_RECV | (source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG ? BK_WILD : 0));
     efg_leave(b->t);
     return rc;
 }
@@ -974,7 +983,7 @@ static int efg_MPI_Psend_init(const void *buf, int partitions, MPI_Count count, 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_SEND, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1048,6 +1057,7 @@ static int efg_MPI_Recv_init(const void *buf, int count, MPI_Datatype datatype, 
     w[5] = bk_type_word(b, datatype);
     w[6] = bk_rank(source);
     w[7] = bk_tag(tag);
+    const uint64_t posted = (uint64_t)count * bk_type_size(b, datatype);
     efg_call_begin(b->t);
     const int rc = real(buf, count, datatype, source, tag, comm, request);
     efg_call_end(b->t);
@@ -1059,7 +1069,7 @@ static int efg_MPI_Recv_init(const void *buf, int count, MPI_Datatype datatype, 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, (uint64_t)count * bk_type_size(b, datatype), BK_RECV, BK_PERSISTENT | (source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG ? BK_WILD : 0));
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, posted, BK_PERSISTENT | BK_RECV | (source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG ? BK_WILD : 0));
     efg_leave(b->t);
     return rc;
 }
@@ -1077,6 +1087,7 @@ static int efg_MPI_Recv_init_c(const void *buf, MPI_Count count, MPI_Datatype da
     w[5] = bk_type_word(b, datatype);
     w[6] = bk_rank(source);
     w[7] = bk_tag(tag);
+    const uint64_t posted = (uint64_t)count * bk_type_size(b, datatype);
     efg_call_begin(b->t);
     const int rc = real(buf, count, datatype, source, tag, comm, request);
     efg_call_end(b->t);
@@ -1088,7 +1099,7 @@ static int efg_MPI_Recv_init_c(const void *buf, MPI_Count count, MPI_Datatype da
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, (uint64_t)count * bk_type_size(b, datatype), BK_RECV, BK_PERSISTENT | (source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG ? BK_WILD : 0));
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, posted, BK_PERSISTENT | BK_RECV | (source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG ? BK_WILD : 0));
     efg_leave(b->t);
     return rc;
 }
@@ -1302,7 +1313,7 @@ static int efg_MPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype,
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_SEND, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1331,7 +1342,7 @@ static int efg_MPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype d
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_SEND, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1404,7 +1415,7 @@ static int efg_MPI_Send_init(const void *buf, int count, MPI_Datatype datatype, 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_SEND, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1433,7 +1444,7 @@ static int efg_MPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype da
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_SEND, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1632,7 +1643,7 @@ static int efg_MPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype,
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_SEND, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1661,7 +1672,7 @@ static int efg_MPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype d
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_SEND, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1965,7 +1976,7 @@ static int efg_MPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -1989,7 +2000,7 @@ static int efg_MPI_Session_iflush_buffer(MPI_Session session, MPI_Request *reque
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -2012,7 +2023,7 @@ static int efg_MPIX_Grequest_start(void *query_fn, void *free_fn, void *cancel_f
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }

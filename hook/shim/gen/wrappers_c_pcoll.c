@@ -30,7 +30,7 @@ static int efg_MPI_Allgather_init(const void *sendbuf, int sendcount, MPI_Dataty
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -61,7 +61,7 @@ static int efg_MPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MP
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -93,7 +93,7 @@ static int efg_MPI_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datat
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -125,7 +125,7 @@ static int efg_MPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, M
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -155,7 +155,7 @@ static int efg_MPI_Allreduce_init(const void *sendbuf, const void *recvbuf, int 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -185,7 +185,7 @@ static int efg_MPI_Allreduce_init_c(const void *sendbuf, const void *recvbuf, MP
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -216,7 +216,7 @@ static int efg_MPI_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datatyp
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -247,7 +247,7 @@ static int efg_MPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -280,7 +280,7 @@ static int efg_MPI_Alltoallv_init(const void *sendbuf, const int *sendcounts, co
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -313,7 +313,7 @@ static int efg_MPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count *sendco
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -346,7 +346,7 @@ static int efg_MPI_Alltoallw_init(const void *sendbuf, const int *sendcounts, co
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -379,7 +379,7 @@ static int efg_MPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count *sendco
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -404,7 +404,7 @@ static int efg_MPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *reque
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -434,7 +434,7 @@ static int efg_MPI_Bcast_init(const void *buffer, int count, MPI_Datatype dataty
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -464,7 +464,7 @@ static int efg_MPI_Bcast_init_c(const void *buffer, MPI_Count count, MPI_Datatyp
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -494,7 +494,7 @@ static int efg_MPI_Exscan_init(const void *sendbuf, const void *recvbuf, int cou
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -524,7 +524,7 @@ static int efg_MPI_Exscan_init_c(const void *sendbuf, const void *recvbuf, MPI_C
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -558,7 +558,7 @@ static int efg_MPI_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -592,7 +592,7 @@ static int efg_MPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_D
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -627,7 +627,7 @@ static int efg_MPI_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -662,7 +662,7 @@ static int efg_MPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -693,7 +693,7 @@ static int efg_MPI_Neighbor_allgather_init(const void *sendbuf, int sendcount, M
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -724,7 +724,7 @@ static int efg_MPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count send
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -756,7 +756,7 @@ static int efg_MPI_Neighbor_allgatherv_init(const void *sendbuf, int sendcount, 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -788,7 +788,7 @@ static int efg_MPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sen
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -819,7 +819,7 @@ static int efg_MPI_Neighbor_alltoall_init(const void *sendbuf, int sendcount, MP
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -850,7 +850,7 @@ static int efg_MPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendc
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -883,7 +883,7 @@ static int efg_MPI_Neighbor_alltoallv_init(const void *sendbuf, const int *sendc
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -916,7 +916,7 @@ static int efg_MPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Coun
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -949,7 +949,7 @@ static int efg_MPI_Neighbor_alltoallw_init(const void *sendbuf, const int *sendc
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -982,7 +982,7 @@ static int efg_MPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Coun
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1014,7 +1014,7 @@ static int efg_MPI_Reduce_init(const void *sendbuf, const void *recvbuf, int cou
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1046,7 +1046,7 @@ static int efg_MPI_Reduce_init_c(const void *sendbuf, const void *recvbuf, MPI_C
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1076,7 +1076,7 @@ static int efg_MPI_Reduce_scatter_block_init(const void *sendbuf, const void *re
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1106,7 +1106,7 @@ static int efg_MPI_Reduce_scatter_block_init_c(const void *sendbuf, const void *
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1136,7 +1136,7 @@ static int efg_MPI_Reduce_scatter_init(const void *sendbuf, const void *recvbuf,
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1166,7 +1166,7 @@ static int efg_MPI_Reduce_scatter_init_c(const void *sendbuf, const void *recvbu
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1196,7 +1196,7 @@ static int efg_MPI_Scan_init(const void *sendbuf, const void *recvbuf, int count
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1226,7 +1226,7 @@ static int efg_MPI_Scan_init_c(const void *sendbuf, const void *recvbuf, MPI_Cou
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1260,7 +1260,7 @@ static int efg_MPI_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1294,7 +1294,7 @@ static int efg_MPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1329,7 +1329,7 @@ static int efg_MPI_Scatterv_init(const void *sendbuf, const int *sendcounts, con
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1364,7 +1364,7 @@ static int efg_MPI_Scatterv_init_c(const void *sendbuf, const MPI_Count *sendcou
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1395,7 +1395,7 @@ static int efg_MPIX_Allgather_init(const void *sendbuf, int sendcount, MPI_Datat
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1427,7 +1427,7 @@ static int efg_MPIX_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Data
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1457,7 +1457,7 @@ static int efg_MPIX_Allreduce_init(const void *sendbuf, const void *recvbuf, int
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1488,7 +1488,7 @@ static int efg_MPIX_Alltoall_init(const void *sendbuf, int sendcount, MPI_Dataty
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1521,7 +1521,7 @@ static int efg_MPIX_Alltoallv_init(const void *sendbuf, const int *sendcounts, c
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1554,7 +1554,7 @@ static int efg_MPIX_Alltoallw_init(const void *sendbuf, const int *sendcounts, c
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1579,7 +1579,7 @@ static int efg_MPIX_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *requ
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1609,7 +1609,7 @@ static int efg_MPIX_Bcast_init(const void *buffer, int count, MPI_Datatype datat
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1639,7 +1639,7 @@ static int efg_MPIX_Exscan_init(const void *sendbuf, const void *recvbuf, int co
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1673,7 +1673,7 @@ static int efg_MPIX_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1708,7 +1708,7 @@ static int efg_MPIX_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatyp
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1739,7 +1739,7 @@ static int efg_MPIX_Neighbor_allgather_init(const void *sendbuf, int sendcount, 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1771,7 +1771,7 @@ static int efg_MPIX_Neighbor_allgatherv_init(const void *sendbuf, int sendcount,
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1802,7 +1802,7 @@ static int efg_MPIX_Neighbor_alltoall_init(const void *sendbuf, int sendcount, M
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1835,7 +1835,7 @@ static int efg_MPIX_Neighbor_alltoallv_init(const void *sendbuf, const int *send
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1868,7 +1868,7 @@ static int efg_MPIX_Neighbor_alltoallw_init(const void *sendbuf, const int *send
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1900,7 +1900,7 @@ static int efg_MPIX_Reduce_init(const void *sendbuf, const void *recvbuf, int co
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1930,7 +1930,7 @@ static int efg_MPIX_Reduce_scatter_block_init(const void *sendbuf, const void *r
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1960,7 +1960,7 @@ static int efg_MPIX_Reduce_scatter_init(const void *sendbuf, const void *recvbuf
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -1990,7 +1990,7 @@ static int efg_MPIX_Scan_init(const void *sendbuf, const void *recvbuf, int coun
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -2024,7 +2024,7 @@ static int efg_MPIX_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatyp
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }
@@ -2059,7 +2059,7 @@ static int efg_MPIX_Scatterv_init(const void *sendbuf, const int *sendcounts, co
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
     return rc;
 }

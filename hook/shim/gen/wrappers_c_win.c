@@ -278,7 +278,7 @@ static int efg_MPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Da
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -310,7 +310,7 @@ static int efg_MPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -341,7 +341,7 @@ static int efg_MPI_Rget(const void *origin_addr, int origin_count, MPI_Datatype 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -372,7 +372,7 @@ static int efg_MPI_Rget_c(const void *origin_addr, MPI_Count origin_count, MPI_D
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -407,7 +407,7 @@ static int efg_MPI_Rget_accumulate(const void *origin_addr, int origin_count, MP
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -442,7 +442,7 @@ static int efg_MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_c
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -473,7 +473,7 @@ static int efg_MPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }
@@ -504,7 +504,7 @@ static int efg_MPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_D
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
     return rc;
 }

@@ -309,7 +309,7 @@ static __attribute__((noinline)) void f_MPI_Comm_idup(const unsigned how, void *
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -347,7 +347,7 @@ static __attribute__((noinline)) void f_MPI_Comm_idup_with_info(const unsigned h
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
 }
 

@@ -229,7 +229,7 @@ static __attribute__((noinline)) void f_MPI_File_iread(const unsigned how, void 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -275,7 +275,7 @@ static __attribute__((noinline)) void f_MPI_File_iread_all(const unsigned how, v
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -323,7 +323,7 @@ static __attribute__((noinline)) void f_MPI_File_iread_at(const unsigned how, vo
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -371,7 +371,7 @@ static __attribute__((noinline)) void f_MPI_File_iread_at_all(const unsigned how
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -417,7 +417,7 @@ static __attribute__((noinline)) void f_MPI_File_iread_shared(const unsigned how
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -463,7 +463,7 @@ static __attribute__((noinline)) void f_MPI_File_iwrite(const unsigned how, void
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -509,7 +509,7 @@ static __attribute__((noinline)) void f_MPI_File_iwrite_all(const unsigned how, 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -557,7 +557,7 @@ static __attribute__((noinline)) void f_MPI_File_iwrite_at(const unsigned how, v
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -605,7 +605,7 @@ static __attribute__((noinline)) void f_MPI_File_iwrite_at_all(const unsigned ho
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -651,7 +651,7 @@ static __attribute__((noinline)) void f_MPI_File_iwrite_shared(const unsigned ho
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
 }
 

@@ -41,7 +41,7 @@ static __attribute__((noinline)) void f_MPI_Iallgather(const unsigned how, void 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -92,7 +92,7 @@ static __attribute__((noinline)) void f_MPI_Iallgatherv(const unsigned how, void
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -142,7 +142,7 @@ static __attribute__((noinline)) void f_MPI_Iallreduce(const unsigned how, void 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -193,7 +193,7 @@ static __attribute__((noinline)) void f_MPI_Ialltoall(const unsigned how, void *
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -244,7 +244,7 @@ static __attribute__((noinline)) void f_MPI_Ialltoallv(const unsigned how, void 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -294,7 +294,7 @@ static __attribute__((noinline)) void f_MPI_Ialltoallw(const unsigned how, void 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -334,7 +334,7 @@ static __attribute__((noinline)) void f_MPI_Ibarrier(const unsigned how, void *c
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -376,7 +376,7 @@ static __attribute__((noinline)) void f_MPI_Ibcast(const unsigned how, void *con
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -426,7 +426,7 @@ static __attribute__((noinline)) void f_MPI_Iexscan(const unsigned how, void *co
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -480,7 +480,7 @@ static __attribute__((noinline)) void f_MPI_Igather(const unsigned how, void *co
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -534,7 +534,7 @@ static __attribute__((noinline)) void f_MPI_Igatherv(const unsigned how, void *c
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -586,7 +586,7 @@ static __attribute__((noinline)) void f_MPI_Ineighbor_allgather(const unsigned h
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -638,7 +638,7 @@ static __attribute__((noinline)) void f_MPI_Ineighbor_allgatherv(const unsigned 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -690,7 +690,7 @@ static __attribute__((noinline)) void f_MPI_Ineighbor_alltoall(const unsigned ho
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -742,7 +742,7 @@ static __attribute__((noinline)) void f_MPI_Ineighbor_alltoallv(const unsigned h
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -792,7 +792,7 @@ static __attribute__((noinline)) void f_MPI_Ineighbor_alltoallw(const unsigned h
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -843,7 +843,7 @@ static __attribute__((noinline)) void f_MPI_Ireduce(const unsigned how, void *co
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -892,7 +892,7 @@ static __attribute__((noinline)) void f_MPI_Ireduce_scatter(const unsigned how, 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -942,7 +942,7 @@ static __attribute__((noinline)) void f_MPI_Ireduce_scatter_block(const unsigned
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -992,7 +992,7 @@ static __attribute__((noinline)) void f_MPI_Iscan(const unsigned how, void *cons
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -1046,7 +1046,7 @@ static __attribute__((noinline)) void f_MPI_Iscatter(const unsigned how, void *c
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -1100,7 +1100,7 @@ static __attribute__((noinline)) void f_MPI_Iscatterv(const unsigned how, void *
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
 }
 

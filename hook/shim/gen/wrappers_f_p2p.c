@@ -82,7 +82,7 @@ static __attribute__((noinline)) void f_MPI_Bsend_init(const unsigned how, void 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_SEND, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -120,7 +120,7 @@ static __attribute__((noinline)) void f_MPI_Buffer_iflush(const unsigned how, vo
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -206,7 +206,7 @@ static __attribute__((noinline)) void f_MPI_Grequest_start(const unsigned how, v
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -250,7 +250,7 @@ static __attribute__((noinline)) void f_MPI_Ibsend(const unsigned how, void *con
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_SEND, BK_ACTIVE);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -326,6 +326,7 @@ static __attribute__((noinline)) void f_MPI_Imrecv(const unsigned how, void *con
     w[4] = (uint64_t)(int64_t)count_v;
     w[5] = bk_type_word(b, datatype_v);
     w[6] = bk_object_word(BK_MESSAGE, BK_KEY(message_v));
+    const uint64_t posted = (uint64_t)count_v * bk_type_size(b, datatype_v);
     bk_taken taken;
     bk_take(&taken, &bk_objects[BK_MESSAGE], BK_KEY(message_v));
     efg_call_begin(b->t);
@@ -340,7 +341,7 @@ static __attribute__((noinline)) void f_MPI_Imrecv(const unsigned how, void *con
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, (uint64_t)count_v * bk_type_size(b, datatype_v), BK_RECV, BK_ACTIVE | BK_WILD);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, posted, BK_ACTIVE | BK_RECV | BK_WILD);
     bk_taken_end(&taken, rc != MPI_SUCCESS);
     efg_leave(b->t);
 }
@@ -418,6 +419,7 @@ static __attribute__((noinline)) void f_MPI_Irecv(const unsigned how, void *cons
     w[5] = bk_type_word(b, datatype_v);
     w[6] = bk_rank(source_v);
     w[7] = bk_tag(tag_v);
+    const uint64_t posted = (uint64_t)count_v * bk_type_size(b, datatype_v);
     efg_call_begin(b->t);
     real(buf, count, datatype, source, tag, comm, request, ierr);
     const int rc = *ierr;
@@ -430,7 +432,7 @@ static __attribute__((noinline)) void f_MPI_Irecv(const unsigned how, void *cons
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, (uint64_t)count_v * bk_type_size(b, datatype_v), BK_RECV, BK_ACTIVE | (source_v == MPI_ANY_SOURCE || tag_v == MPI_ANY_TAG ? BK_WILD : 0));
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, posted, BK_ACTIVE | BK_RECV | (source_v == MPI_ANY_SOURCE || tag_v == MPI_ANY_TAG ? BK_WILD : 0));
     efg_leave(b->t);
 }
 
@@ -480,7 +482,7 @@ static __attribute__((noinline)) void f_MPI_Irsend(const unsigned how, void *con
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_SEND, BK_ACTIVE);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -530,7 +532,7 @@ static __attribute__((noinline)) void f_MPI_Isend(const unsigned how, void *cons
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_SEND, BK_ACTIVE);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -578,6 +580,7 @@ static __attribute__((noinline)) void f_MPI_Isendrecv(const unsigned how, void *
     w[10] = bk_type_word(b, recvtype_v);
     w[11] = bk_rank(source_v);
     w[12] = bk_tag(recvtag_v);
+    const uint64_t posted = (uint64_t)recvcount_v * bk_type_size(b, recvtype_v);
     efg_call_begin(b->t);
     real(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request, ierr);
     const int rc = *ierr;
@@ -590,7 +593,7 @@ static __attribute__((noinline)) void f_MPI_Isendrecv(const unsigned how, void *
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, (uint64_t)recvcount_v * bk_type_size(b, recvtype_v), BK_RECV, BK_ACTIVE | (source_v == MPI_ANY_SOURCE || recvtag_v == MPI_ANY_TAG ? BK_WILD : 0));
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, posted, BK_ACTIVE | BK_RECV | (source_v == MPI_ANY_SOURCE || recvtag_v == MPI_ANY_TAG ? BK_WILD : 0));
     efg_leave(b->t);
 }
 
@@ -632,6 +635,7 @@ static __attribute__((noinline)) void f_MPI_Isendrecv_replace(const unsigned how
     w[7] = bk_tag(sendtag_v);
     w[8] = bk_rank(source_v);
     w[9] = bk_tag(recvtag_v);
+    const uint64_t posted = (uint64_t)count_v * bk_type_size(b, datatype_v);
     efg_call_begin(b->t);
     real(buf, count, datatype, dest, sendtag, source, recvtag, comm, request, ierr);
     const int rc = *ierr;
@@ -644,7 +648,7 @@ static __attribute__((noinline)) void f_MPI_Isendrecv_replace(const unsigned how
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, (uint64_t)count_v * bk_type_size(b, datatype_v), BK_RECV, BK_ACTIVE | (source_v == MPI_ANY_SOURCE || recvtag_v == MPI_ANY_TAG ? BK_WILD : 0));
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, posted, BK_ACTIVE | BK_RECV | (source_v == MPI_ANY_SOURCE || recvtag_v == MPI_ANY_TAG ? BK_WILD : 0));
     efg_leave(b->t);
 }
 
@@ -694,7 +698,7 @@ static __attribute__((noinline)) void f_MPI_Issend(const unsigned how, void *con
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_SEND, BK_ACTIVE);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -948,6 +952,7 @@ static __attribute__((noinline)) void f_MPI_Precv_init(const unsigned how, void 
     w[7] = bk_rank(source_v);
     w[8] = bk_tag(tag_v);
     w[9] = bk_object_word(BK_INFO, BK_KEY(info_v));
+    const uint64_t posted = (uint64_t)count_v * bk_type_size(b, datatype_v) * (uint64_t)partitions_v;
     efg_call_begin(b->t);
     real(buf, partitions, count, datatype, source, tag, comm, info, request, ierr);
     const int rc = *ierr;
@@ -960,7 +965,7 @@ static __attribute__((noinline)) void f_MPI_Precv_init(const unsigned how, void 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, (uint64_t)count_v * bk_type_size(b, datatype_v) * (uint64_t)partitions_v, BK_RECV, BK_PERSISTENT | (source_v == MPI_ANY_SOURCE || tag_v == MPI_ANY_TAG ? BK_WILD : 0));
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, posted, BK_PERSISTENT | BK_RECV | (source_v == MPI_ANY_SOURCE || tag_v == MPI_ANY_TAG ? BK_WILD : 0));
     efg_leave(b->t);
 }
 
@@ -1047,7 +1052,7 @@ static __attribute__((noinline)) void f_MPI_Psend_init(const unsigned how, void 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_SEND, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -1130,6 +1135,7 @@ static __attribute__((noinline)) void f_MPI_Recv_init(const unsigned how, void *
     w[5] = bk_type_word(b, datatype_v);
     w[6] = bk_rank(source_v);
     w[7] = bk_tag(tag_v);
+    const uint64_t posted = (uint64_t)count_v * bk_type_size(b, datatype_v);
     efg_call_begin(b->t);
     real(buf, count, datatype, source, tag, comm, request, ierr);
     const int rc = *ierr;
@@ -1142,7 +1148,7 @@ static __attribute__((noinline)) void f_MPI_Recv_init(const unsigned how, void *
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, (uint64_t)count_v * bk_type_size(b, datatype_v), BK_RECV, BK_PERSISTENT | (source_v == MPI_ANY_SOURCE || tag_v == MPI_ANY_TAG ? BK_WILD : 0));
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, posted, BK_PERSISTENT | BK_RECV | (source_v == MPI_ANY_SOURCE || tag_v == MPI_ANY_TAG ? BK_WILD : 0));
     efg_leave(b->t);
 }
 
@@ -1425,7 +1431,7 @@ static __attribute__((noinline)) void f_MPI_Rsend_init(const unsigned how, void 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_SEND, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -1518,7 +1524,7 @@ static __attribute__((noinline)) void f_MPI_Send_init(const unsigned how, void *
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_SEND, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -1723,7 +1729,7 @@ static __attribute__((noinline)) void f_MPI_Ssend_init(const unsigned how, void 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_SEND, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -2140,7 +2146,7 @@ static __attribute__((noinline)) void f_MPI_Comm_iflush_buffer(const unsigned ho
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -2174,7 +2180,7 @@ static __attribute__((noinline)) void f_MPI_Session_iflush_buffer(const unsigned
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
 }
 

@@ -43,7 +43,7 @@ static __attribute__((noinline)) void f_MPI_Allgather_init(const unsigned how, v
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -96,7 +96,7 @@ static __attribute__((noinline)) void f_MPI_Allgatherv_init(const unsigned how, 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -148,7 +148,7 @@ static __attribute__((noinline)) void f_MPI_Allreduce_init(const unsigned how, v
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -201,7 +201,7 @@ static __attribute__((noinline)) void f_MPI_Alltoall_init(const unsigned how, vo
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -254,7 +254,7 @@ static __attribute__((noinline)) void f_MPI_Alltoallv_init(const unsigned how, v
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -306,7 +306,7 @@ static __attribute__((noinline)) void f_MPI_Alltoallw_init(const unsigned how, v
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -348,7 +348,7 @@ static __attribute__((noinline)) void f_MPI_Barrier_init(const unsigned how, voi
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -392,7 +392,7 @@ static __attribute__((noinline)) void f_MPI_Bcast_init(const unsigned how, void 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -444,7 +444,7 @@ static __attribute__((noinline)) void f_MPI_Exscan_init(const unsigned how, void
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -500,7 +500,7 @@ static __attribute__((noinline)) void f_MPI_Gather_init(const unsigned how, void
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -556,7 +556,7 @@ static __attribute__((noinline)) void f_MPI_Gatherv_init(const unsigned how, voi
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -610,7 +610,7 @@ static __attribute__((noinline)) void f_MPI_Neighbor_allgather_init(const unsign
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -664,7 +664,7 @@ static __attribute__((noinline)) void f_MPI_Neighbor_allgatherv_init(const unsig
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -718,7 +718,7 @@ static __attribute__((noinline)) void f_MPI_Neighbor_alltoall_init(const unsigne
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -772,7 +772,7 @@ static __attribute__((noinline)) void f_MPI_Neighbor_alltoallv_init(const unsign
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -824,7 +824,7 @@ static __attribute__((noinline)) void f_MPI_Neighbor_alltoallw_init(const unsign
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -877,7 +877,7 @@ static __attribute__((noinline)) void f_MPI_Reduce_init(const unsigned how, void
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -929,7 +929,7 @@ static __attribute__((noinline)) void f_MPI_Reduce_scatter_block_init(const unsi
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -980,7 +980,7 @@ static __attribute__((noinline)) void f_MPI_Reduce_scatter_init(const unsigned h
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -1032,7 +1032,7 @@ static __attribute__((noinline)) void f_MPI_Scan_init(const unsigned how, void *
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -1088,7 +1088,7 @@ static __attribute__((noinline)) void f_MPI_Scatter_init(const unsigned how, voi
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -1144,7 +1144,7 @@ static __attribute__((noinline)) void f_MPI_Scatterv_init(const unsigned how, vo
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -1197,7 +1197,7 @@ static __attribute__((noinline)) void f_MPIX_Allgather_init(const unsigned how, 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -1246,7 +1246,7 @@ static __attribute__((noinline)) void f_MPIX_Allgatherv_init(const unsigned how,
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -1294,7 +1294,7 @@ static __attribute__((noinline)) void f_MPIX_Allreduce_init(const unsigned how, 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -1343,7 +1343,7 @@ static __attribute__((noinline)) void f_MPIX_Alltoall_init(const unsigned how, v
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -1392,7 +1392,7 @@ static __attribute__((noinline)) void f_MPIX_Alltoallv_init(const unsigned how, 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -1440,7 +1440,7 @@ static __attribute__((noinline)) void f_MPIX_Alltoallw_init(const unsigned how, 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -1478,7 +1478,7 @@ static __attribute__((noinline)) void f_MPIX_Barrier_init(const unsigned how, vo
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -1522,7 +1522,7 @@ static __attribute__((noinline)) void f_MPIX_Bcast_init(const unsigned how, void
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -1570,7 +1570,7 @@ static __attribute__((noinline)) void f_MPIX_Exscan_init(const unsigned how, voi
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -1622,7 +1622,7 @@ static __attribute__((noinline)) void f_MPIX_Gather_init(const unsigned how, voi
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -1674,7 +1674,7 @@ static __attribute__((noinline)) void f_MPIX_Gatherv_init(const unsigned how, vo
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -1724,7 +1724,7 @@ static __attribute__((noinline)) void f_MPIX_Neighbor_allgather_init(const unsig
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -1774,7 +1774,7 @@ static __attribute__((noinline)) void f_MPIX_Neighbor_allgatherv_init(const unsi
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -1824,7 +1824,7 @@ static __attribute__((noinline)) void f_MPIX_Neighbor_alltoall_init(const unsign
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -1874,7 +1874,7 @@ static __attribute__((noinline)) void f_MPIX_Neighbor_alltoallv_init(const unsig
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -1922,7 +1922,7 @@ static __attribute__((noinline)) void f_MPIX_Neighbor_alltoallw_init(const unsig
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -1971,7 +1971,7 @@ static __attribute__((noinline)) void f_MPIX_Reduce_init(const unsigned how, voi
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -2019,7 +2019,7 @@ static __attribute__((noinline)) void f_MPIX_Reduce_scatter_block_init(const uns
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -2066,7 +2066,7 @@ static __attribute__((noinline)) void f_MPIX_Reduce_scatter_init(const unsigned 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -2114,7 +2114,7 @@ static __attribute__((noinline)) void f_MPIX_Scan_init(const unsigned how, void 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -2166,7 +2166,7 @@ static __attribute__((noinline)) void f_MPIX_Scatter_init(const unsigned how, vo
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 
@@ -2218,7 +2218,7 @@ static __attribute__((noinline)) void f_MPIX_Scatterv_init(const unsigned how, v
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_PERSISTENT);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_PERSISTENT);
     efg_leave(b->t);
 }
 

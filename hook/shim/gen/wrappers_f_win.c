@@ -325,7 +325,7 @@ static __attribute__((noinline)) void f_MPI_Raccumulate(const unsigned how, void
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -379,7 +379,7 @@ static __attribute__((noinline)) void f_MPI_Rget(const unsigned how, void *const
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -441,7 +441,7 @@ static __attribute__((noinline)) void f_MPI_Rget_accumulate(const unsigned how, 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
 }
 
@@ -495,7 +495,7 @@ static __attribute__((noinline)) void f_MPI_Rput(const unsigned how, void *const
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, 0, BK_OTHER, BK_ACTIVE);
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, 0, BK_ACTIVE);
     efg_leave(b->t);
 }
 

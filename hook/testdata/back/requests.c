@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 bool bk_threads = false;
+bool efg_slots_shared = true;    /* slots come back through efg_slot_free */
 
 enum { HANDLES = 40, SHARED = 3, VARS = 50, MOST = 400, STEPS = 400000, ERA = 1000, ARRAY = 20 };
 
@@ -78,7 +79,7 @@ static void add(int step)
     const void *var = some_var();
     if (n == MOST || (h >= SHARED && newest(key) >= 0)) return;
     if (newest(key) >= 0) is_shared[h] = true;
-    bk_request_add(key, var, id, 8, BK_SEND, BK_ACTIVE);
+    bk_request_add(key, var, id, NULL, 8, BK_ACTIVE);
     list[n++] = (live){ key, id, var, 0 };
 }
 
@@ -120,15 +121,16 @@ static void find_one(int step)
 static void find_array(int step)
 {
     static uint32_t lookups;
-    bk_request r[ARRAY], again[ARRAY];
+    bk_request r[ARRAY] = { { 0 } }, again[ARRAY];
     int h[ARRAY], want[ARRAY];
-    uint64_t id[ARRAY];
+    uint64_t id[ARRAY], words[ARRAY] = { 0 };
     lookups++;
     for (int i = 0; i < ARRAY; i++) {
         h[i] = rand() % HANDLES;
         array[i] = (MPI_Request)handle(h[i]);
     }
-    bk_requests_find(true, array, ARRAY, r);
+    unsigned told = bk_requests_find(true, array, ARRAY, r, words);
+    if (told & ~(BK_ACTIVE | BK_CHANGED | BK_RENEWED)) fail("told what is not", step);
     for (int i = 0; i < ARRAY; i++) {
         want[i] = expected(handle(h[i]), &array[i], lookups, shared(h[i]));
         check(step, want[i], &r[i]);
@@ -137,10 +139,16 @@ static void find_array(int step)
     }
     memcpy(again, r, sizeof r);
     lookups++;
-    if (!bk_requests_find(true, array, ARRAY, again)) fail("the same array differs", step);
+    if (bk_requests_find(true, array, ARRAY, again, words) & (BK_CHANGED | BK_RENEWED))
+        fail("the same array differs", step);
     again[rand() % ARRAY].id ^= 1;
     lookups++;
-    if (bk_requests_find(true, array, ARRAY, again)) fail("another array is the same", step);
+    if ((bk_requests_find(true, array, ARRAY, again, words) & (BK_CHANGED | BK_RENEWED)) != BK_CHANGED)
+        fail("another array is the same", step);
+    words[rand() % ARRAY] ^= 1;
+    lookups++;
+    if ((bk_requests_find(true, array, ARRAY, again, words) & (BK_CHANGED | BK_RENEWED)) != BK_RENEWED)
+        fail("other words are the same", step);
     for (int i = 0; i < ARRAY; i++) {
         int at = 0;
         while (at < n && list[at].id != id[i]) at++;
