@@ -544,8 +544,8 @@ static __attribute__((noinline)) int add_demoted(graph *g, seg_node *p, efg_stre
 int graph_add_masked(graph *g, seg_node *p, efg_stream *e, uint64_t *id)
 {
     node_priv *q = (node_priv *)(uintptr_t)p->priv;
-    if (unlikely(q == NULL || q->slot_only == 0 || q->slots.full >= q->slots.words
-                 || efg_slots_shared || e->w[q->slot_only] != EFG_NEW))
+    if (unlikely(q == NULL || q->slot_only == 0 || efg_slots_shared
+                 || q->slots.full >= q->slots.words || e->w[q->slot_only] != EFG_NEW))
         return add_demoted(g, p, e, id);
     uint64_t slot = e->w[q->slot_only] = lowest_slot(&q->slots);
     e->slots = &q->slots;
