@@ -22,6 +22,7 @@ probe() {
     hpcc) have hpcc ;;
     scalapack-mpi-test) compgen -G '/usr/lib/*/scalapack/openmpi-tests/xdlu' ;;
     netpipe-mpich2) have NPmpich2 ;;
+    zstd) have zstd ;;
     *) echo "setup: no probe for package $1" >&2; exit 1 ;;
     esac >/dev/null 2>&1
 }
@@ -72,7 +73,7 @@ check_go() {
 cd "$(dirname "$0")/.."
 demo=(gcc libc6-dev openmpi-bin libopenmpi-dev)
 all=("${demo[@]}" binutils gfortran mpich libmpich-dev python3-mpi4py
-    lammps hpcc scalapack-mpi-test netpipe-mpich2)
+    lammps hpcc scalapack-mpi-test netpipe-mpich2 zstd)
 case ${1:-} in
 demo) packages=("${demo[@]}") ;;
 test) packages=("${all[@]}") ;;

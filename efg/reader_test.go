@@ -1,0 +1,252 @@
+package efg
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"math/rand"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/efg-tools/efg/signature"
+)
+
+// independently returns what testdata/reader, a reader in another language that
+// was made from FORMAT.md, prints of a run file.
+func independently(t *testing.T, data []byte) string {
+	t.Helper()
+	dir := t.TempDir()
+	var schema strings.Builder
+	for _, p := range signature.Procs() {
+		fmt.Fprintf(&schema, "%d ", p.ID)
+		for i := signature.FirstWord; i < len(p.Words); i++ {
+			schema.WriteByte("sivl"[p.Words[i].Form])
+		}
+		schema.WriteByte('\n')
+	}
+	forms, run := filepath.Join(dir, "schema"), filepath.Join(dir, "run.efg")
+	for path, content := range map[string][]byte{forms: []byte(schema.String()), run: data} {
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command("python3", "-B", "testdata/reader/read.py", forms, run)
+	var errOut bytes.Buffer
+	cmd.Stderr = &errOut
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: %s", err, errOut.String())
+	}
+	return string(out)
+}
+
+// shown is what the independent reader should print.
+func shown(t *testing.T, data []byte) string {
+	t.Helper()
+	r, err := NewRun(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	sites, err := r.Sites()
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.SortFunc(sites, func(a, b Site) int { return int(min(max(int64(a.Word)-int64(b.Word), -1), 1)) })
+	for _, s := range sites {
+		fmt.Fprintf(&b, "site %x '%s' '%s'\n", s.Word, s.Place, s.Func)
+	}
+	for i, info := range r.Procs {
+		p, err := r.Process(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "process %d of %d in %d: pid %d, start %d, '%s' '%s' '%s'\n", p.Rank, p.Size, p.World, p.PID, p.Start,
+			p.Host, p.MPI, strings.Join(p.Command, `\x00`))
+		for _, d := range p.Defs {
+			fmt.Fprintf(&b, "definition %d %x %x %s\n", d.Kind, d.Word, d.Words, hex.EncodeToString(d.Data))
+		}
+		for j := range p.Streams {
+			s := &p.Streams[j]
+			fmt.Fprintf(&b, "thread %d: end %d, %d events, %d dropped, %d words\n", s.Thread, s.End, s.Events, s.Dropped, info.Streams[j].Words)
+			if r.exact {
+				fmt.Fprintf(&b, "hash %x\n", s.Hash)
+			}
+			showStream(t, &b, s, p.Defs)
+		}
+	}
+	return b.String()
+}
+
+func showStream(t *testing.T, b *strings.Builder, s *Stream, defs []Def) {
+	t.Helper()
+	w := s.Walk(defs)
+	for w.Next() {
+		b.WriteString(strings.Trim(fmt.Sprintf("%x", w.Words()), "[]") + "\n")
+	}
+	if err := w.Err(); err != nil {
+		t.Fatal(err)
+	}
+	for i := range s.Nodes {
+		if st := s.Nodes[i].Stats; st != nil {
+			fmt.Fprintf(b, "times of node %d: %d", i, st.Count)
+			for _, v := range []*Interval{&st.Dur, &st.Gap} {
+				fmt.Fprintf(b, "; %d %d %d %s", v.Sum, v.Min, v.Max, strings.Trim(fmt.Sprint(v.Bins), "[]"))
+			}
+			b.WriteByte('\n')
+		}
+	}
+}
+
+const builtEvents = 150
+
+// builtProcess is a process of a ring with ranks that come from anywhere, tags
+// that grow, requests, sizes at random, vectors and datatypes.
+func builtProcess(t *testing.T, rank, size int, seed int64) *Process {
+	t.Helper()
+	rng := rand.New(rand.NewSource(seed))
+	defs := &Definitions{}
+	module := Def{Kind: DefModule, Data: fmt.Appendf(nil, "/bin/app%d\x00", rank%2)}
+	module.Word = derivedWord(&module)
+	comm := Def{Kind: DefComm, Word: 0x2badcafe01 << 24, Words: []uint64{constBit | 3, 1, uint64(size), 3, 0, uint64(size), 1}}
+	own := Def{Kind: DefNamed, Words: []uint64{comm.Word, uint64((rank + 1) % size)}}
+	own.Word = derivedWord(&own)
+	for _, d := range []Def{module, comm, own} {
+		defs.Add(d)
+	}
+	var types []uint64
+	for i := range uint64(20) {
+		d := Def{Kind: DefType, Words: []uint64{constBit | 7, 8 * i, i}}
+		d.Word = derivedWord(&d)
+		defs.Add(d)
+		types = append(types, d.Word)
+	}
+	p := &Process{Rank: rank, Size: size, World: 7, PID: 100 + rank, Host: "node", MPI: "MPI", Command: []string{"app"}, Start: int64(rank)}
+	for thread := range uint32(2) {
+		b := NewBuilder(thread, DefaultDemote, defs)
+		for i := range builtEvents {
+			build(t, b, rng, module.Word, comm.Word, types, i, rank, size)
+		}
+		s, err := b.Stream()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range s.Nodes {
+			v := Interval{Sum: uint64(3000 * i), Min: 5, Max: uint64(2000 * i)}
+			v.Bins[binOf(v.Min)]++
+			v.Bins[binOf(v.Max)]++
+			s.Nodes[i].Stats = &Stats{Count: 2, Dur: v, Gap: Interval{Sum: 9, Min: 4, Max: 5}}
+		}
+		p.Streams = append(p.Streams, *s)
+	}
+	p.Defs = defs.List
+	return p
+}
+
+// build adds an event.
+func build(t *testing.T, b *Builder, rng *rand.Rand, module, comm uint64, types []uint64, i, rank, size int) {
+	t.Helper()
+	names := []string{"MPI_Send", "MPI_Irecv", "MPI_Waitall", "MPI_Allreduce"}
+	name := names[i%3]
+	if rng.Intn(9) == 0 {
+		name = names[3]
+	}
+	p := signature.ProcByName(name)
+	site := Def{Kind: DefSite, Words: []uint64{module, uint64(p.ID)}}
+	site.Word = derivedWord(&site)
+	b.defs.Add(site)
+	e := Input{Words: make([]uint64, len(p.Words))}
+	copy(e.Words, []uint64{uint64(signature.MakeHeader(p.ID, 0, false, len(p.Words), 0)), site.Word, comm + uint64(i/100)})
+	slot := false
+	for k := signature.FirstWord; k < len(p.Words); k++ {
+		switch w := p.Words[k]; {
+		case w.Form == signature.SlotForm:
+			slot = true
+		case w.Form == signature.IdentForm:
+			e.Words[k] = types[rng.Intn(1+i*len(types)/builtEvents)]
+		case w.Form == signature.VecForm:
+			elems := []uint64{uint64(rng.Intn(3)), signature.ID{Thread: b.thread, Node: 1, Slot: uint32(i % 5)}.Word(), uint64(i)}
+			e.Words[k] = signature.Ident(signature.Hash(elems...))
+			e.Vecs = append(e.Vecs, VecContent{Word: k, Elems: elems})
+		case isPeer(e.Words[0], k):
+			e.Words[k] = uint64((rank + 1 + i%2) % size)
+		case rng.Intn(3) == 0:
+			e.Words[k] = -uint64(rng.Intn(2 + i/10))
+		default:
+			e.Words[k] = uint64(i / 7)
+		}
+	}
+	if !slot {
+		if err := b.Add(e); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	id, err := b.AddNew(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if i%4 > 0 {
+		b.Free(id)
+	}
+}
+
+// A reader made from FORMAT.md reads what this one reads.
+func TestIndependentReader(t *testing.T) {
+	sample := sampleProcess(0)
+	files := map[string][]byte{
+		"nothing": encode(t, nil, Meta{}),
+		"one":     encode(t, []*Process{sample}, sampleMeta(sample)),
+		"four":    encode(t, []*Process{sampleProcess(3), sampleProcess(2), sampleProcess(1), sample}, sampleMeta(sample)),
+	}
+	for _, n := range []int{1, 6, 300} {
+		var procs []*Process
+		for rank := range n {
+			if n < 300 || rank%100 == 0 {
+				procs = append(procs, builtProcess(t, rank, n, int64(rank%5)))
+			}
+		}
+		procs[0].World++
+		files[fmt.Sprintf("of %d", n)] = encode(t, procs, Meta{Time: "stats"})
+	}
+	used := map[int]bool{}
+	for name, data := range files {
+		noteEncodings(t, data, used)
+		want, got := strings.Split(shown(t, data), "\n"), strings.Split(independently(t, data), "\n")
+		for i := range max(len(got), len(want)) {
+			if i >= len(got) || i >= len(want) || got[i] != want[i] {
+				t.Errorf("%s: line %d differs:\n%s\nwant\n%s", name, i, got[min(i, len(got)-1)], want[min(i, len(want)-1)])
+				break
+			}
+		}
+	}
+	for encoding := range columnEncodings {
+		if !used[encoding] {
+			t.Errorf("no column has encoding %d", encoding)
+		}
+	}
+}
+
+// noteEncodings adds the encodings of a file's columns.
+func noteEncodings(t *testing.T, data []byte, used map[int]bool) {
+	t.Helper()
+	r, err := NewRun(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ref := range r.blocks {
+		c := &cursor{buf: data[ref.offset+1:]}
+		for columns := c.uvarint(); columns > 0; columns-- {
+			if head := c.uvarint(); head > 0 {
+				used[int(head&7)] = true
+				c.uvarint()
+			} else {
+				columns -= c.uvarint()
+			}
+		}
+	}
+}

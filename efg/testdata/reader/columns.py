@@ -1,0 +1,252 @@
+"""Blocks and columns of a run file, as efg/FORMAT.md specifies them."""
+
+import struct
+import subprocess
+
+M64 = (1 << 64) - 1
+P1, P2, P3, P4, P5 = (
+    0x9E3779B185EBCA87,
+    0xC2B2AE3D27D4EB4F,
+    0x165667B19E3779F9,
+    0x85EBCA77C2B2AE63,
+    0x27D4EB2F165667C5,
+)
+
+
+class Broken(Exception):
+    """The file is not what FORMAT.md says."""
+
+
+def need(condition, what):
+    if not condition:
+        raise Broken(what)
+
+
+def _rotl(v, n):
+    return (v << n | v >> (64 - n)) & M64
+
+
+def _round(acc, lane):
+    return _rotl((acc + lane * P2) & M64, 31) * P1 & M64
+
+
+def xxh64(data):
+    n, at = len(data), 0
+    if n >= 32:
+        acc = [(P1 + P2) & M64, P2, 0, -P1 & M64]
+        while at + 32 <= n:
+            acc = [_round(a, x) for a, x in zip(acc, struct.unpack_from("<4Q", data, at))]
+            at += 32
+        h = sum(_rotl(a, r) for a, r in zip(acc, (1, 7, 12, 18))) & M64
+        for a in acc:
+            h = ((h ^ _round(0, a)) * P1 + P4) & M64
+    else:
+        h = P5
+    h = (h + n) & M64
+    while at + 8 <= n:
+        h = (_rotl(h ^ _round(0, struct.unpack_from("<Q", data, at)[0]), 27) * P1 + P4) & M64
+        at += 8
+    if at + 4 <= n:
+        h = (_rotl(h ^ struct.unpack_from("<L", data, at)[0] * P1 & M64, 23) * P2 + P3) & M64
+        at += 4
+    for b in data[at:]:
+        h = _rotl(h ^ b * P5 & M64, 11) * P1 & M64
+    h = (h ^ h >> 33) * P2 & M64
+    h = (h ^ h >> 29) * P3 & M64
+    return h ^ h >> 32
+
+
+def zigzag(v):
+    v &= M64
+    return (v << 1 ^ (M64 if v >> 63 else 0)) & M64
+
+
+def unzigzag(u):
+    return u >> 1 ^ -(u & 1)
+
+
+def uvarint(data, at):
+    v = shift = 0
+    while True:
+        need(at < len(data) and shift < 70, "uvarint ends early")
+        b = data[at]
+        at += 1
+        v |= (b & 0x7F) << shift
+        shift += 7
+        if b < 0x80:
+            need(v <= M64, "uvarint of more than 64 bits")
+            return v, at
+
+
+class RangeDecoder:
+    def __init__(self, data):
+        self.data, self.at, self.range = data, 4, 0xFFFFFFFF
+        self.code = int.from_bytes((data + bytes(4))[:4], "big")
+
+    def _normalise(self):
+        while self.range < 1 << 24:
+            self.range = self.range << 8 & 0xFFFFFFFF
+            b = self.data[self.at] if self.at < len(self.data) else 0
+            self.code = (self.code << 8 | b) & 0xFFFFFFFF
+            self.at += 1
+
+    def bit(self, models, key):
+        p, n = models.get(key, (1 << 15, 0))
+        bound = (self.range >> 16) * p
+        rate = (1 << 17) // (2 * n + 3)
+        if self.code < bound:
+            bit, self.range = 0, bound
+            p += ((1 << 16) - p) * rate >> 16
+        else:
+            bit, self.code, self.range = 1, self.code - bound, self.range - bound
+            p -= p * rate >> 16
+        models[key] = (min(max(p, 32), 65504), min(n + 1, 30))
+        self._normalise()
+        return bit
+
+    def plain(self):
+        self.range >>= 1
+        bit = self.code >= self.range
+        if bit:
+            self.code -= self.range
+        self._normalise()
+        return int(bit)
+
+    def tree(self, models, name, bits):
+        at = 1
+        for _ in range(bits):
+            at = at << 1 | self.bit(models, (name, at))
+        return at - (1 << bits)
+
+    def value(self, models, context):
+        """Returns the value and its class."""
+        found = self.tree(models, ("class", context), 8)
+        c = min(found, 135)
+        if c < 16:
+            return c, found
+        n = (c - 16 >> 1) + 5
+        v = 2 | c & 1
+        k = min(6, n - 2)
+        v = v << k | self.tree(models, ("below", c), k)
+        for _ in range(n - 2 - k):
+            v = v << 1 | self.plain()
+        return v, found
+
+
+def adaptive(data, n, encoding):
+    decoder, models, values = RangeDecoder(data), {}, []
+    context = a = b = history = 0
+    follow = {}
+    for _ in range(n):
+        hit, known = 0, encoding == 5 and (a, b) in follow
+        if known:
+            hit = decoder.bit(models, ("hit", history))
+            history = (history << 1 | hit) & 15
+        if hit:
+            v = follow[a, b]
+        else:
+            v, c = decoder.value(models, context)
+            context = c if encoding == 4 else 0
+        if encoding == 5:
+            follow[a, b] = v
+            a, b = b, v
+        values.append(v)
+    need(decoder.at >= len(data), "bytes left over in a column")
+    return values
+
+
+def packed(data, n):
+    low, at = uvarint(data, 0)
+    need(at < len(data) and data[at] <= 64, "no width")
+    width = data[at]
+    data = data[at + 1 :]
+    need(len(data) == (n * width + 7) // 8, "packed column of a wrong length")
+    bits = int.from_bytes(data, "little")
+    mask = (1 << width) - 1
+    return [low + (bits >> i * width & mask) & M64 for i in range(n)]
+
+
+def uvarints(data, n):
+    values, at = [], 0
+    for _ in range(n):
+        v, at = uvarint(data, at)
+        values.append(v)
+    need(at == len(data), "bytes left over in a column")
+    return values
+
+
+def unzstd(data):
+    p = subprocess.run(["zstd", "-dcq"], input=data, stdout=subprocess.PIPE)
+    need(p.returncode == 0, "zstd")
+    return p.stdout
+
+
+def column(encoding, data, n):
+    if encoding == 0:
+        return uvarints(data, n)
+    if encoding == 1:
+        return packed(data, n)
+    if encoding == 2:
+        return uvarints(unzstd(data), n)
+    need(encoding <= 5, "unknown encoding %d" % encoding)
+    return adaptive(data, n, encoding)
+
+
+class Block:
+    """Columns of a block, taken from front to back."""
+
+    def __init__(self, data, kind):
+        need(10 <= len(data) <= 1 << 30, "length of a block")
+        body = data[:-8]
+        need(struct.unpack("<Q", data[-8:])[0] == xxh64(body), "checksum differs")
+        need(body[0] == kind, "block of kind %d, not %d" % (body[0], kind))
+        count, at = uvarint(body, 1)
+        need(count <= 256, "%d columns" % count)
+        entries = []
+        while len(entries) < count:
+            head, at = uvarint(body, at)
+            if head == 0:
+                more, at = uvarint(body, at)
+                entries += [None] * (1 + more)
+                continue
+            size, at = uvarint(body, at)
+            entries.append((head >> 3, head & 7, size))
+        need(len(entries) == count, "more empty columns than columns")
+        total = sum(e[0] for e in entries if e)
+        need(total <= 128 * len(body) + 4096, "more values than its size allows")
+        self.columns = []
+        for e in entries:
+            if e is None:
+                self.columns.append([])
+                continue
+            n, encoding, size = e
+            need(size <= len(body) - at, "payload ends early")
+            self.columns.append(column(encoding, body[at : at + size], n))
+            at += size
+        need(not any(body[at:]), "padding is not zero")
+        self.next = [0] * count
+
+    def left(self, c):
+        return len(self.columns[c]) - self.next[c] if c < len(self.columns) else 0
+
+    def take(self, c):
+        need(self.left(c) > 0, "column %d ends early" % c)
+        self.next[c] += 1
+        return self.columns[c][self.next[c] - 1]
+
+    def all(self, c):
+        return [self.take(c) for _ in range(self.left(c))]
+
+    def bytes(self, c, n):
+        need(n <= self.left(c), "column %d ends early" % c)
+        values = [self.take(c) for _ in range(n)]
+        need(all(v < 256 for v in values), "byte above 255")
+        return bytes(values)
+
+    def below(self, c, limit):
+        v = self.take(c)
+        need(v < limit, "%d in column %d" % (v, c))
+        return v
+
+    def close(self):
+        need(not any(self.left(c) for c in range(len(self.columns))), "values left over")
