@@ -5,10 +5,8 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 
-	"github.com/efg-tools/efg/bench/sim"
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/signature"
 )
@@ -96,49 +94,6 @@ func moreRanks(b *bench) error {
 		growthRow(fmt.Sprintf("grid, %s, 8 → 64 ranks (MPICH)", x.border), sizes[0], sizes[1], x.aim)
 	}
 	return nil
-}
-
-// manyRanks compares simulated runs. Random process numbers and start times are
-// four bytes a rank that no program can help.
-func manyRanks(b *bench) error {
-	growthTable("Growth to very many ranks")
-	for _, x := range []struct {
-		name string
-		sim.Config
-	}{
-		{"periodic", sim.Config{Periodic: true, Regular: true}},
-		{"null", sim.Config{Null: true, Regular: true}},
-		{"open", sim.Config{Regular: true}},
-		{"periodic, random process numbers and start times", sim.Config{Periodic: true}},
-	} {
-		c := x.Config
-		c.Program, c.Steps = "halo", 100
-		var sizes []int64
-		for _, c.Ranks = range []int{1024, 131072} {
-			n, err := b.simulatedSize(c)
-			if err != nil {
-				return err
-			}
-			sizes = append(sizes, n)
-		}
-		growthRow(fmt.Sprintf("grid, %s, 1,024 → 131,072 ranks (simulated)", x.name), sizes[0], sizes[1], 1.3)
-	}
-	return nil
-}
-
-func (b *bench) simulatedSize(c sim.Config) (int64, error) {
-	var procs []*efg.Process
-	for p, err := range c.All(runtime.NumCPU()) {
-		if err != nil {
-			return 0, err
-		}
-		procs = append(procs, p)
-	}
-	meta, err := c.Meta()
-	if err != nil {
-		return 0, err
-	}
-	return b.written(procs, meta)
 }
 
 // written is the size of the run file of these processes.
