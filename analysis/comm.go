@@ -9,6 +9,9 @@ const sequenceMask = 1<<24 - 1
 // outside is a rank of the run that is not known: a process of another world.
 const outside = -1
 
+// maxRanks bounds groups and matrices: a small file can claim any size.
+const maxRanks = 1 << 22
+
 // foreign is how recorders write a member of another world.
 const foreign = 0xffffffff
 
@@ -38,8 +41,8 @@ func parseGroup(words []uint64) group {
 	var g group
 	for ; len(words) >= 3; words = words[3:] {
 		n := int(words[1])
-		if n <= 0 || n > 1<<31 {
-			break
+		if n <= 0 || n > maxRanks-g.size {
+			return group{}
 		}
 		g.spans = append(g.spans, span{g.size, int(words[0]), n, int(words[2])})
 		g.size += n
@@ -114,7 +117,7 @@ func (p *Process) comm(word uint64) *comm {
 func (p *Process) findComm(word uint64) *comm {
 	size := p.Data.Size
 	switch {
-	case word == wordWorld && size > 0:
+	case word == wordWorld && size > 0 && size <= maxRanks:
 		all := group{spans: []span{{0, 0, size, 1}}, size: size}
 		return &comm{word: word, local: all, rank: p.world}
 	case word == wordSelf:

@@ -2,11 +2,17 @@ package analysis
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"slices"
 	"sync"
 
 	"github.com/efg-tools/efg/efg"
 )
+
+// ErrTooLarge is wrapped by the error about a run that has too many ranks for a
+// matrix.
+var ErrTooLarge = errors.New("too many ranks for a matrix")
 
 // Cell is what one process sends to another.
 type Cell struct{ Bytes, Messages uint64 }
@@ -87,7 +93,7 @@ func NewMatrix(run *efg.Run, opt MatrixOptions) (*Matrix, error) {
 	if err := EachProcess(run, procs, b.process); err != nil {
 		return nil, err
 	}
-	return b.finish(), nil
+	return b.finish()
 }
 
 // rowBuilder collects the flows of one process.
@@ -194,7 +200,7 @@ func (b *matrixBuilder) take(rank int, r *rowBuilder) {
 	}
 }
 
-func (b *matrixBuilder) finish() *Matrix {
+func (b *matrixBuilder) finish() (*Matrix, error) {
 	m := &b.matrix
 	for at, c := range b.cells {
 		m.Entries = append(m.Entries, Entry{at.from, at.to, c})
@@ -206,6 +212,9 @@ func (b *matrixBuilder) finish() *Matrix {
 	for _, e := range m.Entries {
 		m.Size = max(m.Size, e.From+1, e.To+1)
 	}
+	if m.Size > maxRanks {
+		return nil, fmt.Errorf("%w: %d ranks, at most %d", ErrTooLarge, m.Size, maxRanks)
+	}
 	slices.SortFunc(m.Fans, func(x, y Fan) int {
 		return cmp.Or(cmp.Compare(x.From, y.From), cmp.Compare(x.Many.key, y.Many.key), cmp.Compare(truth(x.Higher), truth(y.Higher)))
 	})
@@ -214,7 +223,7 @@ func (b *matrixBuilder) finish() *Matrix {
 			m.Unmatched = append(m.Unmatched, Unmatched{rank, s, r})
 		}
 	}
-	return m
+	return m, nil
 }
 
 func truth(b bool) int {

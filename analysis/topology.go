@@ -175,13 +175,16 @@ func (l *layout) cartesian(rank int) []int {
 	list := make([]int, 0, 2*len(l.dims))
 	size := 1
 	for _, d := range l.dims {
+		if d == 0 || d > maxRanks || size > maxRanks {
+			return nil
+		}
 		size *= int(d)
+	}
+	if len(l.periods) < len(l.dims) {
+		return nil
 	}
 	for i, d := range l.dims {
 		n := int(d)
-		if n <= 0 || i >= len(l.periods) {
-			return nil
-		}
 		size /= n // ranks between neighbours
 		at := rank / size % n
 		for _, to := range [2]int{at - 1, at + 1} {

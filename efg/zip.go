@@ -47,7 +47,7 @@ func (z *Zip) Next() (values []uint64, times uint64, ok bool) {
 			return nil, 0, false
 		}
 	}
-	return z.values, z.times, true
+	return z.values, z.times, len(z.its) > 0
 }
 
 // Err is the error that ended the iteration early, if any.
