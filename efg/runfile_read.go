@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"sort"
 	"strings"
 	"sync"
 
@@ -42,6 +41,7 @@ type Run struct {
 	firsts map[int]uint64 // see hashOfFirst
 
 	cache   *blockCache
+	times   timesCache
 	mu      sync.Mutex
 	keys    map[int]shapeKey // of pieces
 	ordinal []uint64         // of each process: member of its piece of definitions
@@ -450,7 +450,7 @@ func (r *Run) Process(i int) (*Process, error) {
 		}
 		p.Streams = append(p.Streams, *s)
 	}
-	return p, r.times(i, p.Streams)
+	return p, r.readTimes(i, p.Streams)
 }
 
 // Defs reads the definitions of Procs[i], in the order in which it made them.
@@ -497,36 +497,4 @@ func (r *Run) Stream(i, j int) (*Stream, error) {
 		return nil, err
 	}
 	return &p.Streams[j], nil
-}
-
-// statsOf finds the statistics block of process i, -1 if there is none.
-func (r *Run) statsOf(i int) int {
-	k := sort.Search(len(r.stats), func(k int) bool { return r.stats[k].first > i }) - 1
-	if k >= 0 && i >= r.stats[k].first+r.stats[k].procs {
-		return -1
-	}
-	return k
-}
-
-func (r *Run) hasTimes(i int) bool { return r.statsOf(i) >= 0 }
-
-// times reads the statistics of the streams of process i.
-func (r *Run) times(i int, streams []Stream) error {
-	k := r.statsOf(i)
-	if k < 0 {
-		return nil
-	}
-	b, err := r.read(r.stats[k].block)
-	if err != nil {
-		return err
-	}
-	for p := r.stats[k].first; p < i; p++ {
-		for range r.Procs[p].Streams {
-			b.stats(nil)
-		}
-	}
-	for j := range streams {
-		b.stats(streams[j].Nodes)
-	}
-	return b.err
 }
