@@ -209,15 +209,6 @@ func (it *SeqIter) Next() (uint64, bool) {
 	return x, true
 }
 
-// skip passes up to n values.
-func (it *SeqIter) skip(n uint64) {
-	for ; n > 0; n-- {
-		if _, ok := it.Next(); !ok {
-			return
-		}
-	}
-}
-
 // refill takes symbols from the level above until there is a value.
 func (it *SeqIter) refill(x *uint64) bool {
 	y, ok := it.symbol(1)
