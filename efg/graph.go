@@ -22,6 +22,8 @@ type Stream struct {
 	End End
 	// Nodes in the order of their first event; Nodes[0] is the start.
 	Nodes []Node
+	// Marks are places from which a walk can begin; nil: only the start.
+	Marks *Marks
 }
 
 // End is how a stream ended.

@@ -37,6 +37,7 @@ type walkNode struct {
 type walkEdge struct {
 	to           int
 	count, fixed uint64 // the next fixed runs are count long
+	begun, steps uint64 // runs, and their lengths together
 }
 
 type walkAttr struct {
@@ -120,6 +121,7 @@ func (w *Walker) nextRun(n *walkNode) bool {
 		return w.fail(fmt.Sprintf("branch runs end early: %v", n.runs.Err()))
 	}
 	e := &n.edges[i]
+	e.begun++
 	n.to, n.left = e.to, e.count
 	if e.fixed > 0 {
 		e.fixed--
@@ -129,6 +131,7 @@ func (w *Walker) nextRun(n *walkNode) bool {
 	if !ok || n.left == 0 {
 		return w.fail(fmt.Sprintf("run lengths end early: %v", n.counts.Err()))
 	}
+	e.steps += n.left
 	return true
 }
 
@@ -246,6 +249,29 @@ func (w *Walker) defined(word uint64) []uint64 {
 		}
 	}
 	return w.vecs[word]
+}
+
+// visits returns the number of events at each node so far, of a walk that began
+// at the start.
+func (w *Walker) visits() []uint64 {
+	v := make([]uint64, len(w.nodes))
+	v[0] = 1
+	for i := range w.nodes {
+		n := &w.nodes[i]
+		if n.single {
+			v[n.to] += w.stream.Nodes[i].Edges[0].Weight - n.left
+			continue
+		}
+		left := n.left
+		for k := range n.edges {
+			e := &n.edges[k]
+			v[e.to] += e.steps
+		}
+		if len(n.edges) > 0 && left > 0 {
+			v[n.to] -= left
+		}
+	}
+	return v
 }
 
 // Verify walks the stream and compares the number of events and the rolling

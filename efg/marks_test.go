@@ -1,0 +1,70 @@
+package efg
+
+import (
+	"math/rand"
+	"slices"
+	"testing"
+)
+
+// randomStream builds a stream of events with loops, branches, attributes and
+// vectors.
+func randomStream(t *testing.T, rng *rand.Rand, events int) (*Stream, []Def) {
+	var defs Definitions
+	b := NewBuilder(0, 3, &defs)
+	pattern := nested(rng, events)
+	for i, v := range pattern {
+		words := []uint64{5<<24 | 1, v % 3, 0, v, uint64(i) % (1 + v*v)}
+		if v == 4 {
+			words[4] = uint64(rng.Intn(1000))
+		}
+		if err := b.Add(Input{Words: words}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := b.Stream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, defs.List
+}
+
+// A walk from a mark shows what a walk from the start shows.
+func TestWalkFromMarks(t *testing.T) {
+	rng := rand.New(rand.NewSource(1))
+	marked := 0
+	for round := range 100 {
+		s, defs := randomStream(t, rng, 200+rng.Intn(3000))
+		var err error
+		if s.Marks, err = marksOf(s, defs, uint64(20+rng.Intn(200))); err != nil {
+			t.Fatal(err)
+		}
+		if s.Marks != nil {
+			marked++
+		}
+		var all [][]uint64
+		for w := s.Walk(defs); w.Next(); {
+			all = append(all, slices.Clone(w.Words()))
+		}
+		for range 20 {
+			from := uint64(rng.Intn(len(all)))
+			w := s.WalkFrom(defs, from)
+			if !w.Next() {
+				t.Fatalf("round %d: %v", round, w.Err())
+			}
+			if w.Seq() > from {
+				t.Fatalf("round %d: from %d: begins at %d", round, from, w.Seq())
+			}
+			for ok := true; ok; ok = w.Next() {
+				if !slices.Equal(w.Words(), all[w.Seq()]) {
+					t.Fatalf("round %d: from %d: event %d is %x, not %x", round, from, w.Seq(), w.Words(), all[w.Seq()])
+				}
+			}
+			if w.Err() != nil || w.Seq() != uint64(len(all)-1) {
+				t.Fatalf("round %d: from %d: ends at %d of %d: %v", round, from, w.Seq(), len(all), w.Err())
+			}
+		}
+	}
+	if marked < 50 {
+		t.Errorf("only %d streams have marks", marked)
+	}
+}
