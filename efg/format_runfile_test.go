@@ -57,6 +57,7 @@ func TestFormatColumns(t *testing.T) {
 			roleColumn(roleRuns): "bodies of Runs", roleColumn(roleCounts): "bodies of Counts",
 			roleColumn(roleValues): "bodies of Values", roleColumn(roleElems): "bodies of Elems",
 			roleColumn(roleVec): "bodies of vectors", roleColumn(roleMember): "values of members",
+			roleColumn(roleMarks): "bodies of marks", colMarks: "marks",
 		}},
 		{"Statistics", map[int]string{
 			statForm: "form", statCount: "count", statDur + intervalSum: "sum", statDur + intervalMin: "minimum",
@@ -74,8 +75,8 @@ func TestFormatColumns(t *testing.T) {
 			}
 		}
 	}
-	if i, s := len(processProperties), indexSeqs+bodyColumns-1; i != 10 || s != 18 || len(streamProperties) != 6 {
-		t.Errorf("FORMAT.md tells of 10 properties of processes, 6 of streams, from column 13 to 18; there are %d, to %d", i, s)
+	if i, s := len(processProperties), indexSeqs+bodyColumns-1; i != 10 || s != 18 || len(streamProperties) != 7 {
+		t.Errorf("FORMAT.md tells of 10 properties of processes, 7 of streams, from column 13 to 18; there are %d, to %d", i, s)
 	}
 	if colDefWord+7 != 30 || colWord+1 != 32 || colWord+MaxWords-1 != 62 {
 		t.Error("FORMAT.md has the words in columns 24 to 30 and 32 to 62")

@@ -1,5 +1,7 @@
 package efg
 
+import "fmt"
+
 // Marks are places in a long stream from which a walk can begin. They lie where
 // the stream comes by one node, the head of a loop: in a regular program each
 // mark is as far from the last one as that was from the one before, so that
@@ -177,6 +179,76 @@ func (m *marker) marks() *Marks {
 	return out
 }
 
+// markCheck makes the marks of a stream anew, where it has some.
+type markCheck struct {
+	marker *marker
+	events SeqIter
+	next   uint64 // number of events before the next mark
+}
+
+func newMarkCheck(s *Stream) *markCheck {
+	c := &markCheck{}
+	if s.Marks != nil {
+		c.marker, c.events = newMarker(s), s.Marks.Events.Iter()
+		c.next, _ = c.events.Next()
+	}
+	return c
+}
+
+func (c *markCheck) pass(w *Walker) {
+	c.marker.mark(w)
+	c.next, _ = c.events.Next()
+}
+
+// compare compares the marks with the stream's.
+func (c *markCheck) compare(s *Stream) error {
+	if c.marker == nil {
+		return nil
+	}
+	got, want := c.marker.marks(), s.Marks
+	if got == nil || len(got.Nodes) != len(want.Nodes) {
+		return fmt.Errorf("%w: marks of another graph", ErrWalk)
+	}
+	a, b := got.seqs(), want.seqs()
+	ok := len(a) == len(b)
+	for i := 0; ok && i < len(a); i++ {
+		ok = a[i].equalValues(b[i])
+	}
+	if !ok {
+		return fmt.Errorf("%w: thread %d: marks that are not where they say", ErrWalk, s.Thread)
+	}
+	return nil
+}
+
+// seqs are all sequences of the marks.
+func (m *Marks) seqs() []*Seq {
+	out := []*Seq{m.Events, m.Last}
+	for i := range m.Nodes {
+		n := &m.Nodes[i]
+		out = append(append(append(out, n.Visits, n.Left), n.Runs...), n.Elems...)
+	}
+	return out
+}
+
+// equalValues reports whether two sequences have the same values.
+func (s *Seq) equalValues(o *Seq) bool {
+	if s == nil || o == nil {
+		return s == o
+	}
+	a, b := s.Iter(), o.Iter()
+	for s.n == o.n {
+		x, more := a.Next()
+		y, also := b.Next()
+		if x != y || more != also {
+			return false
+		}
+		if !more {
+			return true
+		}
+	}
+	return false
+}
+
 // find returns the number of the last mark with at most n events before it; ok
 // is false if there is none.
 func (m *Marks) find(n uint64) (mark, events uint64, ok bool) {
@@ -302,4 +374,65 @@ func (n *walkNode) resumeRuns(m *NodeMarks, mark uint64) bool {
 	}
 	n.to, n.left = n.edges[edge].to, left
 	return true
+}
+
+// marksOfNode tells how many sequences the marks of a node have, by its value in
+// the shape of marks.
+func marksOfNode(v uint64) (runs, elems uint64) { return v >> 6, v & (1<<6 - 1) }
+
+// flattenMarks makes a unit of a stream's marks.
+func flattenMarks(m *Marks, stream int) *unit {
+	f := &flatten{unit{kind: unitMarks, shape: []uint64{uint64(len(m.Nodes))}, stream: stream}}
+	n := m.Events.Len()
+	f.number(n)
+	add := func(s *Seq) { f.seq(s, n, roleMarks, nil, false) }
+	add(m.Events)
+	add(m.Last)
+	for i := range m.Nodes {
+		node := &m.Nodes[i]
+		f.shape = append(f.shape, uint64(len(node.Runs))<<6|uint64(len(node.Elems)))
+		add(node.Visits)
+		if node.Left != nil {
+			add(node.Left)
+		}
+		for _, s := range node.Runs {
+			add(s)
+		}
+		for _, s := range node.Elems {
+			add(s)
+		}
+	}
+	f.key = keyOf(f.kind, f.shape)
+	return &f.unit
+}
+
+// marks rebuilds the marks of a member.
+func (p *readPiece) marks(member uint64) (*Marks, error) {
+	vals, err := p.memberCells(nil, member)
+	if err != nil {
+		return nil, err
+	}
+	u := &unflatten{piece: p, vals: vals}
+	n := u.number()
+	next := func() *Seq {
+		s := u.seq(nil)
+		u.expect(s, n)
+		return s
+	}
+	m := &Marks{Events: next(), Last: next(), Nodes: make([]NodeMarks, p.shape[0])}
+	for i := range m.Nodes {
+		to := &m.Nodes[i]
+		runs, elems := marksOfNode(p.shape[1+i])
+		to.Visits = next()
+		if runs > 0 {
+			to.Left = next()
+		}
+		for range runs {
+			to.Runs = append(to.Runs, next())
+		}
+		for range elems {
+			to.Elems = append(to.Elems, next())
+		}
+	}
+	return m, u.err
 }

@@ -1,6 +1,7 @@
 package efg
 
 import (
+	"bytes"
 	"math/rand"
 	"slices"
 	"testing"
@@ -66,5 +67,56 @@ func TestWalkFromMarks(t *testing.T) {
 	}
 	if marked < 50 {
 		t.Errorf("only %d streams have marks", marked)
+	}
+}
+
+// Marks come back from a file, and are checked.
+func TestMarksInAFile(t *testing.T) {
+	rng := rand.New(rand.NewSource(2))
+	var procs []*Process
+	for rank := range 6 {
+		s, defs := randomStream(t, rng, 4000)
+		var err error
+		if s.Marks, err = marksOf(s, defs, 100); err != nil || s.Marks == nil {
+			t.Fatal(s.Marks, err)
+		}
+		if rank == 4 {
+			s.Marks = nil
+		}
+		procs = append(procs, &Process{Rank: rank, Size: 6, Defs: defs, Streams: []Stream{*s}})
+	}
+	data := encode(t, procs, Meta{})
+	r, err := NewRun(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Validate(r); err != nil {
+		t.Error(err)
+	}
+	for i, p := range procs {
+		got, err := r.Process(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &got.Streams[0]
+		if (s.Marks == nil) != (p.Streams[0].Marks == nil) {
+			t.Fatalf("rank %d: marks: %v", i, s.Marks != nil)
+		}
+		if err := s.Verify(got.Defs); err != nil {
+			t.Error(err)
+		}
+		if w := s.WalkFrom(got.Defs, 3000); !w.Next() || w.Seq() < 1000 && s.Marks != nil {
+			t.Errorf("rank %d: begins at event %d: %v", i, w.Seq(), w.Err())
+		}
+		if s.Marks == nil {
+			continue
+		}
+		s.Marks.Last = s.Marks.Events
+		if err := s.Verify(got.Defs); err == nil {
+			t.Error("wrong marks are not noticed")
+		}
+	}
+	if again := encode(t, procs, Meta{}); !bytes.Equal(again, data) {
+		t.Error("the same processes make another file")
 	}
 }

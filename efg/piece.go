@@ -20,6 +20,9 @@ type piece struct {
 	wides   map[uint64]uint64
 }
 
+// pieceKindBits is how many bits of a piece's first value tell its kind.
+const pieceKindBits = 2
+
 // pieceCell is a cell over the members of a piece. Peers have two forms, of
 // which one is stored.
 type pieceCell struct {

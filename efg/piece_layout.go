@@ -17,7 +17,7 @@ type place struct {
 
 // Columns of a block of pieces. Those of the roles' sequences follow.
 const (
-	colPiece  = iota // members × 2 + kind
+	colPiece  = iota // members × 4 + kind
 	colShape         // number of nodes or definitions
 	colHeader        // of a node: number in the block + 1; 0: a new one
 	colNewHeader
@@ -43,6 +43,7 @@ const (
 	colDefWord // colDefWord+7: word 7 and later ones
 	colWord    = colDefWord + 8
 	colRoles   = colWord + MaxWords
+	colMarks   = colRoles + roles*bodyColumns // of a node: which sequences its marks have
 )
 
 func roleColumn(role int) int { return colRoles + role*bodyColumns }
@@ -51,6 +52,10 @@ func roleColumn(role int) int { return colRoles + role*bodyColumns }
 // must be whole.
 func layout(kind unitKind, shape []uint64) []place {
 	l := &layouter{shape: shape[1:]}
+	if kind == unitMarks {
+		l.marks(shape[0])
+		return l.places
+	}
 	for i := range int(shape[0]) {
 		if kind == unitGraph {
 			l.node = i
@@ -110,6 +115,24 @@ func (l *layouter) graphNode() {
 		l.seq(roleValues, colDeviation)
 		if flags&(nodeElems<<k) != 0 {
 			l.seq(roleElems, colLength)
+		}
+	}
+}
+
+// marks lists the cells of marks: their number, where they are, and for each node
+// how far its sequences were used.
+func (l *layouter) marks(nodes uint64) {
+	l.number(colLength)
+	l.seq(roleMarks, colDeviation)
+	l.seq(roleMarks, colDeviation)
+	for range nodes {
+		runs, elems := marksOfNode(l.next())
+		l.seq(roleMarks, colDeviation)
+		if runs > 0 {
+			l.seq(roleMarks, colDeviation)
+		}
+		for range runs + elems {
+			l.seq(roleMarks, colDeviation)
 		}
 	}
 }

@@ -53,13 +53,16 @@ func readPieces(b *block) ([]*readPiece, error) {
 
 func (r *pieceReader) piece() *readPiece {
 	head := r.get(colPiece)
-	p := &readPiece{kind: unitKind(head & 1), members: head >> 1}
-	if p.members == 0 {
-		r.failf("a piece without members")
+	p := &readPiece{kind: unitKind(head & (1<<pieceKindBits - 1)), members: head >> pieceKindBits}
+	if p.members == 0 || p.kind >= unitKinds {
+		r.failf("a piece of kind %d with %d members", p.kind, p.members)
 	}
-	if p.kind == unitGraph {
+	switch p.kind {
+	case unitGraph:
 		p.shape, p.masks = r.graphShape()
-	} else {
+	case unitMarks:
+		p.shape = r.marksShape()
+	default:
 		p.shape = r.defShape()
 	}
 	for range r.count(colWides, colWide, "wide words") {
@@ -126,6 +129,23 @@ func (r *pieceReader) defShape() []uint64 {
 		}
 		words := r.below(colDefWords, r.total, "number of words")
 		shape = append(shape, k>>defFlags, k&(1<<defFlags-1), words)
+	}
+	return shape
+}
+
+func (r *pieceReader) marksShape() []uint64 {
+	nodes := r.count(colShape, colMarks, "nodes")
+	shape := []uint64{uint64(nodes)}
+	left := r.total
+	for range nodes {
+		v := r.get(colMarks)
+		if runs, elems := marksOfNode(v); runs > left || elems > MaxWords {
+			r.failf("marks of %d branch runs and %d vectors", runs, elems)
+			return shape
+		} else {
+			left -= runs
+		}
+		shape = append(shape, v)
 	}
 	return shape
 }

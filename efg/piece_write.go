@@ -15,11 +15,16 @@ func newPieceWriter() *pieceWriter {
 func (w *pieceWriter) put(column int, v uint64) { w.cols.put(column, v) }
 
 func (w *pieceWriter) piece(p *piece) {
-	w.put(colPiece, p.members<<1|uint64(p.kind))
+	w.put(colPiece, p.members<<pieceKindBits|uint64(p.kind))
 	w.put(colShape, p.shape[0])
-	if p.kind == unitGraph {
+	switch p.kind {
+	case unitGraph:
 		w.graphShape(p.shape)
-	} else {
+	case unitMarks:
+		for _, v := range p.shape[1:] {
+			w.put(colMarks, v)
+		}
+	default:
 		w.defShape(p.shape)
 	}
 	w.put(colWides, uint64(len(p.wide)))

@@ -82,8 +82,10 @@ type StreamInfo struct {
 	// nodes but for their arguments, and the same edges but for their weights.
 	Class int
 
-	hash  uint64 // if the file has one for each stream
-	piece int
+	hash       uint64 // if the file has one for each stream
+	piece      int
+	marks      int    // piece + 1, 0: none
+	markMember uint64 // number among the members of that piece
 }
 
 // Complete says whether the stream is known to hold every event of its thread.

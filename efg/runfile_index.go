@@ -105,6 +105,16 @@ var streamProperties = []streamProperty{
 	{func(_ *runWriter, s *StreamInfo) uint64 { return s.Words },
 		func(_ *Run, s *StreamInfo, v uint64) error { s.Words = v; return nil }},
 	{func(rw *runWriter, s *StreamInfo) uint64 { return uint64(rw.pieces[s.piece].place) }, setPiece},
+	{func(rw *runWriter, s *StreamInfo) uint64 {
+		if s.marks == 0 {
+			return 0
+		}
+		return uint64(rw.pieces[s.marks-1].place) + 1
+	},
+		func(r *Run, s *StreamInfo, v uint64) error {
+			s.marks = int(v)
+			return inRange(v, uint64(len(r.pieces))+1, "piece")
+		}},
 }
 
 func setPiece(r *Run, s *StreamInfo, v uint64) error {

@@ -373,6 +373,10 @@ func (r *Run) number(all []StreamInfo) {
 			s.Bytes = (b.length + b.members - 1) / b.members
 			r.members[next] = in[s.piece]
 			in[s.piece]++
+			if s.marks > 0 {
+				s.markMember = in[s.marks-1]
+				in[s.marks-1]++
+			}
 			next++
 		}
 	}
@@ -486,6 +490,15 @@ func (r *Run) stream(i, j int, x *defIndex) (*Stream, error) {
 	in := ranksOf(proc.inIts, proc.Size, x.list)
 	if s.Nodes, err = p.graph(r.members[proc.first+j], info.Thread, x, in); err != nil {
 		return nil, &CorruptError{fmt.Sprintf("piece %d", info.piece), 0, err}
+	}
+	if info.marks > 0 {
+		p, err := r.pieceOf(info.marks-1, unitMarks)
+		if err == nil {
+			s.Marks, err = p.marks(info.markMember)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	return s, nil
 }

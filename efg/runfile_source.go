@@ -84,6 +84,16 @@ func (s *memorySource) flatten() ([]*unit, error) {
 		}
 		units = append(units, u)
 	}
+	for i := range s.proc.Streams {
+		st := &s.proc.Streams[i]
+		m := st.Marks
+		if m == nil {
+			m, err = marksOf(st, s.proc.Defs, markDistance)
+		}
+		if m != nil && err == nil { // a graph that cannot be walked has none
+			units = append(units, flattenMarks(m, i))
+		}
+	}
 	return units, nil
 }
 
@@ -164,6 +174,12 @@ func (s *fileSource) keys() ([]shapeKey, error) {
 		key, err = s.run.pieceKey(info.Streams[j].piece)
 		keys = append(keys, key)
 	}
+	for j := range info.Streams {
+		if n := info.Streams[j].marks; n > 0 && err == nil {
+			key, err = s.run.pieceKey(n - 1)
+			keys = append(keys, key)
+		}
+	}
 	return keys, err
 }
 
@@ -186,6 +202,20 @@ func (s *fileSource) units() ([]*unit, error) {
 		}
 		if units[k], err = p.unit(member, r.str, x, in); err != nil {
 			return nil, err
+		}
+	}
+	for j := range info.Streams {
+		if n := info.Streams[j].marks; n > 0 {
+			p, err := r.piece(n - 1)
+			if err != nil {
+				return nil, err
+			}
+			u, err := p.unit(info.Streams[j].markMember, r.str, x, in)
+			if err != nil {
+				return nil, err
+			}
+			u.stream = j
+			units = append(units, u)
 		}
 	}
 	return units, nil

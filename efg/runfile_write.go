@@ -80,8 +80,8 @@ type source interface {
 	open(rank int)
 	// keys are those of units.
 	keys() ([]shapeKey, error)
-	// units returns the definitions and the graph of each stream. They are asked
-	// for once.
+	// units returns the definitions, the graph of each stream, and the marks of
+	// those that have some. They are asked for once.
 	units() ([]*unit, error)
 	// times returns the nodes of each stream for their statistics.
 	times() ([][]Node, error)
@@ -220,11 +220,14 @@ func (rw *runWriter) process(at *placed) error {
 		if err != nil {
 			return err
 		}
-		if i == 0 {
+		switch u.kind {
+		case unitDefs:
 			info.defs = id
-			continue
+		case unitGraph:
+			info.Streams[i-1].piece = id
+		case unitMarks:
+			info.Streams[u.stream].marks = id + 1
 		}
-		info.Streams[i-1].piece = id
 	}
 	if !rw.exact {
 		rw.hashes[hashGroupOf(&info, rw.worlds)] += at.source.hash()

@@ -148,6 +148,7 @@ const (
 	roleElems
 	roleVec
 	roleMember // one value of each member of a class
+	roleMarks
 	roles
 )
 

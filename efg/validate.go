@@ -66,6 +66,9 @@ func (r *Run) validatePieces() error {
 		members[r.Procs[i].defs]++
 		for j := range r.Procs[i].Streams {
 			members[r.Procs[i].Streams[j].piece]++
+			if n := r.Procs[i].Streams[j].marks; n > 0 {
+				members[n-1]++
+			}
 		}
 	}
 	for n := range r.pieces {

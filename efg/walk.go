@@ -275,8 +275,8 @@ func (w *Walker) visits() []uint64 {
 }
 
 // Verify walks the stream and compares the number of events and the rolling
-// hash with the recorder's. A nil error proves that the sequence is the one the
-// recorder saw.
+// hash with the recorder's, and the stream's marks with where they lie. A nil
+// error proves that the sequence is the one the recorder saw.
 func (s *Stream) Verify(defs []Def) error {
 	h, err := s.walkHash(defs)
 	if err == nil && h != s.Hash {
@@ -293,6 +293,7 @@ func (s *Stream) walkHash(defs []Def) (uint64, error) {
 	}
 	var h, n uint64
 	w := s.Walk(defs)
+	marks := newMarkCheck(s)
 	for w.Next() {
 		node := &w.nodes[w.cur]
 		h = Roll(h, hashes[w.cur])
@@ -303,7 +304,12 @@ func (s *Stream) walkHash(defs []Def) (uint64, error) {
 			}
 			h = Roll(h, v)
 		}
-		n++
+		if n++; n == marks.next {
+			marks.pass(w)
+		}
+	}
+	if w.err == nil {
+		w.err = marks.compare(s)
 	}
 	if w.err == nil && n != s.Events {
 		w.err = fmt.Errorf("%w: thread %d: %d events, recorded %d", ErrWalk, s.Thread, n, s.Events)

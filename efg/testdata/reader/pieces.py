@@ -78,15 +78,20 @@ class Piece:
     def __init__(self, block, predictions):
         self.block, self.known = block, predictions
         head = block.take(0)
-        self.kind, self.members = head & 1, head >> 1
+        self.kind, self.members = head & 3, head >> 2
         need(self.members > 0, "piece without members")
         count = block.take(1)
-        shape = self.node_shape if self.kind else self.definition_shape
+        shape = (self.definition_shape, self.node_shape, self.marks_shape)[self.kind]
         self.shape = [shape(i, count) for i in range(count)]
         self.wide = [block.take(22) for _ in range(block.take(21))]
         self.bodies, self.cells = [], []
+        if self.kind == 2:
+            self.number(15)
+            self.sequence(14, 99)
+            self.sequence(14, 99)
+        cells = (self.definition_cells, self.node_cells, self.marks_cells)[self.kind]
         for item in self.shape:
-            self.node_cells(item) if self.kind else self.definition_cells(item)
+            cells(item)
 
     # Shapes.
 
@@ -108,6 +113,9 @@ class Piece:
         head, words = self.block.take(8), self.block.take(9)
         need(head >> 2 <= OWN_RANK, "kind of a definition")
         return head >> 2, head & 3, words
+
+    def marks_shape(self, i, count):
+        return self.block.take(105)
 
     # Cells. A cell is ("=", value) or ("*", list of the members' values).
 
@@ -198,6 +206,11 @@ class Piece:
             self.sequence(15, 87)
         for k in range(1, words + 1):
             self.token(kind, k, 23 + min(k, 7))
+
+    def marks_cells(self, marks):
+        runs, elems = marks >> 6, marks & 63
+        for _ in range(1 + (1 if runs else 0) + runs + elems):
+            self.sequence(14, 99)
 
     def member(self, m):
         need(m < self.members, "no such member")

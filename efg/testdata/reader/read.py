@@ -74,7 +74,7 @@ class File:
                 self.times.append((first, ix.take(11), data))
         self.hashes = ix.all(12)
         self.processes = list(zip(*(self.property(i, processes) for i in range(10))))
-        self.streams = list(zip(*(self.property(10 + i, streams) for i in range(6))))
+        self.streams = list(zip(*(self.property(10 + i, streams) for i in range(7))))
         ix.close()
 
     def members(self):
