@@ -32,6 +32,16 @@ type NodeMarks struct {
 // mark after eight times as many in any case.
 const markDistance = 1 << 20
 
+// Mark gives a stream marks, about distance events apart, in place of those that
+// it has. A run file's writer marks long streams by itself.
+func (s *Stream) Mark(defs []Def, distance uint64) error {
+	m, err := marksOf(s, defs, max(distance, 1))
+	if err == nil {
+		s.Marks = m
+	}
+	return err
+}
+
 // marksOf walks through a stream and marks it. Streams that are soon walked
 // through have no marks: nil.
 func marksOf(s *Stream, defs []Def, distance uint64) (*Marks, error) {

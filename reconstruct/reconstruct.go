@@ -114,53 +114,96 @@ func (p *Process) Streams() int { return len(p.streams) }
 
 // Events iterates the events of Streams[i] in order. An error ends the
 // iteration. The event is valid until the next one.
+//
+// With From, reading begins at a mark of the stream. If an event then turns out
+// to depend on what lies before the mark (a request issued there, say), reading
+// goes back, further each time.
 func (p *Process) Events(i int, opt Options) iter.Seq2[*Event, error] {
 	s := p.streams[i]
+	to := opt.To
+	if to == 0 {
+		to = s.Events
+	}
 	return func(yield func(*Event, error) bool) {
-		e := &Event{stream: s, walk: s.Walk(p.proc.Defs)}
-		e.track = newTracker(s, opt.Issues)
-		to := opt.To
-		if to == 0 {
-			to = s.Events
-		}
-		if !e.skip(opt.From) {
-			if err := e.walk.Err(); err != nil {
-				yield(nil, err)
-			}
-			return
-		}
-		for seq := opt.From; seq < to && e.walk.Next(); seq++ {
-			e.Seq = seq
-			e.number = e.walk.Node()
-			e.node = &s.nodes[e.number]
-			if e.node.tracked == 0 && !opt.Issues {
-				if !yield(e, nil) {
-					return
-				}
-				continue
-			}
-			e.track.before(e)
-			if !yield(e, nil) {
+		next, back := opt.From, uint64(0)
+		for next < to {
+			e := s.eventsFrom(p, next-min(next, back), opt)
+			more := e.window(&next, to, yield)
+			if !more {
 				return
 			}
-			e.track.after(e)
-		}
-		if err := e.walk.Err(); err != nil {
-			yield(nil, err)
+			back = max(2*back, firstStepBack) // something was not known
 		}
 	}
 }
 
-// skip passes n events without showing them.
-func (e *Event) skip(n uint64) bool {
-	for seq := range n {
-		if !e.walk.Next() {
-			return false
+// firstStepBack is how many events reading goes back when it began too late. Tests
+// change it.
+var firstStepBack uint64 = 1 << 20
+
+// eventsFrom prepares an iteration that begins at most at event from.
+func (s *stream) eventsFrom(p *Process, from uint64, opt Options) *Event {
+	e := &Event{stream: s, walk: s.WalkFrom(p.proc.Defs, from)}
+	e.track = newTracker(s, opt.Issues)
+	return e
+}
+
+// window shows the events from *next to to and moves *next on. It returns
+// false at the end, and true if event *next needs what was not read.
+func (e *Event) window(next *uint64, to uint64, yield func(*Event, error) bool) (again bool) {
+	follow := e.track.issues != nil
+	first := true
+	for *next < to && e.walk.Next() {
+		seq := e.walk.Seq()
+		if first {
+			e.track.partial = seq > 0
+			first = false
 		}
 		e.Seq, e.number = seq, e.walk.Node()
-		if e.node = &e.stream.nodes[e.number]; e.node.tracked != 0 || e.track.issues != nil {
-			e.track.before(e)
-			e.track.after(e)
+		e.node = &e.stream.nodes[e.number]
+		if e.node.tracked == 0 && !follow {
+			if seq == *next {
+				*next++
+				if !yield(e, nil) {
+					return false
+				}
+			}
+			continue
+		}
+		e.track.before(e)
+		if seq == *next {
+			if e.track.partial && !e.known() {
+				return true
+			}
+			*next++
+			if !yield(e, nil) {
+				return false
+			}
+		}
+		e.track.after(e)
+	}
+	if err := e.walk.Err(); err != nil {
+		yield(nil, err)
+	}
+	return false
+}
+
+// known tells whether everything about the event can be told: that its array of
+// requests and what its requests were posted with was seen.
+func (e *Event) known() bool {
+	t, n := e.track, e.node
+	if n.tracked&trackArray != 0 && t.constant == wordSame && !t.valid {
+		return false
+	}
+	if n.requests == 0 {
+		return true
+	}
+	if !n.requestsVec {
+		return t.knows(e.Word(n.requests))
+	}
+	for _, w := range t.array {
+		if !t.knows(w) {
+			return false
 		}
 	}
 	return true

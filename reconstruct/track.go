@@ -32,6 +32,11 @@ type tracker struct {
 	done     []int    // result of completed
 	order    []int    // result of statusOrder
 
+	// partial: events before the first one were not read. seen are the requests
+	// whose issue, start or end was.
+	partial bool
+	seen    map[uint64]bool
+
 	posted   map[uint64]posted // by request
 	inactive map[uint64]bool   // persistent requests that are not started
 	issues   map[uint64]uint64 // numbers of issuing events, if wanted
@@ -45,11 +50,20 @@ type posted struct {
 }
 
 func newTracker(s *stream, issues bool) *tracker {
-	t := &tracker{stream: s, posted: map[uint64]posted{}, inactive: map[uint64]bool{}}
+	t := &tracker{stream: s, posted: map[uint64]posted{}, inactive: map[uint64]bool{}, seen: map[uint64]bool{}}
 	if issues {
 		t.issues = map[uint64]uint64{}
 	}
 	return t
+}
+
+// knows tells whether what there is to know of a request was read.
+func (t *tracker) knows(w uint64) bool {
+	n := t.stream.process.issuer(w)
+	if id, _ := signature.ParseID(w); n == nil || t.seen[w] || id.Thread != t.stream.Thread {
+		return true // other threads' are never followed
+	}
+	return t.issues == nil && n.tracked&trackPosted == 0 && !n.persistent()
 }
 
 // before prepares the event for its reader.
@@ -112,6 +126,9 @@ func (t *tracker) issued(e *Event) {
 		return
 	}
 	w := t.newRequest(e)
+	if t.partial {
+		t.seen[w] = true
+	}
 	if n.tracked&trackPosted != 0 {
 		t.posted[w] = t.postedBy(n, e)
 	}
@@ -143,6 +160,9 @@ func (t *tracker) started(e *Event) {
 }
 
 func (t *tracker) start(w, seq uint64) {
+	if t.partial {
+		t.seen[w] = true
+	}
 	delete(t.inactive, w)
 	if t.issues != nil {
 		t.issues[w] = seq
@@ -151,6 +171,9 @@ func (t *tracker) start(w, seq uint64) {
 
 // settle forgets a request that is complete.
 func (t *tracker) settle(w uint64) {
+	if t.partial && t.stream.process.isPersistent(w) {
+		t.seen[w] = true
+	}
 	if t.stream.process.isPersistent(w) {
 		t.inactive[w] = true
 		return
