@@ -6,13 +6,11 @@ import (
 	"testing"
 )
 
-// A stream without any order has long sequences. They come back from a file, and
-// little of the file is read for a window.
-func TestLongSequences(t *testing.T) {
-	rng := rand.New(rand.NewSource(1))
+// disorder is a stream without any order, with marks.
+func disorder(t *testing.T, rng *rand.Rand, events int) (*Stream, []Def) {
+	t.Helper()
 	var defs Definitions
 	b := NewBuilder(0, 4, &defs)
-	const events = 300_000
 	for range events {
 		words := []uint64{5<<24 | 1, uint64(rng.Intn(3)), 0, uint64(rng.Intn(40)), uint64(rng.Intn(1 << 30))}
 		if err := b.Add(Input{Words: words}); err != nil {
@@ -23,10 +21,19 @@ func TestLongSequences(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Mark(defs.List, 10_000); err != nil {
+	if err := s.Mark(defs.List, uint64(events/30)); err != nil {
 		t.Fatal(err)
 	}
-	p := &Process{Size: 1, Defs: defs.List, Streams: []Stream{*s}}
+	return s, defs.List
+}
+
+// A stream without any order has long sequences. They come back from a file, and
+// little of the file is read for a window.
+func TestLongSequences(t *testing.T) {
+	rng := rand.New(rand.NewSource(1))
+	const events = 300_000
+	s, defs := disorder(t, rng, events)
+	p := &Process{Size: 1, Defs: defs, Streams: []Stream{*s}}
 	data := encode(t, []*Process{p}, Meta{})
 	c := &countingReader{ReaderAt: bytes.NewReader(data)}
 	r, err := NewRun(c, int64(len(data)))
