@@ -136,7 +136,11 @@ type Process struct {
 	Host    string
 	Command []string
 	MPI     string // library version line
-	Start   int64  // Unix nanoseconds of the first recorded call
+	Start   int64  // Unix nanoseconds of the first recorded call; 0 in files without times
+	Began   int64  // Start of the first process of the world, if Start is 0
+	// Sum is what files of many processes have in place of the streams' hashes:
+	// the sum of the process's group, with the group's first process; 0 with others.
+	Sum *uint64
 	// Defs in the order in which the process made them; ident attribute values
 	// count into it.
 	Defs    []Def

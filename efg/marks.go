@@ -198,7 +198,7 @@ type markCheck struct {
 
 func newMarkCheck(s *Stream) *markCheck {
 	c := &markCheck{}
-	if s.Marks != nil {
+	if s.Marks != nil && !s.Marks.isNone() {
 		c.marker, c.events = newMarker(s), s.Marks.Events.Iter()
 		c.next, _ = c.events.Next()
 	}

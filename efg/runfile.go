@@ -26,12 +26,11 @@ const (
 	blockPieces
 	blockStats
 	blockIndex
-	blockPart
-	lastBlockKind = blockPart
+	lastBlockKind = blockIndex
 )
 
 func (k blockKind) String() string {
-	names := [...]string{"unknown", "meta", "strings", "sites", "graphs", "statistics", "index", "sequence"}
+	names := [...]string{"unknown", "meta", "strings", "sites", "graphs", "statistics", "index"}
 	if k > lastBlockKind {
 		k = 0
 	}

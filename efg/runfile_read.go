@@ -27,7 +27,6 @@ type Run struct {
 	strs    []string
 	worlds  []worldInfo
 	pieces  []pieceRef
-	parts   []int // numbers of the blocks with parts of long sequences
 	stats   []statsBlock
 	exact   bool // each stream has its hash
 	hashes  []uint64
@@ -166,13 +165,10 @@ func (r *Run) trailer() (blockRef, error) {
 func (r *Run) blockTable(b *block, end uint64) {
 	offset := uint64(headerSize)
 	for b.err == nil && len(b.cols) > indexBlockKind && b.at[indexBlockKind] < len(b.cols[indexBlockKind]) {
-		kind, length := blockKind(b.below(indexBlockKind, uint64(lastBlockKind)+1, "kind")), b.get(indexBlockLen)
-		if kind == 0 || kind == blockIndex || length > end-offset {
+		kind, length := blockKind(b.below(indexBlockKind, uint64(blockIndex), "kind")), b.get(indexBlockLen)
+		if kind == 0 || length > end-offset {
 			b.failf("block %d of kind %d and length %d does not fit", len(r.blocks), kind, length)
 			return
-		}
-		if kind == blockPart {
-			r.parts = append(r.parts, len(r.blocks))
 		}
 		r.blocks = append(r.blocks, blockRef{kind: kind, offset: offset, length: length})
 		offset += length
@@ -386,19 +382,6 @@ func (r *Run) number(all []StreamInfo) {
 	}
 }
 
-// part reads a part of a long sequence.
-func (r *Run) part(n uint64) (*seqBody, error) {
-	if n >= uint64(len(r.parts)) {
-		return nil, &CorruptError{"index", 0, fmt.Errorf("part %d of %d of long sequences", n, len(r.parts))}
-	}
-	b, err := r.read(r.parts[n])
-	if err != nil {
-		return nil, err
-	}
-	body := b.body(0)
-	return body, b.close()
-}
-
 // piece reads a piece.
 func (r *Run) piece(n int) (*readPiece, error) {
 	ref := &r.pieces[n]
@@ -458,6 +441,13 @@ func (r *Run) Process(i int) (*Process, error) {
 	p := &Process{
 		Rank: info.Rank, Size: info.Size, World: info.World, PID: info.PID, Host: info.Host,
 		Command: info.Command, MPI: info.MPI, Start: info.Start, base: info.Rank - info.inIts,
+	}
+	if p.Start == 0 {
+		p.Began = r.worlds[info.world].start
+	}
+	if !r.exact {
+		sum := r.hashOfFirst(i)
+		p.Sum = &sum
 	}
 	x, err := r.defs(i)
 	if err != nil {

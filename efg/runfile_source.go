@@ -16,7 +16,7 @@ type memorySource struct {
 func (s *memorySource) info() *ProcInfo {
 	p := s.proc
 	info := &ProcInfo{
-		Rank: p.worldRank(), Size: p.Size, World: p.World, PID: p.PID, Host: p.Host, Command: p.Command, MPI: p.MPI, Start: p.Start, began: p.Start,
+		Rank: p.WorldRank(), Size: p.Size, World: p.World, PID: p.PID, Host: p.Host, Command: p.Command, MPI: p.MPI, Start: p.Start, began: p.began(),
 		Streams: make([]StreamInfo, len(p.Streams)),
 	}
 	for i := range p.Streams {
@@ -28,12 +28,19 @@ func (s *memorySource) info() *ProcInfo {
 	return info
 }
 
-// worldRank is the rank in the process's MPI_COMM_WORLD.
-func (p *Process) worldRank() int {
+// WorldRank is the rank in the process's MPI_COMM_WORLD.
+func (p *Process) WorldRank() int {
 	if p.Rank < 0 {
 		return p.Rank
 	}
 	return p.Rank - p.base
+}
+
+func (p *Process) began() int64 {
+	if p.Start == 0 {
+		return p.Began
+	}
+	return p.Start
 }
 
 // wordsOf is the number of words of all events.
@@ -90,7 +97,7 @@ func (s *memorySource) flatten() ([]*unit, error) {
 		if m == nil {
 			m, err = marksOf(st, s.proc.Defs, markDistance)
 		}
-		if m != nil && err == nil { // a graph that cannot be walked has none
+		if m != nil && !m.isNone() && err == nil { // a graph that cannot be walked has none
 			units = append(units, flattenMarks(m, i))
 		}
 	}
@@ -112,9 +119,12 @@ func (s *memorySource) times() ([][]Node, error) {
 }
 
 func (s *memorySource) hash() uint64 {
+	if s.proc.Sum != nil {
+		return *s.proc.Sum
+	}
 	sum := uint64(0)
 	for i := range s.proc.Streams {
-		sum += hashPart(s.proc.worldRank(), s.proc.Streams[i].Thread, s.proc.Streams[i].Hash)
+		sum += hashPart(s.proc.WorldRank(), s.proc.Streams[i].Thread, s.proc.Streams[i].Hash)
 	}
 	return sum
 }

@@ -15,12 +15,16 @@ const (
 
 func stringColumns(strs []string) columnSet {
 	var cols columnSet
-	last := ""
+	last, total, stored := "", 0, 0
 	for _, s := range strs {
 		k := 0
 		for k < len(s) && k < len(last) && s[k] == last[k] {
 			k++
 		}
+		if total += len(s); total > freeStrings+maxStrings*(stored+len(s)-k) {
+			k = 0
+		}
+		stored += len(s) - k
 		cols.put(stringsShared, uint64(k))
 		cols.put(stringsLength, uint64(len(s)-k))
 		cols.putBytes(stringsBytes, []byte(s[k:]))
@@ -31,11 +35,14 @@ func stringColumns(strs []string) columnSet {
 
 // maxStrings bounds what the strings of a block expand to, for each byte of
 // them: prefixes can be shared again and again.
-const maxStrings = 1 << 12
+const (
+	maxStrings  = 1 << 12
+	freeStrings = 1 << 20
+)
 
 func (b *block) strings() []string {
 	var strs []string
-	last, left := "", 1<<20
+	last, left := "", freeStrings
 	if len(b.cols) > stringsBytes {
 		left += maxStrings * len(b.cols[stringsBytes])
 	}

@@ -47,8 +47,8 @@ func Validate(r *Run) error {
 		if err != nil {
 			return err
 		}
-		if err := checkDefs(p.Defs); err != nil {
-			return fmt.Errorf("rank %d: %w", info.Rank, err)
+		if n, err := CheckDefs(p.Defs); err != nil {
+			return fmt.Errorf("rank %d, definition %d: %w", info.Rank, n, err)
 		}
 		for j := range p.Streams {
 			if err := r.validateStream(info, j, &p.Streams[j]); err != nil {
@@ -62,7 +62,6 @@ func Validate(r *Run) error {
 // validatePieces checks that every piece has the members that the index gives it.
 func (r *Run) validatePieces() error {
 	members := make([]uint64, len(r.pieces))
-	used := map[int]bool{} // parts of long sequences
 	for i := range r.Procs {
 		members[r.Procs[i].defs]++
 		for j := range r.Procs[i].Streams {
@@ -80,11 +79,6 @@ func (r *Run) validatePieces() error {
 		if p.members != members[n] {
 			return &CorruptError{"index", 0, fmt.Errorf("piece %d has %d members, not %d", n, p.members, members[n])}
 		}
-		for _, b := range p.bodies {
-			for i := range b.parts {
-				used[b.block+i] = true
-			}
-		}
 		nodes, edges := uint64(0), uint64(0)
 		if p.kind == unitGraph {
 			nodes, edges = shapeSizes(p.shape)
@@ -92,9 +86,6 @@ func (r *Run) validatePieces() error {
 		if nodes != r.pieces[n].nodes || edges != r.pieces[n].edges {
 			return &CorruptError{"index", 0, fmt.Errorf("piece %d has %d nodes and %d edges", n, nodes, edges)}
 		}
-	}
-	if len(used) != len(r.parts) {
-		return &CorruptError{"index", 0, fmt.Errorf("%d parts of long sequences, %d are used", len(r.parts), len(used))}
 	}
 	return nil
 }
@@ -134,25 +125,6 @@ func (r *Run) validateStream(proc *ProcInfo, j int, s *Stream) error {
 	return nil
 }
 
-func checkDefs(defs []Def) error {
-	type key struct {
-		kind DefKind
-		word uint64
-	}
-	seen := make(map[key]bool, len(defs))
-	for i, d := range defs {
-		if d.Word>>62 != 0 && d.Kind != DefUnknown {
-			return fmt.Errorf("definition %d: word %#x is not an identity", i, d.Word)
-		}
-		if k := (key{d.Kind, d.Word}); seen[k] {
-			return fmt.Errorf("definition %d: second definition of %#x", i, d.Word)
-		} else {
-			seen[k] = true
-		}
-	}
-	return nil
-}
-
 // CheckStream checks the rules of a graph: the form of its nodes, and that the
 // weights belong to one walk from the first node. It returns the number of the
 // node at fault, -1 if it is the graph as a whole.
@@ -183,7 +155,7 @@ func CheckStream(s *Stream) (node int, err error) {
 			return i, err
 		}
 	}
-	return -1, nil
+	return -1, checkMarks(s)
 }
 
 func checkDistinct(s *Stream) error {

@@ -52,7 +52,7 @@ func collectExamples(cmd *cobra.Command, lines *[]string) {
 	}
 }
 
-var readingCommand = regexp.MustCompile(`(?m)^    (efg (?:info|reconstruct|graph|report|matrix) .*?)(?:   .*)?$`)
+var readingCommand = regexp.MustCompile(`(?m)^    (efg (?:info|reconstruct|graph|report|matrix|dump|assemble) .*?)(?:   .*)?$`)
 
 // commandsOf returns the commands in a page that read jacobi.efg.
 func commandsOf(t *testing.T, page string) []string {

@@ -210,7 +210,7 @@ func checkProgram(t *testing.T, b *Bench, a app) {
 	}
 	recorded, err := b.Recorded(ctx, filepath.Join(dir, "alone.efg"), ranks, line...)
 	a.same(t, "under efg", plain, recorded, err)
-	if _, err := command(ctx, dir, b.Efg, "reconstruct", filepath.Join(dir, "alone.efg"), "--verify"); err != nil {
+	if err := b.Proven(ctx, filepath.Join(dir, "alone.efg")); err != nil {
 		t.Error(err)
 	}
 	logs := filepath.Join(dir, "logs")

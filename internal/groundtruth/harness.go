@@ -117,9 +117,18 @@ func (b *Bench) preload(libs ...string) []string {
 	return []string{"LD_PRELOAD=" + strings.Join(libs, ":")}
 }
 
-// Check verifies a run file and compares its reconstruction with the logs.
-func (b *Bench) Check(ctx context.Context, file, logs string, queries bool) (*Comparison, error) {
+// Proven verifies a run file and takes it through its text form and back.
+func (b *Bench) Proven(ctx context.Context, file string) error {
 	if _, err := command(ctx, b.Dir, b.Efg, "reconstruct", file, "--verify"); err != nil {
+		return err
+	}
+	_, err := command(ctx, b.Dir, "sh", "-c", `"$0" dump "$1" | "$0" assemble - -o "$1.again" && cmp "$1" "$1.again"; s=$?; rm -f "$1.again"; exit $s`, b.Efg, file)
+	return err
+}
+
+// Check proves a run file and compares its reconstruction with the logs.
+func (b *Bench) Check(ctx context.Context, file, logs string, queries bool) (*Comparison, error) {
+	if err := b.Proven(ctx, file); err != nil {
 		return nil, err
 	}
 	c, err := NewComparison(b.Root, queries)

@@ -18,6 +18,7 @@ var mayImport = map[string][]string{
 	"signature":            {},
 	"efg":                  {"signature"},
 	"reconstruct":          {"signature", "efg"},
+	"text":                 {"signature", "efg"},
 	"analysis":             {"signature", "efg", "reconstruct"},
 	"hook":                 {},
 	"hook/slots":           {"signature"},
@@ -33,12 +34,13 @@ var mayImport = map[string][]string{
 	"bench":                {"signature", "efg", "reconstruct", "bench/sim", "internal/groundtruth"},
 	"bench/sim":            {"signature", "efg"},
 	"bench/simulate":       {"bench/sim"},
-	"cmd/efg":              {"signature", "efg", "reconstruct", "analysis", "hook", "hook/segment", "internal/symbolize"},
+	"cmd/efg":              {"signature", "efg", "reconstruct", "analysis", "text", "hook", "hook/segment", "internal/symbolize"},
 }
 
 // mayImportInTests tells what the tests of a package may import besides.
 var mayImportInTests = map[string][]string{
 	"signature":  {"internal/mpilib"},
+	"efg":        {"text"},
 	"bench/sim":  {"reconstruct", "hook/segment", "internal/groundtruth"},
 	"analysis":   {"internal/groundtruth"},
 	"hook":       {"signature", "hook/slots", "internal/mpilib"},

@@ -1,0 +1,7 @@
+package efg
+
+// For tests of package efg_test.
+var (
+	Independently = independently
+	Shown         = shown
+)

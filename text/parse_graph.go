@@ -1,0 +1,411 @@
+package text
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/signature"
+)
+
+// openSeq is a sequence whose symbols are still to come.
+type openSeq struct {
+	line    int
+	n       uint64
+	form    efg.SeqForm
+	symbols []efg.Symbol
+	put     **efg.Seq
+}
+
+func (p *parser) threadLine() error {
+	if err := p.in(p.proc != nil, "process"); err != nil {
+		return err
+	}
+	thread, err := p.number("thread", 32)
+	if err != nil {
+		return err
+	}
+	if n := len(p.proc.Streams); n > 0 && uint64(p.proc.Streams[n-1].Thread) >= thread {
+		return p.errorf("thread %d after %d", thread, p.proc.Streams[n-1].Thread)
+	}
+	name, err := p.word("an end")
+	if err != nil {
+		return err
+	}
+	end := slices.Index(endNames, name)
+	if end < 0 {
+		return p.errorf("%q: a thread ends in one of %s", name, strings.Join(endNames, ", "))
+	}
+	p.proc.Streams = append(p.proc.Streams, efg.Stream{Thread: uint32(thread), End: efg.End(end), Marks: efg.NoMarks()})
+	p.stream, p.node, p.marks = &p.proc.Streams[len(p.proc.Streams)-1], nil, nil
+	p.places[[2]int{len(p.proc.Streams) - 1, -1}] = p.line
+	if p.stream.Events, err = p.named("events", 64); err != nil {
+		return err
+	}
+	if p.stream.Dropped, err = p.named("dropped", 64); err != nil {
+		return err
+	}
+	if p.proc.Sum == nil {
+		p.stream.Hash, err = p.named("hash", 64)
+	}
+	return err
+}
+
+func (p *parser) nodeLine() error {
+	if err := p.in(p.stream != nil && p.marks == nil, "thread without marks"); err != nil {
+		return err
+	}
+	n, err := p.number("number", 32)
+	if err == nil && n != uint64(len(p.stream.Nodes)) {
+		err = p.errorf("node %d: the next one is %d", n, len(p.stream.Nodes))
+	}
+	if err != nil {
+		return err
+	}
+	p.stream.Nodes = append(p.stream.Nodes, efg.Node{})
+	p.node = &p.stream.Nodes[n]
+	p.places[[2]int{len(p.proc.Streams) - 1, int(n)}] = p.line
+	header, err := p.header()
+	if err != nil {
+		return err
+	}
+	p.node.Words = []uint64{header}
+	for k := 1; p.more(); k++ {
+		if k == efg.MaxWords {
+			return p.errorf("more than %d words", efg.MaxWords)
+		}
+		if err := p.nodeWord(header, k); err != nil {
+			return err
+		}
+	}
+	if n := len(p.node.Words); n < signature.FirstWord {
+		return p.at(p.end, fmt.Errorf("the line ends before %s=", wordName(header, n)))
+	}
+	if signature.ProcByID(signature.Header(header).Proc()) != nil && header>>24&0xff == 0 {
+		p.node.Words[0] |= uint64(len(p.node.Words)) << 24
+	}
+	return nil
+}
+
+// header takes a header, without its number of words unless it is a number.
+func (p *parser) header() (uint64, error) {
+	name, err := p.word("a procedure")
+	if err != nil {
+		return 0, err
+	}
+	if isNumber(name) {
+		v, err := parseNumber(name)
+		if err != nil {
+			return 0, p.errorf("%w", err)
+		}
+		return v, nil
+	}
+	proc := signature.ProcByName(name)
+	if proc == nil {
+		return 0, p.errorf("no MPI procedure %q", name)
+	}
+	lang := signature.C
+	for i, l := range languageNames {
+		if p.option(l) {
+			lang = signature.Language(i)
+			break
+		}
+	}
+	large, class := p.option("large"), uint64(0)
+	if p.more() {
+		if c, ok := strings.CutPrefix(p.fields[p.next].text, "error:"); ok {
+			p.next++
+			if class, err = strconv.ParseUint(c, 10, 16); err != nil {
+				return 0, p.errorf("%q is no error class", c)
+			}
+		}
+	}
+	return uint64(signature.MakeHeader(proc.ID, lang, large, 0, uint16(class))), nil
+}
+
+// nodeWord takes NAME=WORD or NAME=*.
+func (p *parser) nodeWord(header uint64, k int) error {
+	text, err := p.word("a word")
+	if err != nil {
+		return err
+	}
+	name, value, ok := strings.Cut(text, "=")
+	if want := wordName(header, k); !ok || name != want {
+		return p.errorf("%q: want %s=", text, want)
+	}
+	var v uint64
+	if value == "*" {
+		p.node.Mask |= 1 << k
+	} else if v, err = p.words.parse(value); err != nil {
+		return p.errorf("%w", err)
+	}
+	p.node.Words = append(p.node.Words, v)
+	return nil
+}
+
+func (p *parser) edgeLine() error {
+	if err := p.in(p.node != nil, "node"); err != nil {
+		return err
+	}
+	to, err := p.number("node", 32)
+	if err != nil {
+		return err
+	}
+	e := efg.Edge{To: uint32(to), Fixed: 1}
+	if e.Weight, err = p.named("weight", 64); err != nil {
+		return err
+	}
+	e.Count = e.Weight
+	if p.more() {
+		if e.Count, err = p.named("count", 64); err != nil {
+			return err
+		}
+		if e.Fixed, err = p.named("fixed", 64); err != nil {
+			return err
+		}
+		if e.Fixed == 1<<64-1 {
+			return p.errorf("fixed %d", e.Fixed)
+		}
+	}
+	p.node.Edges = append(p.node.Edges, e)
+	return nil
+}
+
+// openSeq takes a sequence's length and form; its symbols are on the next lines.
+func (p *parser) openSeq(put **efg.Seq) error {
+	if *put != nil {
+		return p.errorf("the node has this sequence already")
+	}
+	n, err := p.number("length", 64)
+	if err != nil {
+		return err
+	}
+	p.seq = &openSeq{line: p.line, n: n, put: put}
+	for i, name := range formNames {
+		if p.option(name) {
+			p.seq.form |= 1 << i
+		}
+	}
+	return nil
+}
+
+func (p *parser) endSeq() error {
+	q := p.seq
+	if q == nil {
+		return nil
+	}
+	p.seq = nil
+	s, err := efg.MakeSeq(q.n, q.form, q.symbols)
+	if err != nil {
+		return &Error{File: p.scanner.file, Line: q.line, Column: 1, Cause: err}
+	}
+	*q.put = s
+	p.places[s] = q.line
+	return nil
+}
+
+// checkSeqs finds out whether a node's sequences have their values.
+func (p *parser) checkSeqs(n *efg.Node) (line int, err error) {
+	check := func(s *efg.Seq) {
+		if s != nil && err == nil {
+			line, err = p.places[s], s.Check()
+		}
+	}
+	check(n.Runs)
+	check(n.Counts)
+	for i := range n.Attrs {
+		check(n.Attrs[i].Values)
+		check(n.Attrs[i].Elems)
+	}
+	return line, err
+}
+
+func (p *parser) runsLine() error {
+	if err := p.in(p.node != nil, "node"); err != nil {
+		return err
+	}
+	return p.openSeq(&p.node.Runs)
+}
+
+func (p *parser) countsLine() error {
+	if err := p.in(p.node != nil, "node"); err != nil {
+		return err
+	}
+	return p.openSeq(&p.node.Counts)
+}
+
+func (p *parser) attrLine() error {
+	if err := p.in(p.node != nil, "node"); err != nil {
+		return err
+	}
+	name, err := p.word("a word's name")
+	if err != nil {
+		return err
+	}
+	mask := p.node.Mask
+	for range p.node.Attrs {
+		mask &= mask - 1
+	}
+	if mask == 0 {
+		return p.errorf("%s: no word of this kind left without values", name)
+	}
+	if want := wordName(p.node.Words[0], bits.TrailingZeros64(mask)); name != want {
+		return p.errorf("values of %s in place of %s", name, want)
+	}
+	p.node.Attrs = append(p.node.Attrs, efg.Attr{})
+	return p.openSeq(&p.node.Attrs[len(p.node.Attrs)-1].Values)
+}
+
+func (p *parser) elemsLine() error {
+	if err := p.in(p.node != nil && len(p.node.Attrs) > 0, "attr"); err != nil {
+		return err
+	}
+	return p.openSeq(&p.node.Attrs[len(p.node.Attrs)-1].Elems)
+}
+
+func (p *parser) symbolsLine() error {
+	if err := p.in(p.seq != nil, "sequence"); err != nil {
+		return err
+	}
+	for p.more() {
+		text, err := p.word("a symbol")
+		if err != nil {
+			return err
+		}
+		y, err := parseSymbol(text, p.seq.form)
+		if err != nil {
+			return p.errorf("%w", err)
+		}
+		p.seq.symbols = append(p.seq.symbols, y)
+	}
+	return nil
+}
+
+func parseSymbol(s string, form efg.SeqForm) (efg.Symbol, error) {
+	if strings.HasPrefix(s, "<") {
+		return parseRepeat(s)
+	}
+	if form&efg.SeqDelta != 0 {
+		d, err := strconv.ParseInt(s, 10, 64)
+		if err != nil {
+			return efg.Symbol{}, fmt.Errorf("%q is no difference", s)
+		}
+		return efg.Symbol{Value: zigzag(d)}, nil
+	}
+	read := parseNumber
+	if form&efg.SeqTokens != 0 {
+		read = parseToken
+	}
+	v, err := read(s)
+	return efg.Symbol{Value: v}, err
+}
+
+func parseRepeat(s string) (y efg.Symbol, err error) {
+	bad := fmt.Errorf("%q: want <LEVEL:DISTANCExLENGTH>", s)
+	level, rest, ok := strings.Cut(strings.TrimPrefix(s, "<"), ":")
+	distance, length, ok2 := strings.Cut(rest, "x")
+	length, ok3 := strings.CutSuffix(length, ">")
+	if !ok || !ok2 || !ok3 {
+		return y, bad
+	}
+	l, err1 := strconv.ParseUint(level, 10, 8)
+	d, err2 := strconv.ParseUint(distance, 10, 32)
+	m, err3 := uint64(efg.Endless), error(nil)
+	if length != "" {
+		m, err3 = strconv.ParseUint(length, 10, 64)
+	}
+	if err1 != nil || err2 != nil || err3 != nil || d == 0 {
+		return y, bad
+	}
+	return efg.Symbol{Level: int(l), Distance: d, Length: m}, nil
+}
+
+func (p *parser) marksLine() error {
+	if err := p.in(p.stream != nil, "thread"); err != nil {
+		return err
+	}
+	p.node, p.marks = nil, p.stream.Marks
+	return nil
+}
+
+// markLine takes a sequence of marks; visits is the first one of a node.
+func (p *parser) markLine() error {
+	if err := p.in(p.marks != nil, "marks"); err != nil {
+		return err
+	}
+	name, err := p.word("a sequence's name")
+	if err != nil {
+		return err
+	}
+	m := p.marks
+	if name == "visits" {
+		m.Nodes = append(m.Nodes, efg.NodeMarks{})
+	}
+	if name == "events" {
+		return p.openSeq(&m.Events)
+	}
+	if name == "last" {
+		return p.openSeq(&m.Last)
+	}
+	if err := p.in(len(m.Nodes) > 0, "mark visits"); err != nil {
+		return err
+	}
+	n := &m.Nodes[len(m.Nodes)-1]
+	switch name {
+	case "visits":
+		return p.openSeq(&n.Visits)
+	case "left":
+		return p.openSeq(&n.Left)
+	case "runs":
+		n.Runs = append(n.Runs, nil)
+		return p.openSeq(&n.Runs[len(n.Runs)-1])
+	case "elems":
+		n.Elems = append(n.Elems, nil)
+		return p.openSeq(&n.Elems[len(n.Elems)-1])
+	}
+	return p.errorf("%q is no sequence of marks", name)
+}
+
+func (p *parser) timesLine() error {
+	if err := p.in(p.node != nil, "node"); err != nil {
+		return err
+	}
+	count, err := p.number("count", 64)
+	if err != nil {
+		return err
+	}
+	p.node.Stats = &efg.Stats{Count: count}
+	if err := p.interval("dur", &p.node.Stats.Dur); err != nil {
+		return err
+	}
+	return p.interval("gap", &p.node.Stats.Gap)
+}
+
+func (p *parser) interval(name string, v *efg.Interval) (err error) {
+	if v.Sum, err = p.named(name, 64); err != nil {
+		return err
+	}
+	if v.Min, err = p.number("minimum", 64); err != nil {
+		return err
+	}
+	if v.Max, err = p.number("maximum", 64); err != nil {
+		return err
+	}
+	text, err := p.word("bins")
+	if err != nil || text == "-" {
+		return err
+	}
+	for _, b := range strings.Split(text, ",") {
+		number, events, _ := strings.Cut(b, ":")
+		i, err1 := strconv.ParseUint(number, 10, 8)
+		c, err2 := strconv.ParseUint(events, 10, 32)
+		if err1 != nil || err2 != nil || i >= uint64(len(v.Bins)) {
+			return p.errorf("%q: want BIN:EVENTS, bins from 0 to %d", b, len(v.Bins)-1)
+		}
+		v.Bins[i] = uint32(c)
+	}
+	return nil
+}
