@@ -19,7 +19,7 @@ func CFiles() map[string][]byte {
 
 // layoutTypes are the structs the C side shares, inner ones first.
 var layoutTypes = []any{
-	Header{}, Published{}, Stream{}, Node{}, NodeStats{}, Edge{}, Varies{}, Attr{},
+	Header{}, Published{}, Stream{}, Node{}, NodeStats{}, HighBins{}, BinGroup{}, Edge{}, Varies{}, Attr{},
 	SeqState{}, Seq{}, Chunk{}, Def{},
 }
 
@@ -47,6 +47,7 @@ func cBody() []byte {
 	}{
 		{"MAGIC", Magic}, {"VERSION", Version}, {"REF_UNIT", RefUnit}, {"HEADER_SIZE", HeaderSize},
 		{"MAXW", MaxWords}, {"SEQ_LEVELS", SeqLevels}, {"BINS", Bins},
+		{"GROUP_BINS", GroupBins},
 	} {
 		fmt.Fprintf(&b, "#define SEG_%s %#x\n", c.name, c.value)
 	}

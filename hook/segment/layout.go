@@ -20,6 +20,8 @@ const (
 	SeqLevels = 3
 	// Bins is the number of histogram bins of an Interval.
 	Bins = 32
+	// GroupBins is the number of bins in a BinGroup.
+	GroupBins = 8
 )
 
 // Header starts the file.
@@ -88,8 +90,8 @@ type Published struct {
 	pad0 uint32
 }
 
-// Node is a signature; its words (N of them; those in Mask mean nothing) follow it, then, aligned to 64 bytes
-// from the node's start, a NodeStats if time is recorded.
+// Node is a signature; its words (N of them; those in Mask mean nothing) follow
+// it, then a NodeStats if time is recorded.
 type Node struct {
 	Run   uint64 // length of the current branch run
 	Hash  uint64 // XXH64 of the words, demoted ones zero
@@ -109,13 +111,30 @@ type Node struct {
 	Priv   uint64 // the recorder's own; no meaning elsewhere
 }
 
-// NodeStats are a node's times, ns.
+// NodeStats are a node's times, ns. A bin's number is Low, and 256 times what its
+// BinGroup has: bins that stay small take a byte.
 type NodeStats struct {
 	Count                  uint64
 	DurSum, DurMin, DurMax uint64
 	GapSum, GapMin, GapMax uint64
-	pad0                   uint64
-	DurBins, GapBins       [Bins]uint32
+	High                   uint32 // ref: HighBins; 0: no bin came to half of 256
+	pad0                   uint32
+	Low                    [2 * Bins]uint8 // of the calls, of the gaps
+}
+
+// HighBins finds the high parts of bins. While Carry is not 0 the bin Carry-1 is
+// at 255 and its high part may have been raised to CarryTo, or it is at 0 and
+// that has been done.
+type HighBins struct {
+	Groups  [2 * Bins / GroupBins]uint32 // refs: BinGroup, or 0
+	Carry   uint32
+	CarryTo uint32
+	pad0    uint64
+}
+
+// BinGroup holds the high parts of eight neighbouring bins.
+type BinGroup struct {
+	High [GroupBins]uint32
 }
 
 // Edge is a step to another node.
@@ -146,7 +165,6 @@ type Seq struct {
 	First uint32 // ref: first Chunk
 	Turns uint32 // how often the State that is not current was begun to be written
 	Priv  uint64
-	pad1  uint64
 	State [2]SeqState
 }
 
@@ -155,9 +173,9 @@ type Seq struct {
 type SeqState struct {
 	N      uint64 // values
 	NBytes uint64
-	M      [SeqLevels]uint64
 	D      [SeqLevels]uint32
 	pad0   uint32
+	M      [SeqLevels]uint64
 }
 
 // Chunk holds Cap bytes of a sequence's code, which follow it.

@@ -140,8 +140,7 @@ func (r *reader) node(raw *rawNode, numbers map[uint32]uint32, times bool) (*efg
 		return nil, err
 	}
 	if times {
-		at := (size + 8*uint64(raw.N) + 63) &^ 63
-		n.Stats, err = r.stats(raw.ref, at)
+		n.Stats, err = r.stats(raw.ref, size+8*uint64(raw.N))
 	}
 	return n, err
 }
@@ -232,20 +231,6 @@ func (r *reader) attrs(raw *rawNode) ([]efg.Attr, error) {
 		}
 	}
 	return out, nil
-}
-
-func (r *reader) stats(ref uint32, at uint64) (*efg.Stats, error) {
-	b, err := r.bytes("node", ref, at, uint64(unsafe.Sizeof(NodeStats{})))
-	if err != nil {
-		return nil, err
-	}
-	var s NodeStats
-	decode(b, &s)
-	return &efg.Stats{
-		Count: s.Count,
-		Dur:   efg.Interval{Sum: s.DurSum, Min: s.DurMin, Max: s.DurMax, Bins: s.DurBins},
-		Gap:   efg.Interval{Sum: s.GapSum, Min: s.GapMin, Max: s.GapMax, Bins: s.GapBins},
-	}, nil
 }
 
 // seq decodes a sequence: the bytes in its chunks and the pending repeats.

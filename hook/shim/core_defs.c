@@ -8,20 +8,22 @@
 
 static efg_lock_t defs_lock = ATOMIC_FLAG_INIT;
 
-/* Open addressing over (word, number + 1); guarded by defs_lock. */
+/* Open addressing over definitions by their words; guarded by defs_lock. */
 static struct entry {
-    uint64_t word;
-    uint64_t number;
+    uint32_t def;               /* ref */
+    uint32_t number;            /* in the list, from 1; 0: free */
 } *table;
 static uint32_t table_size;     /* power of two */
 static seg_def *last;
 
 uint64_t efg_hash(const uint64_t *w, size_t n) { return xxh64(w, n * sizeof *w); }
 
+static inline uint64_t word_of(const struct entry *e) { return ((seg_def *)efg_ptr(e->def))->word; }
+
 static struct entry *slot(uint64_t word)
 {
     uint32_t i = (uint32_t)(word * XXP1 >> 32) & (table_size - 1);
-    while (table[i].number != 0 && table[i].word != word)
+    while (table[i].number != 0 && word_of(&table[i]) != word)
         i = (i + 1) & (table_size - 1);
     return &table[i];
 }
@@ -37,7 +39,7 @@ static int table_grow(void)
     table_size = old_size != 0 ? 2 * old_size : 256;
     for (uint32_t i = 0; i < old_size; i++)
         if (old[i].number != 0)
-            *slot(old[i].word) = old[i];
+            *slot(word_of(&old[i])) = old[i];
     free(old);
     return 0;
 }
@@ -76,7 +78,7 @@ uint64_t efg_def(enum efg_def_kind kind, uint64_t word, const uint64_t *words, u
     if (table_size != 0 || table_grow() == 0) {
         struct entry *e = slot(word);
         if (e->number == 0 && append(kind, word, words, n, data, nbytes) == 0) {
-            *e = (struct entry){word, efg_header->ndefs};
+            *e = (struct entry){efg_ref(last), efg_header->ndefs};
             if (efg_header->ndefs * 2 > table_size && table_grow() != 0)
                 efg_segment_full(12 /* ENOMEM */);
         }

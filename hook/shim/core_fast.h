@@ -73,8 +73,9 @@ static inline unsigned bin_of(uint64_t ns)
     return b > SEG_BINS - 1 ? SEG_BINS - 1 : b;
 }
 
-/* Counts the times of the event added last. */
-static inline void graph_times(graph *g, uint64_t dur, uint64_t gap)
+/* Counts the times of the event added last. -1: there will soon be no space to
+ * count more. */
+static inline int graph_times(graph *g, uint64_t dur, uint64_t gap)
 {
     seg_node_stats *t = node_stats(g->cur);
     t->dur_sum += dur;
@@ -89,9 +90,14 @@ static inline void graph_times(graph *g, uint64_t dur, uint64_t gap)
         t->gap_min = gap;
     if (unlikely(gap > t->gap_max))
         t->gap_max = gap;
-    t->dur_bins[bin_of(dur)]++;
-    t->gap_bins[bin_of(gap)]++;
+    unsigned i = bin_of(dur), k = SEG_BINS + bin_of(gap);
+    uint8_t n = (uint8_t)(t->low[i] + 1), m = (uint8_t)(t->low[k] + 1);
+    if (unlikely((n & 127) == 0 || (m & 127) == 0))
+        return times_carry(t, i, k);
+    t->low[i] = n;
+    t->low[k] = m;
     t->count++;
+    return 0;
 }
 
 /* Fetches what the expected next event will touch: the node with its words, and

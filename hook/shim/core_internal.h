@@ -84,7 +84,7 @@ extern const unsigned efg_nschemas;
 typedef struct index_entry index_entry;
 typedef struct sites sites;
 
-enum { GRAPH_HINTS = 1024 };
+enum { GRAPH_HINTS = 512 };
 
 /* Private tables of a stream. */
 typedef struct graph {
@@ -94,9 +94,9 @@ typedef struct graph {
     bool times;
     seg_node *tail;             /* newest node */
     uint32_t nnodes, cap;
-    seg_node **nodes;           /* by number */
+    uint32_t *nodes;            /* refs, by number */
     index_entry *index;         /* nodes by signature; size 2*cap */
-    seg_node *hint[GRAPH_HINTS];    /* last node of a callsite, by its hash; or NULL */
+    seg_node *hint[GRAPH_HINTS][2]; /* newest nodes of a callsite and object; or NULL */
     sites *sites;
     efg_lock_t slots_lock;
 } graph;
@@ -113,6 +113,13 @@ int graph_add_masked(graph *g, seg_node *p, efg_stream *e, uint64_t *id);
 
 /* Gives the slot of an id of this stream back. Any thread, if efg_slots_shared. */
 void graph_slot_free(graph *g, uint64_t id);
+
+/* ---- core_times.c ---- */
+
+/* Counts one more in a bin of the calls and one of the gaps, one of whose low bytes
+ * goes to 128 or 0. -1: there is no space for what comes after; what there was is
+ * counted. */
+int times_carry(seg_node_stats *t, unsigned dur, unsigned gap);
 
 /* ---- core_site.c: which words of a site are demoted ---- */
 
@@ -131,8 +138,7 @@ static inline uint64_t *node_words(const seg_node *p) { return (uint64_t *)(p + 
 
 static inline seg_node_stats *node_stats(const seg_node *p)
 {
-    size_t at = (sizeof *p + p->n * sizeof(uint64_t) + 63) & ~(size_t)63;
-    return (seg_node_stats *)((char *)p + at);
+    return (seg_node_stats *)(node_words(p) + p->n);
 }
 
 #endif

@@ -32,7 +32,7 @@ static char segment_path[PATH_MAX];
 static uint64_t reserved;
 static efg_lock_t alloc_lock = ATOMIC_FLAG_INIT;
 
-enum { GROW_MIN = 256 << 10, GROW_MAX = 16 << 20, PAGE = 4096 };
+enum { GROW_MIN = 64 << 10, GROW_MAX = 16 << 20, RESERVE_MIN = 256 << 10, PAGE = 4096 };
 
 void efg_lock(efg_lock_t *l)
 {
@@ -50,14 +50,14 @@ static uint64_t reservation(void)
     uint64_t want = (uint64_t)64 << 30;
     if (getrlimit(RLIMIT_AS, &r) == 0 && r.rlim_cur != RLIM_INFINITY && r.rlim_cur / 32 < want)
         want = r.rlim_cur / 32;
-    if (want < GROW_MIN * 4)
-        want = GROW_MIN * 4;
+    if (want < RESERVE_MIN * 4)
+        want = RESERVE_MIN * 4;
     return want & ~(uint64_t)(PAGE - 1);
 }
 
 static int reserve(void)
 {
-    for (uint64_t want = reservation(); want >= GROW_MIN; want = want / 2 & ~(uint64_t)(PAGE - 1)) {
+    for (uint64_t want = reservation(); want >= RESERVE_MIN; want = want / 2 & ~(uint64_t)(PAGE - 1)) {
         void *p = mmap(NULL, want, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (p != MAP_FAILED) {
             efg_base = p;

@@ -56,15 +56,16 @@ static int next_chunk(seg_seq *s, seq *q)
     else
         q->tail->next = efg_ref(c);
     q->tail = c;
-    q->used = 0;
+    q->at = (uint8_t *)(c + 1);
+    q->end = q->at + c->cap;
     return 0;
 }
 
 static inline int put_byte(seg_seq *s, seq *q, seg_seq_state *st, uint8_t b)
 {
-    if (unlikely(q->tail == NULL || q->used == q->tail->cap) && next_chunk(s, q) != 0)
+    if (unlikely(q->at == q->end) && next_chunk(s, q) != 0)
         return -1;
-    ((uint8_t *)(q->tail + 1))[q->used++] = b;
+    *q->at++ = b;
     st->nbytes++;
     return 0;
 }
@@ -77,13 +78,28 @@ static int put_varint(seg_seq *s, seq *q, seg_seq_state *st, uint64_t x)
     return put_byte(s, q, st, (uint8_t)x);
 }
 
+/* A literal. Of values that nobody can foretell, nobody can foretell either
+ * whether they take one byte or two: both are stored, and one or two counted. */
+static inline int put_literal(seg_seq *s, seq *q, seg_seq_state *st, uint64_t v)
+{
+    if (likely(v >> 12 == 0 && q->end - q->at >= 2)) {
+        unsigned x = (unsigned)v << 2, two = x > 0x7f;
+        q->at[0] = (uint8_t)(x | two << 7);
+        q->at[1] = (uint8_t)(x >> 7);
+        q->at += 1 + two;
+        st->nbytes += 1 + two;
+        return 0;
+    }
+    if (v >> 61 == 0)
+        return put_varint(s, q, st, v << 2);
+    return put_byte(s, q, st, 3) != 0 ? -1 : put_varint(s, q, st, v);
+}
+
 static int put_symbol(seg_seq *s, seq *q, seg_seq_state *st, symbol y)
 {
     if (y.k != 0)
         return put_varint(s, q, st, y.k) != 0 ? -1 : put_varint(s, q, st, y.v);
-    if (y.v >> 61 == 0)
-        return put_varint(s, q, st, y.v << 2);
-    return put_byte(s, q, st, 3) != 0 ? -1 : put_varint(s, q, st, y.v);
+    return put_literal(s, q, st, y.v);
 }
 
 /* ---- levels ---- */
@@ -297,7 +313,7 @@ static int push_asleep(seg_seq *s, seq *q, seg_seq_state *st, uint64_t x)
 {
     seg_seq_state grown = {.nbytes = st->nbytes};
     q->lv[0].asleep--;
-    if (put_symbol(s, q, &grown, (symbol){x, 0}) != 0)
+    if (put_literal(s, q, &grown, x) != 0)
         return -1;
     efg_publish_barrier();
     st->nbytes = grown.nbytes;

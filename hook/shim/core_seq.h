@@ -8,23 +8,23 @@
 enum { SEQ_DELTA = 1 };
 
 typedef struct level {
-    uint32_t window;        /* symbols in ring; 0: level not active */
-    uint32_t handed;        /* symbols handed on */
-    uint32_t since_grown;   /* of them since the window last grew */
-    int32_t credit;         /* below 0: repeats do not pay, go to sleep */
-    uint32_t nap;           /* symbols to let through the next time asleep */
     uint32_t asleep;        /* symbols still to let through unseen */
+    uint32_t window;        /* symbols in ring; 0: level not active */
     uint64_t pos;           /* symbols seen */
     uint64_t *v;            /* ring of values */
     uint32_t *k;            /* ring of kinds; NULL at level 0 */
     uint32_t *last;         /* 2*window entries: pos (low bits) of the last pair with this hash */
+    uint32_t handed;        /* symbols handed on */
+    uint32_t since_grown;   /* of them since the window last grew */
+    int32_t credit;         /* below 0: repeats do not pay, go to sleep */
+    uint32_t nap;           /* symbols to let through the next time asleep */
 } level;
 
 struct seq {
-    level lv[SEG_SEQ_LEVELS];
+    uint8_t *at, *end;      /* where the next byte of code goes, and how far */
     uint64_t prev;          /* last value, for differences */
+    level lv[SEG_SEQ_LEVELS];
     seg_chunk *tail;        /* chunk being filled */
-    uint32_t used;          /* bytes used in it */
 };
 
 static inline seq *seq_priv(const seg_seq *s) { return (seq *)(uintptr_t)s->priv; }

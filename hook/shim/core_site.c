@@ -12,25 +12,32 @@
 enum {
     SITE_WORDS = 3,             /* header, callsite, object */
     OBJECT_WORD = 2,
-    MAX_OBJECTS = 16            /* sites of a callsite before the object is demoted */
+    MAX_OBJECTS = 16,           /* sites of a callsite before the object is demoted */
+    FEW_LIVE = 2,               /* live nodes that need no array */
+    BLOCK = 32                  /* callsites allocated at a time */
 };
 
 typedef struct site {
-    uint64_t key[SITE_WORDS];
-    uint64_t mask;
+    uint64_t object;
+    uint32_t mask;
     uint32_t nlive;
-    uint32_t nsites;            /* of a callsite entry */
-    seg_node **live;            /* demote bound entries */
-    struct site *callsite;      /* its callsite's entry */
-    struct site *next;          /* the callsite's sites */
+    uint32_t few[FEW_LIVE];     /* refs of live nodes, */
+    uint32_t *more;             /* and of the others, as many as the bound allows */
+    struct site *next;          /* of the callsite */
 } site;
 
-/* Open addressing over pointers to sites. Callsites are entries too, with
- * object EFG_NEW, which is no object's word. Their mask has the object's bit
- * once that is demoted. */
+typedef struct callsite {
+    uint64_t header, word;
+    uint32_t nsites;
+    bool object_demoted;        /* first is its only site, whatever the object */
+    site first;
+} callsite;
+
+/* Open addressing over pointers to callsites. */
 struct sites {
-    site **slot;
+    callsite **slot;
     uint32_t size, used;
+    callsite *block;            /* the newest, its first used % BLOCK are taken */
 };
 
 sites *sites_new(void)
@@ -41,94 +48,120 @@ sites *sites_new(void)
     return t;
 }
 
-static site **find(const sites *t, uint64_t w0, uint64_t w1, uint64_t w2)
+static callsite **find(const sites *t, uint64_t header, uint64_t word)
 {
-    uint64_t h = ((w0 * XXP1 ^ w1) * XXP2 ^ w2) * XXP1;
+    uint64_t h = (header * XXP1 ^ word) * XXP2;
     uint32_t i = (uint32_t)(h >> 40) & (t->size - 1);
-    site *s;
-    while ((s = t->slot[i]) != NULL && (s->key[0] != w0 || s->key[1] != w1 || s->key[2] != w2))
+    callsite *c;
+    while ((c = t->slot[i]) != NULL && (c->header != header || c->word != word))
         i = (i + 1) & (t->size - 1);
     return &t->slot[i];
 }
 
 static int rehash(sites *t)
 {
-    sites n = {calloc(2 * (size_t)t->size, sizeof *n.slot), t->size * 2, t->used};
+    sites n = {calloc(2 * (size_t)t->size, sizeof *n.slot), t->size * 2, t->used, t->block};
     if (n.slot == NULL)
         return -1;
     for (uint32_t i = 0; i < t->size; i++) {
-        site *s = t->slot[i];
-        if (s != NULL)
-            *find(&n, s->key[0], s->key[1], s->key[2]) = s;
+        callsite *c = t->slot[i];
+        if (c != NULL)
+            *find(&n, c->header, c->word) = c;
     }
     free(t->slot);
     *t = n;
     return 0;
 }
 
-static site *find_or_add(sites *t, uint64_t w0, uint64_t w1, uint64_t w2)
+/* NULL when out of memory. */
+static callsite *callsite_of(sites *t, const uint64_t *w)
 {
-    site **at = find(t, w0, w1, w2);
+    callsite **at = find(t, w[0], w[1]);
     if (*at != NULL)
         return *at;
     if (t->used * 2 >= t->size) {
         if (rehash(t) != 0)
             return NULL;
-        at = find(t, w0, w1, w2);
+        at = find(t, w[0], w[1]);
     }
-    site *s = calloc(1, sizeof *s);
-    if (s == NULL)
-        return NULL;
-    memcpy(s->key, (uint64_t[]){w0, w1, w2}, sizeof s->key);
-    unsigned op = EFG_OP(w0);
-    if (op < efg_nschemas && efg_schemas[op].slot != 0)
-        s->mask = (uint64_t)1 << efg_schemas[op].slot;
-    t->used++;
-    return *at = s;
+    if (t->used % BLOCK == 0) {
+        callsite *block = calloc(BLOCK, sizeof *block);
+        if (block == NULL)
+            return NULL;
+        t->block = block;
+    }
+    callsite *c = &t->block[t->used++ % BLOCK];
+    c->header = w[0];
+    c->word = w[1];
+    return *at = c;
+}
+
+static inline uint32_t *live(site *s, uint32_t i)
+{
+    return i < FEW_LIVE ? &s->few[i] : &s->more[i - FEW_LIVE];
 }
 
 static void kill_nodes(site *s)
 {
     for (uint32_t i = 0; i < s->nlive; i++)
-        s->live[i]->live = 0;
+        ((seg_node *)efg_ptr(*live(s, i)))->live = 0;
     s->nlive = 0;
 }
 
-/* Links a new site to its callsite; demotes the object if there are too many. */
-static site *adopt(sites *t, site *callsite, site *s)
+/* The mask of a new site. */
+static uint32_t first_mask(uint64_t header)
 {
-    s->next = callsite->next;
-    callsite->next = s;
-    if (++callsite->nsites <= MAX_OBJECTS)
-        return s;
-    callsite->mask |= (uint64_t)1 << OBJECT_WORD;
-    for (site *o = callsite->next; o != NULL; o = o->next)
-        kill_nodes(o);
-    site *all = find_or_add(t, s->key[0], s->key[1], EFG_NEW - 1);
-    if (all != NULL)
-        all->mask |= (uint64_t)1 << OBJECT_WORD;
-    return all;
+    unsigned op = EFG_OP(header);
+    return op < efg_nschemas && efg_schemas[op].slot != 0 ? (uint32_t)1 << efg_schemas[op].slot : 0;
 }
 
-static inline bool object_demoted(const site *callsite)
+/* Makes all sites of a callsite one, without an object. */
+static site *demote_object(callsite *c)
 {
-    return callsite->mask >> OBJECT_WORD & 1;
+    for (site *s = &c->first, *next; s != NULL; s = next) {
+        next = s->next;
+        kill_nodes(s);
+        if (s != &c->first) {
+            free(s->more);
+            free(s);
+        }
+    }
+    c->object_demoted = true;
+    c->first.next = NULL;
+    c->first.mask = first_mask(c->header) | (uint32_t)1 << OBJECT_WORD;
+    return &c->first;
+}
+
+/* Adds a site to a callsite. Demotes the object if there are too many then. */
+static site *add_site(callsite *c, uint64_t object)
+{
+    site *s = &c->first;
+    if (c->nsites == MAX_OBJECTS)
+        return demote_object(c);
+    if (c->nsites != 0) {
+        if ((s = calloc(1, sizeof *s)) == NULL)
+            return NULL;
+        s->next = c->first.next;
+        c->first.next = s;
+    }
+    c->nsites++;
+    s->object = object;
+    s->mask = first_mask(c->header);
+    return s;
 }
 
 /* The site that events like w belong to now; NULL when out of memory. */
 static site *site_of(sites *t, const uint64_t *w)
 {
-    site *s = *find(t, w[0], w[1], w[2]), *callsite;
-    if (likely(s != NULL && !object_demoted(s->callsite)))
-        return s;
-    if ((callsite = find_or_add(t, w[0], w[1], EFG_NEW)) == NULL)
+    callsite *c = callsite_of(t, w);
+    if (c == NULL)
         return NULL;
-    if (object_demoted(callsite))
-        return find_or_add(t, w[0], w[1], EFG_NEW - 1);
-    if ((s = find_or_add(t, w[0], w[1], w[2])) == NULL)
-        return NULL;
-    s->callsite = callsite;
-    return adopt(t, callsite, s);
+    if (c->object_demoted)
+        return &c->first;
+    for (site *s = c->nsites != 0 ? &c->first : NULL; s != NULL; s = s->next)
+        if (s->object == w[OBJECT_WORD])
+            return s;
+    return add_site(c, w[OBJECT_WORD]);
 }
 
 int sites_mask(sites *t, const uint64_t *w, uint64_t *mask)
@@ -147,12 +180,12 @@ static int compare_words(const void *a, const void *b)
 }
 
 /* How many different values word i has over the live nodes and w. */
-static unsigned distinct(const site *s, const uint64_t *w, unsigned i)
+static unsigned distinct(site *s, const uint64_t *w, unsigned i)
 {
     uint64_t v[256];
     unsigned n = 0, d = 1;
     for (uint32_t k = 0; k < s->nlive; k++)
-        v[n++] = node_words(s->live[k])[i];
+        v[n++] = node_words(efg_ptr(*live(s, k)))[i];
     v[n++] = w[i];
     qsort(v, n, sizeof *v, compare_words);
     for (unsigned k = 1; k < n; k++)
@@ -161,7 +194,7 @@ static unsigned distinct(const site *s, const uint64_t *w, unsigned i)
 }
 
 /* The word with the most values; the first of several. 0 if none varies. */
-static unsigned most_varied(const site *s, const uint64_t *w)
+static unsigned most_varied(site *s, const uint64_t *w)
 {
     unsigned best = 0, most = 1;
     for (unsigned i = SITE_WORDS; i < EFG_NWORDS(w[0]); i++) {
@@ -184,7 +217,7 @@ int sites_make_room(sites *t, const uint64_t *w)
     unsigned i = most_varied(s, w);
     if (i == 0)
         return 0;
-    s->mask |= (uint64_t)1 << i;
+    s->mask |= (uint32_t)1 << i;
     kill_nodes(s);
     return 1;
 }
@@ -194,9 +227,11 @@ int sites_add_node(sites *t, const uint64_t *w, seg_node *node)
     site *s = site_of(t, w);
     if (s == NULL)
         return -1;
-    if (s->live == NULL && (s->live = malloc(efg_header->demote * sizeof *s->live)) == NULL)
+    if (s->nlive >= efg_header->demote)
+        return 0;
+    if (s->nlive == FEW_LIVE && s->more == NULL
+        && (s->more = malloc((efg_header->demote - FEW_LIVE) * sizeof *s->more)) == NULL)
         return -1;
-    if (s->nlive < efg_header->demote)
-        s->live[s->nlive++] = node;
+    *live(s, s->nlive++) = efg_ref(node);
     return 0;
 }

@@ -124,7 +124,9 @@ uint64_t efg_record(efg_stream *t)
         s->seg->dropped++;
         id = 0;
     } else if (efg_time_on) {
-        graph_times(s->graph, efg_ticks_to_ns(t->t1 - t->t0), efg_ticks_to_ns(t->t0 - s->last_end));
+        if (unlikely(graph_times(s->graph, efg_ticks_to_ns(t->t1 - t->t0),
+                                 efg_ticks_to_ns(t->t0 - s->last_end)) != 0))
+            s->stopped = true;
         s->last_end = s->seg->last_tick = t->t1;
     }
     s->seg->call_tick = 0;

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define EFG_LAYOUT_HASH UINT64_C(0x4787f2622875e94f)
+#define EFG_LAYOUT_HASH UINT64_C(0xb6b8bbc6800e2fd8)
 #define SEG_MAGIC 0xa47455300474645
 #define SEG_VERSION 0x1
 #define SEG_REF_UNIT 0x10
@@ -13,6 +13,7 @@
 #define SEG_MAXW 0x20
 #define SEG_SEQ_LEVELS 0x3
 #define SEG_BINS 0x20
+#define SEG_GROUP_BINS 0x8
 
 typedef struct seg_header {
     uint64_t magic;
@@ -168,11 +169,11 @@ typedef struct seg_node_stats {
     uint64_t gap_sum;
     uint64_t gap_min;
     uint64_t gap_max;
-    uint64_t pad0;
-    uint32_t dur_bins[32];
-    uint32_t gap_bins[32];
+    uint32_t high;
+    uint32_t pad0;
+    uint8_t low[64];
 } seg_node_stats;
-_Static_assert(sizeof(seg_node_stats) == 320, "seg_node_stats");
+_Static_assert(sizeof(seg_node_stats) == 128, "seg_node_stats");
 _Static_assert(offsetof(seg_node_stats, count) == 0, "seg_node_stats.count");
 _Static_assert(offsetof(seg_node_stats, dur_sum) == 8, "seg_node_stats.dur_sum");
 _Static_assert(offsetof(seg_node_stats, dur_min) == 16, "seg_node_stats.dur_min");
@@ -180,9 +181,27 @@ _Static_assert(offsetof(seg_node_stats, dur_max) == 24, "seg_node_stats.dur_max"
 _Static_assert(offsetof(seg_node_stats, gap_sum) == 32, "seg_node_stats.gap_sum");
 _Static_assert(offsetof(seg_node_stats, gap_min) == 40, "seg_node_stats.gap_min");
 _Static_assert(offsetof(seg_node_stats, gap_max) == 48, "seg_node_stats.gap_max");
-_Static_assert(offsetof(seg_node_stats, pad0) == 56, "seg_node_stats.pad0");
-_Static_assert(offsetof(seg_node_stats, dur_bins) == 64, "seg_node_stats.dur_bins");
-_Static_assert(offsetof(seg_node_stats, gap_bins) == 192, "seg_node_stats.gap_bins");
+_Static_assert(offsetof(seg_node_stats, high) == 56, "seg_node_stats.high");
+_Static_assert(offsetof(seg_node_stats, pad0) == 60, "seg_node_stats.pad0");
+_Static_assert(offsetof(seg_node_stats, low) == 64, "seg_node_stats.low");
+
+typedef struct seg_high_bins {
+    uint32_t groups[8];
+    uint32_t carry;
+    uint32_t carry_to;
+    uint64_t pad0;
+} seg_high_bins;
+_Static_assert(sizeof(seg_high_bins) == 48, "seg_high_bins");
+_Static_assert(offsetof(seg_high_bins, groups) == 0, "seg_high_bins.groups");
+_Static_assert(offsetof(seg_high_bins, carry) == 32, "seg_high_bins.carry");
+_Static_assert(offsetof(seg_high_bins, carry_to) == 36, "seg_high_bins.carry_to");
+_Static_assert(offsetof(seg_high_bins, pad0) == 40, "seg_high_bins.pad0");
+
+typedef struct seg_bin_group {
+    uint32_t high[8];
+} seg_bin_group;
+_Static_assert(sizeof(seg_bin_group) == 32, "seg_bin_group");
+_Static_assert(offsetof(seg_bin_group, high) == 0, "seg_bin_group.high");
 
 typedef struct seg_edge {
     uint32_t to;
@@ -219,16 +238,16 @@ _Static_assert(offsetof(seg_attr, elems) == 4, "seg_attr.elems");
 typedef struct seg_seq_state {
     uint64_t n;
     uint64_t nbytes;
-    uint64_t m[3];
     uint32_t d[3];
     uint32_t pad0;
+    uint64_t m[3];
 } seg_seq_state;
 _Static_assert(sizeof(seg_seq_state) == 56, "seg_seq_state");
 _Static_assert(offsetof(seg_seq_state, n) == 0, "seg_seq_state.n");
 _Static_assert(offsetof(seg_seq_state, nbytes) == 8, "seg_seq_state.nbytes");
-_Static_assert(offsetof(seg_seq_state, m) == 16, "seg_seq_state.m");
-_Static_assert(offsetof(seg_seq_state, d) == 40, "seg_seq_state.d");
-_Static_assert(offsetof(seg_seq_state, pad0) == 52, "seg_seq_state.pad0");
+_Static_assert(offsetof(seg_seq_state, d) == 16, "seg_seq_state.d");
+_Static_assert(offsetof(seg_seq_state, pad0) == 28, "seg_seq_state.pad0");
+_Static_assert(offsetof(seg_seq_state, m) == 32, "seg_seq_state.m");
 
 typedef struct seg_seq {
     uint32_t sel;
@@ -236,17 +255,15 @@ typedef struct seg_seq {
     uint32_t first;
     uint32_t turns;
     uint64_t priv;
-    uint64_t pad1;
     seg_seq_state state[2];
 } seg_seq;
-_Static_assert(sizeof(seg_seq) == 144, "seg_seq");
+_Static_assert(sizeof(seg_seq) == 136, "seg_seq");
 _Static_assert(offsetof(seg_seq, sel) == 0, "seg_seq.sel");
 _Static_assert(offsetof(seg_seq, flags) == 4, "seg_seq.flags");
 _Static_assert(offsetof(seg_seq, first) == 8, "seg_seq.first");
 _Static_assert(offsetof(seg_seq, turns) == 12, "seg_seq.turns");
 _Static_assert(offsetof(seg_seq, priv) == 16, "seg_seq.priv");
-_Static_assert(offsetof(seg_seq, pad1) == 24, "seg_seq.pad1");
-_Static_assert(offsetof(seg_seq, state) == 32, "seg_seq.state");
+_Static_assert(offsetof(seg_seq, state) == 24, "seg_seq.state");
 
 typedef struct seg_chunk {
     uint32_t next;
