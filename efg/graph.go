@@ -20,6 +20,8 @@ type Stream struct {
 	Dropped uint64
 	// End says how the stream ended.
 	End End
+	// Trace says how the times of each event were recorded; nil if they were not.
+	Trace *Trace
 	// Nodes in the order of their first event; Nodes[0] is the start.
 	Nodes []Node
 	// Marks are places from which a walk can begin; nil: only the start.
@@ -61,6 +63,8 @@ type Node struct {
 	Attrs []Attr
 	// Stats are the node's times; nil if time was not recorded.
 	Stats *Stats
+	// Times are the times of each event; nil if they were not recorded.
+	Times *Times
 }
 
 // Edge is an observed step from one node to another.

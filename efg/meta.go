@@ -12,7 +12,7 @@ type Meta struct {
 	Ended   int64 `msgpack:"ended,omitempty"`
 	// Status is the exit status of the command, 128+n after signal n.
 	Status int `msgpack:"status"`
-	// Time is the kind of time that was recorded: "off" or "stats".
+	// Time is the kind of time that was recorded: "off", "stats" or "trace".
 	Time string `msgpack:"time,omitempty"`
 	// Queries and Buffers say whether local queries and buffer addresses were
 	// recorded.

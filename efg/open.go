@@ -15,6 +15,7 @@ type OpenStream struct {
 	Hash    uint64
 	Dropped uint64
 	End     End
+	Trace   *Trace
 	Last    uint32 // node of event Events-1
 	// Ahead: the recorder went on while this was read, so that every node may
 	// know of steps after event Events-1, each up to another moment.
@@ -34,6 +35,7 @@ type OpenNode struct {
 	Counts *Seq
 	Attrs  []Attr
 	Stats  *Stats
+	Times  *Times // of its events, and perhaps of later ones
 }
 
 // OpenEdge is an edge of an OpenNode. It tells of closed runs only: how many
@@ -53,7 +55,7 @@ var ErrGraph = errors.New("impossible graph")
 // to, an edge or node that was never used. If the recorder was ahead, the events
 // are walked through to find where each node stood.
 func (o *OpenStream) Close() (*Stream, error) {
-	s := &Stream{Thread: o.Thread, Events: o.Events, Hash: o.Hash, Dropped: o.Dropped, End: o.End}
+	s := &Stream{Thread: o.Thread, Events: o.Events, Hash: o.Hash, Dropped: o.Dropped, End: o.End, Trace: o.Trace}
 	if o.Events == 0 {
 		return s, nil
 	}
@@ -282,6 +284,12 @@ func (n *OpenNode) close(to *Node, visits uint64) error {
 	for i := range to.Attrs {
 		if err := to.Attrs[i].trim(visits); err != nil {
 			return fmt.Errorf("attribute %d: %w", i, err)
+		}
+	}
+	if n.Times != nil {
+		var err error
+		if to.Times, err = n.Times.Prefix(visits); err != nil {
+			return err
 		}
 	}
 	return nil

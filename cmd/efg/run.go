@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,6 +22,8 @@ type runOptions struct {
 	queries bool
 	buffers bool
 	keep    bool
+
+	hookTime string // time, as the hook is told
 }
 
 func newRun() *cobra.Command {
@@ -40,7 +43,7 @@ library. Its input, output and exit status stay as they are.`,
 	f := cmd.Flags()
 	f.SetInterspersed(false)
 	f.StringVarP(&opt.output, "output", "o", "run.efg", "file to write")
-	f.StringVar(&opt.time, "time", "stats", "times to record: off, or stats (per node)")
+	f.StringVar(&opt.time, "time", "stats", "times to record: off, stats (per node), or trace[=ERROR] (of each call, ERROR in percent, 5 by default)")
 	f.BoolVar(&opt.queries, "queries", false, "record local queries (MPI_Comm_rank, MPI_Get_count ...) too")
 	f.BoolVar(&opt.buffers, "buffers", false, "record buffer addresses, as region and offset")
 	f.BoolVar(&opt.keep, "keep", false, "keep the folder of segments and say where it is")
@@ -49,9 +52,11 @@ library. Its input, output and exit status stay as they are.`,
 
 // run records a command. Its error carries the command's exit status.
 func run(args []string, opt runOptions, in io.Reader, out, errOut io.Writer) error {
-	if opt.time != "off" && opt.time != "stats" {
-		return usageError("--time %s: want off or stats", opt.time)
+	var err error
+	if opt.hookTime, err = timeForHook(opt.time); err != nil {
+		return err
 	}
+	mode, _, _ := strings.Cut(opt.time, "=")
 	path, err := exec.LookPath(args[0])
 	if err != nil {
 		return usageError("%s: %w", args[0], reason(err))
@@ -69,7 +74,7 @@ func run(args []string, opt runOptions, in io.Reader, out, errOut io.Writer) err
 	}
 	meta := efg.Meta{
 		Tool: "efg " + version(), Command: args, Started: time.Now().UnixNano(),
-		Time: opt.time, Queries: opt.queries, Buffers: opt.buffers,
+		Time: mode, Queries: opt.queries, Buffers: opt.buffers,
 	}
 	cmd := &exec.Cmd{Path: path, Args: args, Stdin: in, Stdout: out, Stderr: errOut}
 	cmd.Env = hookEnv(os.Environ(), h, dir, opt)

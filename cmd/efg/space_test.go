@@ -36,7 +36,7 @@ func runIn(t *testing.T, dir string, args ...string) (out, errOut string, status
 	}
 	var o, e bytes.Buffer
 	cmd := exec.Command(args[0], args[1:]...)
-	cmd.Env = hookEnv(os.Environ(), h, dir, runOptions{time: "stats"})
+	cmd.Env = hookEnv(os.Environ(), h, dir, runOptions{hookTime: "stats"})
 	cmd.Stdout, cmd.Stderr = &o, &e
 	if cmd.Run(); cmd.ProcessState == nil {
 		t.Fatal("cannot start " + args[0])

@@ -49,7 +49,7 @@ func hookEnv(env []string, h *hook.Hook, dir string, opt runOptions) []string {
 		preload = old + ":" + preload
 	}
 	for _, v := range [][2]string{
-		{"LD_PRELOAD", preload}, {"EFG_DIR", dir}, {"EFG_BACK", h.BackVar()}, {"EFG_TIME", opt.time},
+		{"LD_PRELOAD", preload}, {"EFG_DIR", dir}, {"EFG_BACK", h.BackVar()}, {"EFG_TIME", opt.hookTime},
 		{"EFG_QUERIES", flag(opt.queries)}, {"EFG_BUFFERS", flag(opt.buffers)},
 	} {
 		env = setenv(env, v[0], v[1])

@@ -19,7 +19,7 @@ func CFiles() map[string][]byte {
 
 // layoutTypes are the structs the C side shares, inner ones first.
 var layoutTypes = []any{
-	Header{}, Published{}, Stream{}, Node{}, NodeStats{}, HighBins{}, BinGroup{}, Edge{}, Varies{}, Attr{},
+	Header{}, Published{}, Stream{}, Node{}, NodeStats{}, HighBins{}, BinGroup{}, Times{}, Edge{}, Varies{}, Attr{},
 	SeqState{}, Seq{}, Chunk{}, Def{},
 }
 

@@ -23,7 +23,7 @@ type dump struct {
 }
 
 var varies = map[string]bool{
-	"PID": true, "StartReal": true, "StartMono": true, "StartTick": true, "EndMono": true, "EndTick": true,
+	"PID": true, "StartReal": true, "StartMono": true, "StartTick": true, "FirstTick": true, "EndMono": true, "EndTick": true,
 	"TickMult": true, "TID": true, "Priv": true, "Options": true, "CommandLen": true,
 	"Host": true, "Command": true,
 }

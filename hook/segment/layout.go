@@ -44,7 +44,7 @@ type Header struct {
 	EndMono    uint64 // a second anchor, at the end or 0
 	EndTick    uint64
 	Dropped    uint64 // events of threads that never got a stream
-	TimeMode   uint32 // 0 off, 1 stats
+	TimeMode   uint32 // 0 off, 1 stats, 2 stats and the times of each event
 	Options    uint32 // 1 queries, 2 buffers, 4 thread multiple, 8 clock is the TSC
 	Demote     uint32 // live nodes at a site that cause a demotion
 	NStreams   uint32
@@ -53,7 +53,7 @@ type Header struct {
 	Defs       uint32 // ref: first Def
 	Full       uint32 // recording stopped for lack of space: errno
 	CommandLen uint32
-	pad0       uint32
+	TimeError  uint32 // of the times of each event, parts of 10,000
 	Family     [16]byte
 	Host       [64]byte
 	MPI        [256]byte
@@ -75,12 +75,13 @@ type Stream struct {
 	State    uint32 // efg.End
 	LastTick uint64 // end of the last call
 	TID      uint64 // kernel's thread id
-	pad0     uint64
-	pad1     uint64
-	pad2     uint64
-	pad3     uint64
-	pad4     uint64 // Words are aligned to 64
-	Words    [MaxWords]uint64
+	// FirstTick is where the times of each event begin.
+	FirstTick uint64
+	pad1      uint64
+	pad2      uint64
+	pad3      uint64
+	pad4      uint64 // Words are aligned to 64
+	Words     [MaxWords]uint64
 }
 
 // Published is what belongs to an event count.
@@ -117,8 +118,8 @@ type NodeStats struct {
 	Count                  uint64
 	DurSum, DurMin, DurMax uint64
 	GapSum, GapMin, GapMax uint64
-	High                   uint32 // ref: HighBins; 0: no bin came to half of 256
-	pad0                   uint32
+	High                   uint32          // ref: HighBins; 0: no bin came to half of 256
+	Times                  uint32          // ref: Times, or 0
 	Low                    [2 * Bins]uint8 // of the calls, of the gaps
 }
 
@@ -135,6 +136,15 @@ type HighBins struct {
 // BinGroup holds the high parts of eight neighbouring bins.
 type BinGroup struct {
 	High [GroupBins]uint32
+}
+
+// Times finds the times of each of a node's events: the bytes of Chunks.
+type Times struct {
+	First uint32 // ref: first Chunk
+	pad0  uint32
+	At    uint64 // the recorder's own, as the next two
+	End   uint64
+	Tail  uint64
 }
 
 // Edge is a step to another node.
@@ -178,7 +188,7 @@ type SeqState struct {
 	M      [SeqLevels]uint64
 }
 
-// Chunk holds Cap bytes of a sequence's code, which follow it.
+// Chunk holds Cap bytes of code, which follow it.
 type Chunk struct {
 	Next uint32 // ref
 	Cap  uint32

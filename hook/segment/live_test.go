@@ -22,6 +22,7 @@ import (
 // checkEvents demands that the stream is exactly the first s.Events events.
 func checkEvents(t *testing.T, s *efg.Stream, defs []efg.Def, p *program) {
 	t.Helper()
+	takeTimes(t, s, defs)
 	w := s.Walk(defs)
 	for i := range s.Events {
 		e := p.events[i%uint64(len(p.events))]
@@ -78,6 +79,9 @@ func TestReadWhileRecorded(t *testing.T) {
 		p.run(12000)
 		dir := t.TempDir()
 		cmd := feedCommand(exe, dir, p.encode(), 6, "2")
+		if round%2 == 1 {
+			cmd.Env = append(cmd.Env, "EFG_TIME=trace=500")
+		}
 		done := make(chan error, 1)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)

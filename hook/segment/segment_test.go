@@ -83,6 +83,7 @@ func onlySegment(t testing.TB, dir string) *Segment {
 // that its graph is the Go builder's.
 func checkPrefix(t testing.TB, s *efg.Stream, defs []efg.Def, p *program, demote int) {
 	t.Helper()
+	takeTimes(t, s, defs)
 	all := efg.Definitions{}
 	for _, d := range p.defs.List {
 		all.Add(d)
@@ -181,6 +182,9 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		p.run(300)
 		dir := t.TempDir()
 		cmd := feedCommand(exe, dir, p.encode(), 6, "100000")
+		if round%2 == 1 {
+			cmd.Env = append(cmd.Env, "EFG_TIME=trace=500")
+		}
 		out, err := cmd.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -246,6 +250,11 @@ func FuzzParse(f *testing.F) {
 			for w.Next() {
 				w.Words()
 			}
+			if clock, err := efg.NewClock(&st); err == nil {
+				for err == nil && len(st.Nodes) > 0 {
+					_, _, err = clock.Next(0)
+				}
+			}
 		}
 	})
 }
@@ -254,7 +263,9 @@ func sampleSegment(f *testing.F) []byte {
 	p := newProgram(5, 6)
 	p.run(300)
 	dir := f.TempDir()
-	if out, err := feedCommand(feeder(f), dir, p.encode(), 5).CombinedOutput(); err != nil {
+	cmd := feedCommand(feeder(f), dir, p.encode(), 5)
+	cmd.Env = append(cmd.Env, "EFG_TIME=trace=100")
+	if out, err := cmd.CombinedOutput(); err != nil {
 		f.Fatalf("%v\n%s", err, out)
 	}
 	files, _ := filepath.Glob(filepath.Join(dir, "*.seg"))

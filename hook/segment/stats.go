@@ -8,6 +8,44 @@ import (
 	"github.com/efg-tools/efg/efg"
 )
 
+// Header.TimeMode.
+const (
+	timesOff = iota
+	timesStats
+	timesTrace
+)
+
+// times reads the times of a node's events, as many as are there by now. The
+// node's NodeStats stand at bytes behind its start.
+func (r *reader) times(ref uint32, at uint64) (*efg.Times, error) {
+	b, err := r.bytes("node", ref, at, uint64(unsafe.Sizeof(NodeStats{})))
+	if err != nil {
+		return nil, err
+	}
+	st := atomic.LoadUint64(view[uint64](b[unsafe.Offsetof(NodeStats{}.High):]))
+	if st>>32 == 0 {
+		return &efg.Times{}, nil
+	}
+	var t Times
+	if err := r.record("times", uint32(st>>32), &t); err != nil {
+		return nil, err
+	}
+	var code []byte
+	for next := t.First; next != 0; {
+		var c Chunk
+		if err := r.record("times", next, &c); err != nil {
+			return nil, err
+		}
+		b, err := r.bytes("times", next, uint64(unsafe.Sizeof(c)), uint64(c.Cap))
+		if err != nil {
+			return nil, err
+		}
+		code = append(code, b...)
+		next = c.Next
+	}
+	return efg.DecodeTimes(code), nil
+}
+
 // stats reads a node's times, which stand at bytes behind its start.
 func (r *reader) stats(ref uint32, at uint64) (*efg.Stats, error) {
 	b, err := r.bytes("node", ref, at, uint64(unsafe.Sizeof(NodeStats{})))

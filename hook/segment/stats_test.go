@@ -47,7 +47,7 @@ func addTo(v *efg.Interval, count, ns uint64) {
 // what a byte, and two, can hold.
 func TestStatsCountEachEvent(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	events := []timed{{Site: 1}} // the gap before the first is not ours to say
+	var events []timed
 	for range 300_000 {
 		e := timed{Site: 2, Gap: 100 + r.Uint64N(30), Dur: 1000}
 		if r.IntN(3) == 0 {
@@ -56,7 +56,7 @@ func TestStatsCountEachEvent(t *testing.T) {
 		events = append(events, e)
 	}
 	want := map[uint64]*efg.Stats{2: {}, 3: {}}
-	for _, e := range events[1:] {
+	for _, e := range events {
 		st := want[e.Site]
 		addTo(&st.Dur, st.Count, e.Dur)
 		addTo(&st.Gap, st.Count, e.Gap)
@@ -68,7 +68,7 @@ func TestStatsCountEachEvent(t *testing.T) {
 			t.Errorf("node %d: %s", i, fmt.Sprintf("%+v\nwant %+v", *s.Nodes[i].Stats, *st))
 		}
 	}
-	if len(s.Nodes) != 3 || s.Events != uint64(len(events)) {
+	if len(s.Nodes) != 2 || s.Events != uint64(len(events)) {
 		t.Errorf("%d nodes, %d events", len(s.Nodes), s.Events)
 	}
 }

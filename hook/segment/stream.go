@@ -20,6 +20,10 @@ func (r *reader) stream(ref uint32, st *Stream, h *Header) (*efg.Stream, error) 
 		return nil, err
 	}
 	o := &efg.OpenStream{Thread: st.Thread, Events: st.Events, Hash: pub.Hash, Dropped: st.Dropped}
+	if h.TimeMode == timesTrace {
+		high, low := bits.Mul64(st.FirstTick-h.StartTick, h.TickMult)
+		o.Trace = &efg.Trace{Error: h.TimeError, Begin: h.StartMono + high<<32 + low>>32}
+	}
 	o.End = efg.End(st.State)
 	if o.End == efg.EndOpen {
 		o.End = efg.End(h.State)
@@ -32,7 +36,7 @@ func (r *reader) stream(ref uint32, st *Stream, h *Header) (*efg.Stream, error) 
 		return nil, err
 	}
 	for i := range nodes {
-		n, err := r.node(&nodes[i], numbers, h.TimeMode != 0)
+		n, err := r.node(&nodes[i], numbers, h.TimeMode)
 		if err != nil {
 			return nil, err
 		}
@@ -118,7 +122,7 @@ func (r *reader) nodes(ref uint32) (nodes []rawNode, numbers map[uint32]uint32, 
 	return nodes, numbers, nil
 }
 
-func (r *reader) node(raw *rawNode, numbers map[uint32]uint32, times bool) (*efg.OpenNode, error) {
+func (r *reader) node(raw *rawNode, numbers map[uint32]uint32, times uint32) (*efg.OpenNode, error) {
 	n := &efg.OpenNode{Mask: uint64(raw.Mask), Cur: -1, Run: raw.Run}
 	size := uint64(unsafe.Sizeof(raw.Node))
 	var err error
@@ -139,9 +143,14 @@ func (r *reader) node(raw *rawNode, numbers map[uint32]uint32, times bool) (*efg
 	if n.Attrs, err = r.attrs(raw); err != nil {
 		return nil, err
 	}
-	if times {
-		n.Stats, err = r.stats(raw.ref, size+8*uint64(raw.N))
+	if times == timesOff {
+		return n, nil
 	}
+	at := size + 8*uint64(raw.N)
+	if n.Stats, err = r.stats(raw.ref, at); err != nil || times == timesStats {
+		return n, err
+	}
+	n.Times, err = r.times(raw.ref, at)
 	return n, err
 }
 

@@ -162,8 +162,7 @@ static __attribute__((noinline)) int add_demoted(graph *g, seg_node *p, efg_stre
         for (; mask != 0; mask &= mask - 1)
             h = graph_roll(h, e->w[__builtin_ctz(mask)]);
     }
-    graph_publish(g, p, h);
-    return 0;
+    return graph_publish(g, e, p, h);
 }
 
 /* The quick way is for one thread, a new object, no other word demoted, and a
@@ -179,6 +178,5 @@ int graph_add_masked(graph *g, seg_node *p, efg_stream *e, uint64_t *id)
     *id = q->slot_ids | slot;
     if (unlikely(!seq_repeats(q->slot_values, slot)))
         return add_demoted(g, p, e, id);
-    graph_publish(g, p, graph_roll(graph_roll(g->hash, p->hash), slot));
-    return 0;
+    return graph_publish(g, e, p, graph_roll(graph_roll(g->hash, p->hash), slot));
 }

@@ -41,15 +41,18 @@ static inline uint64_t graph_roll(uint64_t h, uint64_t v)
     return ((h << 5 | h >> 59) ^ v) * 0x9E3779B185EBCA87ull;
 }
 
-/* Makes the event at p the stream's last. */
-static inline void graph_publish(graph *g, seg_node *p, uint64_t hash)
+/* Makes the event at p the stream's last. -1 when out of space. */
+static inline int graph_publish(graph *g, const efg_stream *e, seg_node *p, uint64_t hash)
 {
+    if (unlikely(g->trace) && trace_event(g, p, e) != 0)
+        return -1;
     uint64_t n = g->s->events + 1;
     g->s->pub[n & 1].hash = g->hash = hash;
     g->s->pub[n & 1].node = efg_ref(p);
     efg_publish_barrier();
     g->s->events = n;
     g->cur = p;
+    return 0;
 }
 
 static inline int graph_add(graph *g, efg_stream *e, uint64_t *id)
@@ -63,8 +66,7 @@ static inline int graph_add(graph *g, efg_stream *e, uint64_t *id)
     from->run++;
     if (p->mask != 0)
         return graph_add_masked(g, p, e, id);
-    graph_publish(g, p, graph_roll(g->hash, p->hash));
-    return 0;
+    return graph_publish(g, e, p, graph_roll(g->hash, p->hash));
 }
 
 static inline unsigned bin_of(uint64_t ns)

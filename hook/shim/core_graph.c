@@ -19,13 +19,14 @@ struct index_entry {
     uint32_t node;              /* ref */
 };
 
-graph *graph_new(seg_stream *s, bool times)
+graph *graph_new(seg_stream *s, bool times, bool trace)
 {
     graph *g = calloc(1, sizeof *g);
     if (g == NULL)
         return NULL;
     g->s = s;
     g->times = times;
+    g->trace = trace;
     g->cap = 64;
     g->nodes = malloc(g->cap * sizeof *g->nodes);
     g->index = calloc(2 * (size_t)g->cap, sizeof *g->index);
@@ -361,6 +362,5 @@ int graph_turn(graph *g, efg_stream *e, uint64_t *id)
         return -1;
     if (p->mask != 0)
         return graph_add_masked(g, p, e, id);
-    graph_publish(g, p, graph_roll(g->hash, p->hash));
-    return 0;
+    return graph_publish(g, e, p, graph_roll(g->hash, p->hash));
 }

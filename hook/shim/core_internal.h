@@ -92,6 +92,10 @@ typedef struct graph {
     seg_node *cur;              /* node of the last event */
     uint64_t hash;              /* rolling, of the events so far */
     bool times;
+    bool trace;                 /* the times of each event, too: */
+    int64_t ahead;              /* by how much the clock of their codes is ahead, ns */
+    uint64_t clock;             /* end of the last event, ns since the stream's first tick */
+    uint64_t gap, dur;          /* of the event that trace_event saw last, ns */
     seg_node *tail;             /* newest node */
     uint32_t nnodes, cap;
     uint32_t *nodes;            /* refs, by number */
@@ -101,7 +105,7 @@ typedef struct graph {
     efg_lock_t slots_lock;
 } graph;
 
-graph *graph_new(seg_stream *s, bool times);
+graph *graph_new(seg_stream *s, bool times, bool trace);
 
 /* Adds the event that a wrapper has put into its stream: w, vec, nvec. A slot
  * word that is EFG_NEW becomes the lowest free slot of the event's node; *id, 0
@@ -120,6 +124,15 @@ void graph_slot_free(graph *g, uint64_t id);
  * goes to 128 or 0. -1: there is no space for what comes after; what there was is
  * counted. */
 int times_carry(seg_node_stats *t, unsigned dur, unsigned gap);
+
+/* ---- core_trace.c ---- */
+
+/* To be called once, before the first event, if times of each event are wanted:
+ * with a relative error in parts of 10,000. 0, or -1 when out of memory. */
+int trace_open(uint32_t error);
+/* Adds the times of an event that is about to be published, at p. -1 when out of
+ * space: it must not be published then. */
+int trace_event(graph *g, const seg_node *p, const efg_stream *e);
 
 /* ---- core_site.c: which words of a site are demoted ---- */
 

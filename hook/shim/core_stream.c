@@ -59,7 +59,7 @@ static stream *make_stream(void)
     if (efg_header->nstreams < sizeof streams / sizeof *streams
         && (s = calloc(1, sizeof *s)) != NULL) {
         if ((s->seg = efg_alloc(sizeof *s->seg, 64)) != NULL
-            && (s->graph = graph_new(s->seg, efg_time_on)) != NULL) {
+            && (s->graph = graph_new(s->seg, efg_time_on, efg_header->time_error != 0)) != NULL) {
             link_stream(s);
         } else {
             free(s);
@@ -79,7 +79,7 @@ static stream *open_stream(void)
     }
     s->pub.w = s->seg->words;
     s->seg->tid = (uint64_t)syscall(SYS_gettid);
-    s->last_end = efg_ticks();
+    s->last_end = s->seg->first_tick = efg_ticks();
     efg_tls.s = &s->pub;
     pthread_setspecific(thread_key, s);
     return s;
@@ -115,6 +115,15 @@ void efg_call_begin(efg_stream *t)
     s->seg->call_tick = t->t0;
 }
 
+/* Counts the times of the event just added. */
+static inline int count_times(const stream *s)
+{
+    const efg_stream *t = &s->pub;
+    if (unlikely(s->graph->trace))
+        return graph_times(s->graph, s->graph->dur, s->graph->gap);
+    return graph_times(s->graph, efg_ticks_to_ns(t->t1 - t->t0), efg_ticks_to_ns(t->t0 - s->last_end));
+}
+
 uint64_t efg_record(efg_stream *t)
 {
     stream *s = (stream *)t;
@@ -124,8 +133,7 @@ uint64_t efg_record(efg_stream *t)
         s->seg->dropped++;
         id = 0;
     } else if (efg_time_on) {
-        if (unlikely(graph_times(s->graph, efg_ticks_to_ns(t->t1 - t->t0),
-                                 efg_ticks_to_ns(t->t0 - s->last_end)) != 0))
+        if (unlikely(count_times(s) != 0))
             s->stopped = true;
         s->last_end = s->seg->last_tick = t->t1;
     }
@@ -201,15 +209,26 @@ static uint32_t demote_bound(void)
     return n >= 2 && n <= 255 ? (uint32_t)n : 8;
 }
 
-static void start_clock(seg_header *h)
+/* "off", "stats" (the default), or "trace=" and the error in parts of 10,000. */
+static void read_time_mode(seg_header *h)
 {
     const char *mode = getenv("EFG_TIME");
     efg_time_on = mode == NULL || strcmp(mode, "off") != 0;
+    h->time_mode = efg_time_on;
+    long error = mode != NULL && strncmp(mode, "trace=", 6) == 0 ? strtol(mode + 6, NULL, 10) : 0;
+    if (error >= 10 && error <= 2500 && trace_open((uint32_t)error) == 0) {
+        h->time_mode = 2;
+        h->time_error = (uint32_t)error;
+    }
+}
+
+static void start_clock(seg_header *h)
+{
+    read_time_mode(h);
     if (efg_time_on)
         efg_clock_calibrate();
     efg_clock_anchor(&h->start_tick, &h->start_mono);
     h->tick_mult = efg_tick_mult;
-    h->time_mode = efg_time_on;
 }
 
 int efg_start(const efg_process_info *info)

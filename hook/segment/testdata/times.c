@@ -19,8 +19,8 @@ int main(void)
         t->w[1] = in[0];
         t->w[2] = EFG_ABSENT;
         efg_call_begin(t);
-        if (now == 0)
-            now = t->t0;        /* the clock that the stream began with */
+        if (now == 0)           /* where the stream's clock began */
+            now = ((seg_stream *)efg_ptr(efg_header->streams))->first_tick;
         t->t0 = now += in[1];
         t->t1 = now += in[2];
         efg_record(t);

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define EFG_LAYOUT_HASH UINT64_C(0xb6b8bbc6800e2fd8)
+#define EFG_LAYOUT_HASH UINT64_C(0xa442a68b6970af13)
 #define SEG_MAGIC 0xa47455300474645
 #define SEG_VERSION 0x1
 #define SEG_REF_UNIT 0x10
@@ -43,7 +43,7 @@ typedef struct seg_header {
     uint32_t defs;
     uint32_t full;
     uint32_t command_len;
-    uint32_t pad0;
+    uint32_t time_error;
     uint8_t family[16];
     uint8_t host[64];
     uint8_t mpi[256];
@@ -77,7 +77,7 @@ _Static_assert(offsetof(seg_header, ndefs) == 140, "seg_header.ndefs");
 _Static_assert(offsetof(seg_header, defs) == 144, "seg_header.defs");
 _Static_assert(offsetof(seg_header, full) == 148, "seg_header.full");
 _Static_assert(offsetof(seg_header, command_len) == 152, "seg_header.command_len");
-_Static_assert(offsetof(seg_header, pad0) == 156, "seg_header.pad0");
+_Static_assert(offsetof(seg_header, time_error) == 156, "seg_header.time_error");
 _Static_assert(offsetof(seg_header, family) == 160, "seg_header.family");
 _Static_assert(offsetof(seg_header, host) == 176, "seg_header.host");
 _Static_assert(offsetof(seg_header, mpi) == 240, "seg_header.mpi");
@@ -104,7 +104,7 @@ typedef struct seg_stream {
     uint32_t state;
     uint64_t last_tick;
     uint64_t tid;
-    uint64_t pad0;
+    uint64_t first_tick;
     uint64_t pad1;
     uint64_t pad2;
     uint64_t pad3;
@@ -122,7 +122,7 @@ _Static_assert(offsetof(seg_stream, nodes) == 64, "seg_stream.nodes");
 _Static_assert(offsetof(seg_stream, state) == 68, "seg_stream.state");
 _Static_assert(offsetof(seg_stream, last_tick) == 72, "seg_stream.last_tick");
 _Static_assert(offsetof(seg_stream, tid) == 80, "seg_stream.tid");
-_Static_assert(offsetof(seg_stream, pad0) == 88, "seg_stream.pad0");
+_Static_assert(offsetof(seg_stream, first_tick) == 88, "seg_stream.first_tick");
 _Static_assert(offsetof(seg_stream, pad1) == 96, "seg_stream.pad1");
 _Static_assert(offsetof(seg_stream, pad2) == 104, "seg_stream.pad2");
 _Static_assert(offsetof(seg_stream, pad3) == 112, "seg_stream.pad3");
@@ -170,7 +170,7 @@ typedef struct seg_node_stats {
     uint64_t gap_min;
     uint64_t gap_max;
     uint32_t high;
-    uint32_t pad0;
+    uint32_t times;
     uint8_t low[64];
 } seg_node_stats;
 _Static_assert(sizeof(seg_node_stats) == 128, "seg_node_stats");
@@ -182,7 +182,7 @@ _Static_assert(offsetof(seg_node_stats, gap_sum) == 32, "seg_node_stats.gap_sum"
 _Static_assert(offsetof(seg_node_stats, gap_min) == 40, "seg_node_stats.gap_min");
 _Static_assert(offsetof(seg_node_stats, gap_max) == 48, "seg_node_stats.gap_max");
 _Static_assert(offsetof(seg_node_stats, high) == 56, "seg_node_stats.high");
-_Static_assert(offsetof(seg_node_stats, pad0) == 60, "seg_node_stats.pad0");
+_Static_assert(offsetof(seg_node_stats, times) == 60, "seg_node_stats.times");
 _Static_assert(offsetof(seg_node_stats, low) == 64, "seg_node_stats.low");
 
 typedef struct seg_high_bins {
@@ -202,6 +202,20 @@ typedef struct seg_bin_group {
 } seg_bin_group;
 _Static_assert(sizeof(seg_bin_group) == 32, "seg_bin_group");
 _Static_assert(offsetof(seg_bin_group, high) == 0, "seg_bin_group.high");
+
+typedef struct seg_times {
+    uint32_t first;
+    uint32_t pad0;
+    uint64_t at;
+    uint64_t end;
+    uint64_t tail;
+} seg_times;
+_Static_assert(sizeof(seg_times) == 32, "seg_times");
+_Static_assert(offsetof(seg_times, first) == 0, "seg_times.first");
+_Static_assert(offsetof(seg_times, pad0) == 4, "seg_times.pad0");
+_Static_assert(offsetof(seg_times, at) == 8, "seg_times.at");
+_Static_assert(offsetof(seg_times, end) == 16, "seg_times.end");
+_Static_assert(offsetof(seg_times, tail) == 24, "seg_times.tail");
 
 typedef struct seg_edge {
     uint32_t to;

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/efg-tools/efg/efg"
+)
+
+// defaultError is that of --time trace, in parts of efg.ErrorUnit.
+const defaultError = 500
+
+// timeForHook turns the value of --time into what the hook is told, EFG_TIME:
+// "off", "stats", or "trace=" and the error in parts of efg.ErrorUnit.
+func timeForHook(s string) (string, error) {
+	mode, percent, given := strings.Cut(s, "=")
+	switch {
+	case s == "off" || s == "stats":
+		return s, nil
+	case mode != "trace":
+		return "", usageError("--time %s: want off, stats or trace[=ERROR]", s)
+	case !given:
+		return "trace=" + strconv.Itoa(defaultError), nil
+	}
+	x, err := strconv.ParseFloat(strings.TrimSuffix(percent, "%"), 64)
+	parts := math.Round(x / 100 * efg.ErrorUnit)
+	if err != nil || !(parts >= efg.MinError && parts <= efg.MaxError) {
+		return "", usageError("--time %s: want an error of 0.1 to 25 percent", s)
+	}
+	return "trace=" + strconv.Itoa(int(parts)), nil
+}

@@ -1,0 +1,16 @@
+package main
+
+import "testing"
+
+func TestTimeForHook(t *testing.T) {
+	for s, want := range map[string]string{
+		"off": "off", "stats": "stats", "trace": "trace=500", "trace=5": "trace=500", "trace=5%": "trace=500",
+		"trace=0.1": "trace=10", "trace=2.5%": "trace=250", "trace=25": "trace=2500",
+		"trace=0.05": "", "trace=26": "", "trace=": "", "trace=x": "", "trace=NaN": "", "stats=5": "", "": "",
+	} {
+		got, err := timeForHook(s)
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("%q: %q, %v; want %q", s, got, err, want)
+		}
+	}
+}

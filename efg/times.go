@@ -1,0 +1,237 @@
+package efg
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// ErrTimes is wrapped by all errors about traced times.
+var ErrTimes = errors.New("broken times")
+
+// Trace says how the times of a stream's events were recorded.
+type Trace struct {
+	// Error is the relative error of each interval, in parts of ErrorUnit.
+	Error uint32
+	// Begin is when the stream's clock began, CLOCK_MONOTONIC nanoseconds of the
+	// process's machine. The gap before the first event starts there.
+	Begin uint64
+}
+
+// Times are the times of a node's events: for each event the gap since the end of
+// the stream's event before, and the duration.
+type Times struct {
+	Gap, Dur TimeSeq
+}
+
+// Prefix returns the times of the first n events.
+func (t *Times) Prefix(n uint64) (*Times, error) {
+	gap, err := t.Gap.Prefix(n)
+	if err != nil {
+		return nil, err
+	}
+	dur, err := t.Dur.Prefix(n)
+	return &Times{gap, dur}, err
+}
+
+// TimeSeq is a sequence of codes, a byte each where they are small and not fine:
+//
+//	0 … 239    the bin
+//	240 … 247  bin (b - 240)<<8 + 240 + the byte that follows
+//	248        the bin in the two bytes that follow, low byte first
+//	249        a bin as above follows, and then the zigzag of Fine as a uvarint
+type TimeSeq struct {
+	n    uint64
+	code []byte
+}
+
+const (
+	timeBin2 = 240
+	timeBin3 = 248
+	timeFine = 249
+)
+
+// NewTimeSeq returns the sequence of the first n codes. It goes through them, and
+// keeps code.
+func NewTimeSeq(n uint64, code []byte) (TimeSeq, error) {
+	return (TimeSeq{n, code}).Prefix(n)
+}
+
+// Len is the number of codes.
+func (s TimeSeq) Len() uint64 { return s.n }
+
+// Code is the sequence as bytes; not to be changed.
+func (s TimeSeq) Code() []byte { return s.code }
+
+// Prefix returns the first n codes of s.
+func (s TimeSeq) Prefix(n uint64) (TimeSeq, error) {
+	if n > s.n {
+		return TimeSeq{}, fmt.Errorf("%w: %d codes, want %d", ErrTimes, s.n, n)
+	}
+	at := 0
+	for i := range n {
+		_, size := decodeTimeCode(s.code[at:])
+		if size <= 0 {
+			return TimeSeq{}, fmt.Errorf("%w: code ends after %d values of %d", ErrTimes, i, n)
+		}
+		at += size
+	}
+	return TimeSeq{n, s.code[:at]}, nil
+}
+
+// Append adds a code to the sequence.
+func (s *TimeSeq) Append(c TimeCode) {
+	s.code = AppendTimeCode(s.code, c)
+	s.n++
+}
+
+// Iter returns an iterator over the codes.
+func (s TimeSeq) Iter() TimeIter { return TimeIter{left: s.n, code: s.code} }
+
+// TimeIter goes through a TimeSeq.
+type TimeIter struct {
+	left uint64
+	code []byte
+}
+
+// Next returns the next code; false at the end.
+func (it *TimeIter) Next() (TimeCode, bool) {
+	if it.left == 0 {
+		return TimeCode{}, false
+	}
+	c, size := decodeTimeCode(it.code)
+	if size <= 0 {
+		it.left = 0
+		return c, false
+	}
+	it.code = it.code[size:]
+	it.left--
+	return c, true
+}
+
+// AppendTimeCode appends the bytes of a code.
+func AppendTimeCode(b []byte, c TimeCode) []byte {
+	if c.Fine != 0 {
+		b = append(b, timeFine)
+	}
+	switch bin := c.Bin; {
+	case bin < timeBin2:
+		b = append(b, byte(bin))
+	case bin < timeBin2+(timeBin3-timeBin2)<<8:
+		bin -= timeBin2
+		b = append(b, timeBin2+byte(bin>>8), byte(bin))
+	default:
+		b = append(b, timeBin3, byte(bin), byte(bin>>8))
+	}
+	if c.Fine != 0 {
+		b = binary.AppendUvarint(b, uint64(c.Fine)<<1^uint64(c.Fine>>63))
+	}
+	return b
+}
+
+// decodeTimeCode reads a code from the front of b; its size is 0 if there is none.
+func decodeTimeCode(b []byte) (c TimeCode, size int) {
+	if len(b) > 0 && b[0] < timeBin2 {
+		return TimeCode{Bin: uint32(b[0])}, 1
+	}
+	fine := len(b) > 0 && b[0] == timeFine
+	if fine {
+		size = 1
+	}
+	bin, n := decodeBin(b[size:])
+	if n == 0 {
+		return c, 0
+	}
+	c.Bin, size = bin, size+n
+	if fine {
+		z, n := binary.Uvarint(b[size:])
+		if n <= 0 {
+			return c, 0
+		}
+		c.Fine, size = int64(z>>1)^-int64(z&1), size+n
+	}
+	return c, size
+}
+
+func decodeBin(b []byte) (bin uint32, size int) {
+	switch {
+	case len(b) >= 1 && b[0] < timeBin2:
+		return uint32(b[0]), 1
+	case len(b) >= 2 && b[0] < timeBin3:
+		return timeBin2 + uint32(b[0]-timeBin2)<<8 + uint32(b[1]), 2
+	case len(b) >= 3 && b[0] == timeBin3:
+		return uint32(b[1]) | uint32(b[2])<<8, 3
+	}
+	return 0, 0
+}
+
+// DecodeTimes separates the codes of gaps and durations that a recorder writes
+// one after the other, as far as they go.
+func DecodeTimes(code []byte) *Times {
+	t := &Times{}
+	for {
+		gap, n := decodeTimeCode(code)
+		if n == 0 {
+			return t
+		}
+		dur, m := decodeTimeCode(code[n:])
+		if m == 0 {
+			return t
+		}
+		t.Gap.Append(gap)
+		t.Dur.Append(dur)
+		code = code[n+m:]
+	}
+}
+
+// Clock reconstructs when a stream's events started and ended.
+type Clock struct {
+	q     *Quantum
+	now   uint64
+	nodes []nodeClock
+}
+
+type nodeClock struct{ gap, dur TimeIter }
+
+// NewClock returns the clock of a stream with traced times. It begins at 0, at
+// Trace.Begin.
+func NewClock(s *Stream) (*Clock, error) {
+	if s.Trace == nil {
+		return nil, fmt.Errorf("%w: the stream has none", ErrTimes)
+	}
+	q, err := NewQuantum(s.Trace.Error)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %v", ErrTimes, err)
+	}
+	c := &Clock{q: q, nodes: make([]nodeClock, len(s.Nodes))}
+	for i := range s.Nodes {
+		t := s.Nodes[i].Times
+		if t == nil {
+			return nil, fmt.Errorf("%w: node %d has none", ErrTimes, i)
+		}
+		c.nodes[i] = nodeClock{t.Gap.Iter(), t.Dur.Iter()}
+	}
+	return c, nil
+}
+
+// Next takes the stream's next event, which is at a node, and returns its start
+// and its end.
+func (c *Clock) Next(node uint32) (start, end uint64, err error) {
+	n := &c.nodes[node]
+	gap, ok1 := n.gap.Next()
+	dur, ok2 := n.dur.Next()
+	if !ok1 || !ok2 {
+		return 0, 0, fmt.Errorf("%w: node %d has no more", ErrTimes, node)
+	}
+	g, err := c.q.Value(gap)
+	if err != nil {
+		return 0, 0, err
+	}
+	d, err := c.q.Value(dur)
+	if err != nil {
+		return 0, 0, err
+	}
+	start = c.now + g
+	c.now = start + d
+	return start, c.now, nil
+}
