@@ -95,25 +95,23 @@ func recorder(b *bench) error {
 		return err
 	}
 	fmt.Printf("\n## The recorder alone\n\nProcessor time per event, ns, and growth of the segment after the first rounds (bench/core/bench.c).\n\n")
-	fmt.Println("| shape | no times | time statistics | bytes per event |")
-	fmt.Println("|---|---:|---:|---:|")
-	type row struct{ off, stats, bytes []float64 }
+	fmt.Println("| shape | no times | time statistics | each call's times | bytes per event | with each call's times |")
+	fmt.Println("|---|---:|---:|---:|---:|---:|")
+	modes := []string{"off", "stats", "trace=500"}
+	type row struct{ ns, bytes map[string][]float64 }
 	rows := map[string]*row{}
 	var order []string
 	for range b.pairs {
-		for _, mode := range []string{"off", "stats"} {
+		for _, mode := range modes {
 			if err := runRecorder(b.dir, mode, []string{exe, "2000000"}, func(shape string, ns, bytes float64) {
 				r := rows[shape]
 				if r == nil {
-					r = &row{}
+					r = &row{map[string][]float64{}, map[string][]float64{}}
 					rows[shape] = r
 					order = append(order, shape)
 				}
-				if mode == "off" {
-					r.off, r.bytes = append(r.off, ns), append(r.bytes, bytes)
-				} else {
-					r.stats = append(r.stats, ns)
-				}
+				r.ns[mode] = append(r.ns[mode], ns)
+				r.bytes[mode] = append(r.bytes[mode], bytes)
 			}); err != nil {
 				return err
 			}
@@ -121,7 +119,8 @@ func recorder(b *bench) error {
 	}
 	for _, s := range order {
 		r := rows[s]
-		fmt.Printf("| %s | %.1f | %.1f | %.3f |\n", s, median(r.off), median(r.stats), median(r.bytes))
+		fmt.Printf("| %s | %.1f | %.1f | %.1f | %.3f | %.3f |\n", s, median(r.ns[modes[0]]), median(r.ns[modes[1]]),
+			median(r.ns[modes[2]]), median(r.bytes[modes[0]]), median(r.bytes[modes[2]]))
 	}
 	return nil
 }
