@@ -147,6 +147,19 @@ func (r *recorder) value(s string) uint64 {
 	return uint64(v)
 }
 
+// lastNode is the node of thread 0's last event.
+func (r *recorder) lastNode() int {
+	r.t.Helper()
+	node := -1
+	for e, err := range r.process().Events(0, Options{}) {
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		node = e.Node()
+	}
+	return node
+}
+
 // process returns what was recorded.
 func (r *recorder) process() *Process {
 	r.t.Helper()

@@ -131,6 +131,49 @@ func TestJSONArraysOfRequests(t *testing.T) {
 	})
 }
 
+// What a status does not tell is told from the posting call, also where that
+// call's arguments are demoted.
+func TestJSONStatusesAsPosted(t *testing.T) {
+	const (
+		as    = "status.source=EFG_AS_POSTED status.tag=EFG_AS_POSTED "
+		whole = as + "status.bytes=EFG_AS_POSTED"
+	)
+	r := newRecorder(t)
+	r.calls(`
+		MPI_Irecv count=4 datatype=MPI_INT source=1 tag=7 comm=MPI_COMM_WORLD request=0
+		MPI_Wait request=@0.0 ` + whole + `
+		MPI_Irecv count=4 datatype=MPI_INT source=1 tag=7 comm=MPI_COMM_WORLD request=0
+		MPI_Test request=@0.0 flag=1 ` + as + `status.bytes=6
+		MPI_Irecv count=8 datatype=MPI_INT source=MPI_ANY_SOURCE tag=7 comm=MPI_COMM_WORLD request=0
+		MPI_Waitany count=1 array_of_requests=[@3.0] index=0 status.source=3 status.tag=7 status.bytes=EFG_AS_POSTED
+		MPI_Imrecv count=2 datatype=MPI_INT message=@9.0 request=0
+		MPI_Testany count=1 array_of_requests=[@5.0] index=0 flag=1 status.source=3 status.tag=7 status.bytes=EFG_AS_POSTED
+		MPI_Recv_init count=4 datatype=MPI_INT source=1 tag=7 comm=MPI_COMM_WORLD request=0
+		MPI_Start request=@7.0
+		MPI_Wait request=@7.0 ` + whole + `
+	`)
+	for i := range 40 {
+		r.call(0, fmt.Sprintf("MPI_Irecv count=%d datatype=MPI_INT source=%d tag=7 comm=MPI_COMM_WORLD request=0 site=#5", 100+i, i%20))
+		r.call(0, fmt.Sprintf("MPI_Wait request=@%d.0 %s site=#6", r.lastNode(), whole))
+	}
+	p := r.process()
+	got := lines(t, p, 0, Options{}, (*Event).AppendJSON)
+	for at, want := range map[int]string{
+		1: `"source":1,"tag":7,"count":4`, 3: `"flag":1,"source":1,"tag":7,"bytes":6`, 5: `"index":0,"source":3,"tag":7,"count":8`,
+		7: `"index":0,"flag":1,"source":3,"tag":7,"count":2`, 10: `"source":1,"tag":7,"count":4`,
+	} {
+		if !strings.Contains(got[at], `"out":{`+want+`}`) {
+			t.Errorf("event %d is %s, want %s", at, got[at], want)
+		}
+	}
+	for i := range 40 {
+		want := fmt.Sprintf(`"out":{"source":%d,"tag":7,"count":%d}`, i%20, 100+i)
+		if at := 12 + 2*i; !strings.Contains(got[at], want) {
+			t.Errorf("event %d is %s, want %s", at, got[at], want)
+		}
+	}
+}
+
 func TestJSONPersistentRequests(t *testing.T) {
 	r := newRecorder(t)
 	r.calls(`

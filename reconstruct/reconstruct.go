@@ -163,6 +163,9 @@ func (e *Event) window(next *uint64, to uint64, yield func(*Event, error) bool) 
 		e.node = &e.stream.nodes[e.number]
 		if e.node.tracked == 0 && !follow {
 			if seq == *next {
+				if e.track.partial && !e.known() {
+					return true
+				}
 				*next++
 				if !yield(e, nil) {
 					return false

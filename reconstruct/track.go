@@ -244,7 +244,7 @@ func (p *Process) isPersistent(w uint64) bool {
 func (t *tracker) postedWith(w uint64) (posted, bool) {
 	n := t.stream.process.issuer(w)
 	if n == nil || !n.receive.posts {
-		return posted{}, false
+		return posted{signature.Absent, signature.Absent, signature.Absent, 0, false}, false
 	}
 	if p, ok := t.posted[w]; ok {
 		return p, true
@@ -300,6 +300,18 @@ func (t *tracker) statusOf(source, tag, bytes, datatype uint64) status {
 	case bytes%size == 0:
 		s.count, s.whole = bytes/size, true
 	}
+	return s
+}
+
+// sizeAsPosted is the status of a receive that got as much as it asked for.
+func (t *tracker) sizeAsPosted(source, tag uint64, p posted) status {
+	size, ok := t.stream.process.names.TypeSize(p.datatype)
+	if ok && p.counted {
+		return t.statusOf(source, tag, size*p.count, p.datatype)
+	}
+	s := t.statusOf(source, tag, signature.Absent, p.datatype)
+	s.count, s.whole = p.count, p.counted
+	s.known = s.known || p.counted
 	return s
 }
 

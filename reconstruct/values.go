@@ -122,15 +122,29 @@ func (e *Event) oneStatus(f *field) status {
 	case f.datatype != 0:
 		datatype = e.Word(f.datatype)
 	case e.node.requests != 0:
-		position := 0
-		if e.node.index != 0 {
-			position = int(e.Word(e.node.index))
-		}
-		if p, ok := e.track.postedWith(e.Request(position)); ok {
-			datatype = p.datatype
-		}
+		return e.receivedStatus(source, tag, bytes)
 	}
 	return e.track.statusOf(source, tag, bytes, datatype)
+}
+
+// receivedStatus completes the status of the current event's only completion, of
+// a receive, with what that was posted with.
+func (e *Event) receivedStatus(source, tag, bytes uint64) status {
+	position := 0
+	if e.node.index != 0 {
+		position = int(e.Word(e.node.index))
+	}
+	p, _ := e.track.postedWith(e.Request(position))
+	if source == wordAsPosted {
+		source = p.source
+	}
+	if tag == wordAsPosted {
+		tag = p.tag
+	}
+	if bytes == wordAsPosted {
+		return e.track.sizeAsPosted(source, tag, p)
+	}
+	return e.track.statusOf(source, tag, bytes, p.datatype)
 }
 
 var (

@@ -273,7 +273,15 @@ uint64_t bk_vec_fstrings(bk_thread *b, unsigned word, const char *s, int64_t n, 
 
 /* ---- requests (back_request.c) ---- */
 
+/* BK_WILD: the posting call does not tell the source and tag of what comes. */
 enum bk_request_flags { BK_PERSISTENT = 1, BK_ACTIVE = 2, BK_RECV = 4, BK_WILD = 8 };
+
+/* Nothing comes from MPI_PROC_NULL, and what the status says then differs
+ * between libraries. */
+static inline unsigned bk_wild(int64_t source, int64_t tag)
+{
+    return source == MPI_ANY_SOURCE || source == MPI_PROC_NULL || tag == MPI_ANY_TAG ? BK_WILD : 0;
+}
 
 /* A live request, as found. */
 typedef struct bk_request {

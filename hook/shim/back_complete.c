@@ -174,21 +174,21 @@ bool bk_many_recv(const bk_many *m, int64_t i)
 
 /* Does the status of the request at this position tell what the posting call
  * does not? */
-static inline bool telling(const bk_many *m, int64_t at, const MPI_Status *s)
+static inline bool telling(const bk_thread *b, const bk_many *m, int64_t at, const MPI_Status *s)
 {
     if (!bk_many_recv(m, at)) return false;
     const bk_request *r = &m->l->r[at];
-    return (r->flags & BK_WILD) || bk_status_bytes(s) != r->bytes;
+    return (r->flags & BK_WILD) || bk_status_bytes(s) != r->bytes || !bk_follows(b, s, r);
 }
 
 /* Position among the statuses, source, tag, bytes: of the statuses from the
  * first one on that tell something. */
-static int64_t list_statuses(const bk_many *m, const MPI_Status *s, const uint64_t *pos,
-                             int64_t first, int64_t n, uint64_t *out)
+static int64_t list_statuses(const bk_thread *b, const bk_many *m, const MPI_Status *s,
+                             const uint64_t *pos, int64_t first, int64_t n, uint64_t *out)
 {
     int64_t k = 0;
     for (int64_t i = first; i < n; i++) {
-        if (!telling(m, pos ? (int64_t)pos[i] : i, &s[i])) continue;
+        if (!telling(b, m, pos ? (int64_t)pos[i] : i, &s[i])) continue;
         out[k] = (uint64_t)i;
         bk_status_words(out + k + 1, &s[i]);
         k += 4;
@@ -202,11 +202,11 @@ uint64_t bk_many_status_word(bk_thread *b, const bk_many *m, unsigned word, cons
     if (!m->recv || !statuses || bk_statuses_ignored(b, statuses)) return K(EFG_AS_POSTED);
     const MPI_Status *s = statuses;
     int64_t first = 0;
-    while (first < n && !telling(m, pos ? (int64_t)pos[first] : first, &s[first])) first++;
+    while (first < n && !telling(b, m, pos ? (int64_t)pos[first] : first, &s[first])) first++;
     if (first == n) return K(EFG_AS_POSTED);
     uint64_t *out = bk_scratch(b, 4 * (size_t)(n - first));
     if (!out) return EFG_ABSENT;
-    return bk_vec(b, word, out, list_statuses(m, s, pos, first, n, out));
+    return bk_vec(b, word, out, list_statuses(b, m, s, pos, first, n, out));
 }
 
 /* ---- after the call ---- */

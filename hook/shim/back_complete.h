@@ -33,6 +33,23 @@ static inline void bk_status_absent(uint64_t *w)
     w[0] = w[1] = w[2] = EFG_ABSENT;
 }
 
+/* May a reader take what the status of a receive tells from the call that posted
+ * it, if that is the same? It follows the requests of one thread. */
+static inline bool bk_follows(const bk_thread *b, const MPI_Status *s, const bk_request *r)
+{
+    return (r->id >> 50 & 0xfff) == b->t->thread && !bk_status_cancelled(s);
+}
+
+/* The words of the status of a completed receive. */
+static inline void bk_receive_words(const bk_thread *b, uint64_t *w, const void *status,
+                                    const bk_request *r)
+{
+    bk_status_words(w, status);
+    if (bk_unlikely(!bk_follows(b, status, r))) return;
+    if (!(r->flags & BK_WILD)) w[0] = w[1] = K(EFG_AS_POSTED);
+    if (w[2] == r->bytes) w[2] = K(EFG_AS_POSTED);
+}
+
 /* Settles the request after the event was recorded. done: the call said so.
  * now: the handle after the call, which tells where the call failed. */
 void bk_one_end(const bk_one *o, bool done, bool failed, uint64_t now);

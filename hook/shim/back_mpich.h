@@ -13,6 +13,8 @@ static inline uint64_t bk_status_bytes(const MPI_Status *s)
     return (uint64_t)((uint32_t)s->count_hi_and_cancelled >> 1) << 32 | (uint32_t)s->count_lo;
 }
 
+static inline bool bk_status_cancelled(const MPI_Status *s) { return s->count_hi_and_cancelled & 1; }
+
 /* Handles carry their kind: bits 30-31 say how the object is allocated
  * (1: built in), bits 26-29 what it is. Only built-in requests are shared. */
 static inline int bk_maybe_shared(uint64_t key) { return ((uint32_t)key >> 30) == 1; }

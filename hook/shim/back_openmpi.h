@@ -7,6 +7,7 @@
 /* Bytes received, as MPI_Get_count with MPI_BYTE would say. The field has been
  * at this place since Open MPI 1.5. */
 static inline uint64_t bk_status_bytes(const MPI_Status *s) { return s->_ucount; }
+static inline bool bk_status_cancelled(const MPI_Status *s) { return s->_cancelled != 0; }
 
 /* May this request handle belong to several live requests at once? Operations
  * that complete at once return one static request object; which objects those

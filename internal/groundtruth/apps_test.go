@@ -33,6 +33,7 @@ var apps = []app{
 	{source: "c/loops.c"},
 	{source: "c/persistent.c"},
 	{source: "c/eager.c"},
+	{source: "c/posted.c"},
 	{source: "c/coll.c"},
 	{source: "c/icoll.c"},
 	{source: "c/neigh.c"},

@@ -134,9 +134,9 @@ func (x *body) result(i int, found, expr string) {
 	x.fail = append(x.fail, fmt.Sprintf("w[%d] = EFG_ABSENT;", i))
 }
 
-// statusResult sets the three words of a status.
-func (x *body) statusResult(i int, found, status string) {
-	s := fmt.Sprintf("bk_status_words(w + %d, %s);", i, status)
+// statusResult sets the three words of a status by a call of C.
+func (x *body) statusResult(i int, found, call string) {
+	s := call + ";"
 	if found != "" {
 		s = fmt.Sprintf("if (%s) %s else bk_status_absent(w + %d);", found, s, i)
 	}

@@ -37,7 +37,8 @@ func (x *body) first(names ...string) *signature.Param {
 	return nil
 }
 
-// posted is how many bytes a receive takes, and the flag for wildcards.
+// posted is how many bytes a receive takes, and the flag for one that does not
+// tell its source and tag.
 func (x *body) posted() (bytes, wild string) {
 	count := x.value(x.first("recvcount", "count"))
 	typ := x.value(x.first("recvtype", "datatype"))
@@ -49,7 +50,7 @@ func (x *body) posted() (bytes, wild string) {
 	if source == nil {
 		return bytes, " | BK_WILD" // of a matched message: the posting call does not tell
 	}
-	return bytes, fmt.Sprintf(" | (%s == MPI_ANY_SOURCE || %s == MPI_ANY_TAG ? BK_WILD : 0)", x.value(source), x.value(tag))
+	return bytes, fmt.Sprintf(" | bk_wild(%s, %s)", x.value(source), x.value(tag))
 }
 
 // which is the set of requests that a call completes or asks for, "" if none.
@@ -156,11 +157,12 @@ func (x *body) statusOf(i int, q *signature.Param) {
 	}
 	if x.which() == "one" {
 		x.in("void *const %s = bk_one_status(b, &one, %s);", name, q.Name)
-		x.statusResult(i, found+"one.recv", name)
+		x.statusResult(i, found+"one.recv", fmt.Sprintf("bk_receive_words(b, w + %d, %s, &one.r)", i, name))
 		return
 	}
 	x.in("void *const %s = bk_many_status(b, &many, %s);", name, q.Name)
-	x.statusResult(i, found+"bk_many_recv(&many, position)", name)
+	x.statusResult(i, found+"bk_many_recv(&many, position)",
+		fmt.Sprintf("bk_receive_words(b, w + %d, %s, &many.l->r[position])", i, name))
 }
 
 // statusesOf is the array of statuses of a call that completes several.

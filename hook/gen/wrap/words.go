@@ -18,7 +18,7 @@ func (x *body) word(i int) error {
 		// The first word of a status stands for all three.
 	case x.completion(i, q):
 	case q.Kind == signature.Status:
-		x.statusResult(i, x.found(), x.status(q))
+		x.statusResult(i, x.found(), fmt.Sprintf("bk_status_words(w + %d, %s)", i, x.status(q)))
 	case q.Kind == signature.FStatus:
 		x.result(i, x.found(), "bk_status_bytes("+x.status(q)+")")
 	case q.Kind == signature.Statuses:

@@ -390,7 +390,7 @@ static int efg_MPI_Irecv(const void *buf, int count, MPI_Datatype datatype, int 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, b->t->slots, posted, BK_ACTIVE | BK_RECV | (source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG ? BK_WILD : 0));
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, posted, BK_ACTIVE | BK_RECV | bk_wild(source, tag));
     efg_leave(b->t);
     return rc;
 }
@@ -420,7 +420,7 @@ static int efg_MPI_Irecv_c(const void *buf, MPI_Count count, MPI_Datatype dataty
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, b->t->slots, posted, BK_ACTIVE | BK_RECV | (source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG ? BK_WILD : 0));
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, posted, BK_ACTIVE | BK_RECV | bk_wild(source, tag));
     efg_leave(b->t);
     return rc;
 }
@@ -571,7 +571,7 @@ static int efg_MPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype se
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, b->t->slots, posted, BK_ACTIVE | BK_RECV | (source == MPI_ANY_SOURCE || recvtag == MPI_ANY_TAG ? BK_WILD : 0));
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, posted, BK_ACTIVE | BK_RECV | bk_wild(source, recvtag));
     efg_leave(b->t);
     return rc;
 }
@@ -606,7 +606,7 @@ static int efg_MPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, b->t->slots, posted, BK_ACTIVE | BK_RECV | (source == MPI_ANY_SOURCE || recvtag == MPI_ANY_TAG ? BK_WILD : 0));
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, posted, BK_ACTIVE | BK_RECV | bk_wild(source, recvtag));
     efg_leave(b->t);
     return rc;
 }
@@ -638,7 +638,7 @@ static int efg_MPI_Isendrecv_replace(const void *buf, int count, MPI_Datatype da
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, b->t->slots, posted, BK_ACTIVE | BK_RECV | (source == MPI_ANY_SOURCE || recvtag == MPI_ANY_TAG ? BK_WILD : 0));
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, posted, BK_ACTIVE | BK_RECV | bk_wild(source, recvtag));
     efg_leave(b->t);
     return rc;
 }
@@ -670,7 +670,7 @@ static int efg_MPI_Isendrecv_replace_c(const void *buf, MPI_Count count, MPI_Dat
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, b->t->slots, posted, BK_ACTIVE | BK_RECV | (source == MPI_ANY_SOURCE || recvtag == MPI_ANY_TAG ? BK_WILD : 0));
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, posted, BK_ACTIVE | BK_RECV | bk_wild(source, recvtag));
     efg_leave(b->t);
     return rc;
 }
@@ -927,7 +927,7 @@ static int efg_MPI_Precv_init(const void *buf, int partitions, MPI_Count count, 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, b->t->slots, posted, BK_PERSISTENT | BK_RECV | (source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG ? BK_WILD : 0));
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, posted, BK_PERSISTENT | BK_RECV | bk_wild(source, tag));
     efg_leave(b->t);
     return rc;
 }
@@ -1069,7 +1069,7 @@ static int efg_MPI_Recv_init(const void *buf, int count, MPI_Datatype datatype, 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, b->t->slots, posted, BK_PERSISTENT | BK_RECV | (source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG ? BK_WILD : 0));
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, posted, BK_PERSISTENT | BK_RECV | bk_wild(source, tag));
     efg_leave(b->t);
     return rc;
 }
@@ -1099,7 +1099,7 @@ static int efg_MPI_Recv_init_c(const void *buf, MPI_Count count, MPI_Datatype da
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(*request), request, made, b->t->slots, posted, BK_PERSISTENT | BK_RECV | (source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG ? BK_WILD : 0));
+        bk_request_add(BK_KEY(*request), request, made, b->t->slots, posted, BK_PERSISTENT | BK_RECV | bk_wild(source, tag));
     efg_leave(b->t);
     return rc;
 }
@@ -1139,7 +1139,7 @@ static int efg_MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         w[4] = *flag != 0;
-        if (*flag != 0 && one.recv) bk_status_words(w + 5, status_v); else bk_status_absent(w + 5);
+        if (*flag != 0 && one.recv) bk_receive_words(b, w + 5, status_v, &one.r); else bk_status_absent(w + 5);
     } else {
         bk_failed(w, rc);
         w[4] = EFG_ABSENT;
@@ -1197,7 +1197,7 @@ static int efg_MPI_Request_get_status_any(int count, const MPI_Request *array_of
         if (*flag != 0) position = bk_position(b, &many, *index);
         w[5] = *flag != 0 ? (uint64_t)(position < 0 ? K(MPI_UNDEFINED) : (uint64_t)position) : EFG_ABSENT;
         w[6] = *flag != 0;
-        if (*flag != 0 && bk_many_recv(&many, position)) bk_status_words(w + 7, status_v); else bk_status_absent(w + 7);
+        if (*flag != 0 && bk_many_recv(&many, position)) bk_receive_words(b, w + 7, status_v, &many.l->r[position]); else bk_status_absent(w + 7);
     } else {
         bk_failed(w, rc);
         w[5] = EFG_ABSENT;
@@ -1733,7 +1733,7 @@ static int efg_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         w[4] = *flag != 0;
-        if (*flag != 0 && one.recv) bk_status_words(w + 5, status_v); else bk_status_absent(w + 5);
+        if (*flag != 0 && one.recv) bk_receive_words(b, w + 5, status_v, &one.r); else bk_status_absent(w + 5);
     } else {
         bk_failed(w, rc);
         w[4] = EFG_ABSENT;
@@ -1792,7 +1792,7 @@ static int efg_MPI_Testany(int count, MPI_Request *array_of_requests, int *index
         if (*flag != 0) position = bk_position(b, &many, *index);
         w[5] = *flag != 0 ? (uint64_t)(position < 0 ? K(MPI_UNDEFINED) : (uint64_t)position) : EFG_ABSENT;
         w[6] = *flag != 0;
-        if (*flag != 0 && bk_many_recv(&many, position)) bk_status_words(w + 7, status_v); else bk_status_absent(w + 7);
+        if (*flag != 0 && bk_many_recv(&many, position)) bk_receive_words(b, w + 7, status_v, &many.l->r[position]); else bk_status_absent(w + 7);
     } else {
         bk_failed(w, rc);
         w[5] = EFG_ABSENT;
@@ -1855,7 +1855,7 @@ static int efg_MPI_Wait(MPI_Request *request, MPI_Status *status)
     const int rc = real(request, status_v);
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
-        if (one.recv) bk_status_words(w + 4, status_v); else bk_status_absent(w + 4);
+        if (one.recv) bk_receive_words(b, w + 4, status_v, &one.r); else bk_status_absent(w + 4);
     } else {
         bk_failed(w, rc);
         bk_status_absent(w + 4);
@@ -1910,7 +1910,7 @@ static int efg_MPI_Waitany(int count, MPI_Request *array_of_requests, int *index
     if (bk_likely(rc == MPI_SUCCESS)) {
         position = bk_position(b, &many, *index);
         w[5] = position < 0 ? K(MPI_UNDEFINED) : (uint64_t)position;
-        if (bk_many_recv(&many, position)) bk_status_words(w + 6, status_v); else bk_status_absent(w + 6);
+        if (bk_many_recv(&many, position)) bk_receive_words(b, w + 6, status_v, &many.l->r[position]); else bk_status_absent(w + 6);
     } else {
         bk_failed(w, rc);
         w[5] = EFG_ABSENT;

@@ -432,7 +432,7 @@ static __attribute__((noinline)) void f_MPI_Irecv(const unsigned how, void *cons
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, posted, BK_ACTIVE | BK_RECV | (source_v == MPI_ANY_SOURCE || tag_v == MPI_ANY_TAG ? BK_WILD : 0));
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, posted, BK_ACTIVE | BK_RECV | bk_wild(source_v, tag_v));
     efg_leave(b->t);
 }
 
@@ -593,7 +593,7 @@ static __attribute__((noinline)) void f_MPI_Isendrecv(const unsigned how, void *
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, posted, BK_ACTIVE | BK_RECV | (source_v == MPI_ANY_SOURCE || recvtag_v == MPI_ANY_TAG ? BK_WILD : 0));
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, posted, BK_ACTIVE | BK_RECV | bk_wild(source_v, recvtag_v));
     efg_leave(b->t);
 }
 
@@ -648,7 +648,7 @@ static __attribute__((noinline)) void f_MPI_Isendrecv_replace(const unsigned how
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, posted, BK_ACTIVE | BK_RECV | (source_v == MPI_ANY_SOURCE || recvtag_v == MPI_ANY_TAG ? BK_WILD : 0));
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, posted, BK_ACTIVE | BK_RECV | bk_wild(source_v, recvtag_v));
     efg_leave(b->t);
 }
 
@@ -965,7 +965,7 @@ static __attribute__((noinline)) void f_MPI_Precv_init(const unsigned how, void 
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, posted, BK_PERSISTENT | BK_RECV | (source_v == MPI_ANY_SOURCE || tag_v == MPI_ANY_TAG ? BK_WILD : 0));
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, posted, BK_PERSISTENT | BK_RECV | bk_wild(source_v, tag_v));
     efg_leave(b->t);
 }
 
@@ -1148,7 +1148,7 @@ static __attribute__((noinline)) void f_MPI_Recv_init(const unsigned how, void *
     }
     const uint64_t made = efg_record(b->t);
     if (made)
-        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, posted, BK_PERSISTENT | BK_RECV | (source_v == MPI_ANY_SOURCE || tag_v == MPI_ANY_TAG ? BK_WILD : 0));
+        bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, posted, BK_PERSISTENT | BK_RECV | bk_wild(source_v, tag_v));
     efg_leave(b->t);
 }
 
@@ -1213,7 +1213,7 @@ static __attribute__((noinline)) void f_MPI_Request_get_status(const unsigned ho
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         w[4] = bk_fint(flag, 4) != 0;
-        if (bk_fint(flag, 4) != 0 && one.recv) bk_status_words(w + 5, status_v); else bk_status_absent(w + 5);
+        if (bk_fint(flag, 4) != 0 && one.recv) bk_receive_words(b, w + 5, status_v, &one.r); else bk_status_absent(w + 5);
     } else {
         bk_failed(w, rc);
         w[4] = EFG_ABSENT;
@@ -1291,7 +1291,7 @@ static __attribute__((noinline)) void f_MPI_Request_get_status_any(const unsigne
         if (bk_fint(flag, 4) != 0) position = bk_position(b, &many, bk_fint(index, 4));
         w[5] = bk_fint(flag, 4) != 0 ? (uint64_t)(position < 0 ? K(MPI_UNDEFINED) : (uint64_t)position) : EFG_ABSENT;
         w[6] = bk_fint(flag, 4) != 0;
-        if (bk_fint(flag, 4) != 0 && bk_many_recv(&many, position)) bk_status_words(w + 7, status_v); else bk_status_absent(w + 7);
+        if (bk_fint(flag, 4) != 0 && bk_many_recv(&many, position)) bk_receive_words(b, w + 7, status_v, &many.l->r[position]); else bk_status_absent(w + 7);
     } else {
         bk_failed(w, rc);
         w[5] = EFG_ABSENT;
@@ -1824,7 +1824,7 @@ static __attribute__((noinline)) void f_MPI_Test(const unsigned how, void *const
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         w[4] = bk_fint(flag, 4) != 0;
-        if (bk_fint(flag, 4) != 0 && one.recv) bk_status_words(w + 5, status_v); else bk_status_absent(w + 5);
+        if (bk_fint(flag, 4) != 0 && one.recv) bk_receive_words(b, w + 5, status_v, &one.r); else bk_status_absent(w + 5);
     } else {
         bk_failed(w, rc);
         w[4] = EFG_ABSENT;
@@ -1903,7 +1903,7 @@ static __attribute__((noinline)) void f_MPI_Testany(const unsigned how, void *co
         if (bk_fint(flag, 4) != 0) position = bk_position(b, &many, bk_fint(index, 4));
         w[5] = bk_fint(flag, 4) != 0 ? (uint64_t)(position < 0 ? K(MPI_UNDEFINED) : (uint64_t)position) : EFG_ABSENT;
         w[6] = bk_fint(flag, 4) != 0;
-        if (bk_fint(flag, 4) != 0 && bk_many_recv(&many, position)) bk_status_words(w + 7, status_v); else bk_status_absent(w + 7);
+        if (bk_fint(flag, 4) != 0 && bk_many_recv(&many, position)) bk_receive_words(b, w + 7, status_v, &many.l->r[position]); else bk_status_absent(w + 7);
     } else {
         bk_failed(w, rc);
         w[5] = EFG_ABSENT;
@@ -1985,7 +1985,7 @@ static __attribute__((noinline)) void f_MPI_Wait(const unsigned how, void *const
     const int rc = *ierr;
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
-        if (one.recv) bk_status_words(w + 4, status_v); else bk_status_absent(w + 4);
+        if (one.recv) bk_receive_words(b, w + 4, status_v, &one.r); else bk_status_absent(w + 4);
     } else {
         bk_failed(w, rc);
         bk_status_absent(w + 4);
@@ -2060,7 +2060,7 @@ static __attribute__((noinline)) void f_MPI_Waitany(const unsigned how, void *co
     if (bk_likely(rc == MPI_SUCCESS)) {
         position = bk_position(b, &many, bk_fint(index, 4));
         w[5] = position < 0 ? K(MPI_UNDEFINED) : (uint64_t)position;
-        if (bk_many_recv(&many, position)) bk_status_words(w + 6, status_v); else bk_status_absent(w + 6);
+        if (bk_many_recv(&many, position)) bk_receive_words(b, w + 6, status_v, &many.l->r[position]); else bk_status_absent(w + 6);
     } else {
         bk_failed(w, rc);
         w[5] = EFG_ABSENT;
