@@ -14,60 +14,144 @@ import (
 // number, order or grouping. Memory is bounded by the parts' indexes and the
 // result's shared tables.
 func MergeRuns(path string, parts []string) error {
+	return writeFile(path, func(w io.Writer) error { return EncodeMerged(w, parts) })
+}
+
+// EncodeMerged writes the content of a run file of what is in several. The
+// errors about parts are PartError, DifferentError and DuplicateError.
+func EncodeMerged(w io.Writer, parts []string) error { return merge(w, parts, false) }
+
+// EncodeMergedPart writes the content of a run file that is to be merged with
+// others, as EncodePart does.
+func EncodeMergedPart(w io.Writer, parts []string) error { return merge(w, parts, true) }
+
+func merge(w io.Writer, parts []string, part bool) error {
 	if len(parts) == 0 {
 		return errors.New("nothing to merge")
 	}
 	cache := newBlockCache(mergeCacheSize)
 	runs := make([]*Run, len(parts))
-	for i, part := range parts {
-		r, err := openLazily(part)
+	for i, path := range parts {
+		r, err := openLazily(path)
 		if err != nil {
-			return err
+			return &PartError{path, err}
 		}
-		r.cache = cache
+		r.cache, r.times.limit = cache, 1
 		runs[i] = r
 	}
-	return writeFile(path, func(w io.Writer) error { return encodeMerged(w, runs) })
+	meta, err := mergeMeta(runs, parts)
+	if err != nil {
+		return err
+	}
+	var sources []source
+	for k, r := range runs {
+		for i := range r.Procs {
+			sources = append(sources, &fileSource{run: r, path: parts[k], proc: i})
+		}
+	}
+	if err := checkDuplicates(sources); err != nil {
+		return err
+	}
+	return pack(w, sources, meta, part)
 }
 
 // mergeCacheSize is how many values of the parts' blocks are kept: some 400 MB.
 const mergeCacheSize = 24 << 20
 
-// encodeMerged writes the content of a run file of several runs.
-func encodeMerged(w io.Writer, runs []*Run) error {
-	meta, err := mergeMeta(runs)
-	if err != nil {
-		return err
-	}
-	var sources []source
-	for _, r := range runs {
-		for i := range r.Procs {
-			sources = append(sources, &fileSource{run: r, proc: i})
-		}
-	}
-	return pack(w, sources, meta)
+// DifferentError says that two parts were recorded with different options, and
+// so are not of one launch.
+type DifferentError struct {
+	Parts [2]string
+	What  [2]string // the options of each
 }
 
-// mergeMeta joins what the parts say of the run as a whole. Command and tool are
-// those of the part that began first.
-func mergeMeta(runs []*Run) (Meta, error) {
-	first := slices.MinFunc(runs, func(a, b *Run) int {
-		x, y := &a.Meta, &b.Meta
-		return cmp.Or(cmp.Compare(x.Started, y.Started), slices.Compare(x.Command, y.Command), cmp.Compare(x.Tool, y.Tool))
-	})
-	meta := first.Meta
-	meta.Sites = nil
-	for _, r := range runs {
-		m := &r.Meta
-		if m.Time != meta.Time || m.Queries != meta.Queries || m.Buffers != meta.Buffers {
-			return meta, fmt.Errorf("parts were recorded with different options: times %q and %q, queries %v and %v, buffers %v and %v",
-				meta.Time, m.Time, meta.Queries, m.Queries, meta.Buffers, m.Buffers)
+func (e *DifferentError) Error() string {
+	return fmt.Sprintf("%s was recorded with %s, %s with %s", e.Parts[0], e.What[0], e.Parts[1], e.What[1])
+}
+
+// DuplicateError says that a process is in two parts.
+type DuplicateError struct {
+	Parts [2]string
+	Rank  int
+	Host  string
+	PID   int // 0: unknown
+}
+
+func (e *DuplicateError) Error() string {
+	return fmt.Sprintf("%s and %s have the same process, rank %d on %s", e.Parts[0], e.Parts[1], e.Rank, e.Host)
+}
+
+// checkDuplicates finds a process that was recorded once and is there twice:
+// two that started in the same nanosecond would otherwise be taken for ranks of
+// two launches.
+func checkDuplicates(sources []source) error {
+	type identity struct {
+		began int64
+		world uint64
+		rank  int
+		pid   int
+		host  string
+	}
+	seen := make(map[identity]*fileSource, len(sources))
+	for _, s := range sources {
+		s := s.(*fileSource)
+		p := s.info()
+		id := identity{p.began, p.World, p.Rank, p.PID, p.Host}
+		if p.Rank < 0 && p.PID == 0 || p.began == 0 {
+			continue // not told apart from others
 		}
-		meta.Ended = max(meta.Ended, m.Ended)
-		meta.Status = max(meta.Status, m.Status)
+		if other, ok := seen[id]; ok {
+			return &DuplicateError{[2]string{other.path, s.path}, p.Rank, p.Host, p.PID}
+		}
+		seen[id] = s
+	}
+	return nil
+}
+
+// Join joins what two parts say of a run as a whole, but for the callsites.
+// Command and tool are those of the part that began first.
+func (m *Meta) Join(o *Meta) {
+	first := m
+	if cmp.Or(cmp.Compare(m.Started, o.Started), slices.Compare(m.Command, o.Command), cmp.Compare(m.Tool, o.Tool)) > 0 {
+		first = o
+	}
+	m.Started, m.Command, m.Tool = first.Started, first.Command, first.Tool
+	m.Ended = max(m.Ended, o.Ended)
+	m.Status = max(m.Status, o.Status)
+}
+
+// options tells with which options a run was recorded.
+func (m *Meta) options() string {
+	s := "--time " + m.Time
+	if m.Queries {
+		s += " --queries"
+	}
+	if m.Buffers {
+		s += " --buffers"
+	}
+	return s
+}
+
+// CheckSame returns a DifferentError if two parts have different options.
+func (m *Meta) CheckSame(part string, o *Meta, other string) error {
+	if a, b := m.options(), o.options(); a != b {
+		return &DifferentError{[2]string{part, other}, [2]string{a, b}}
+	}
+	return nil
+}
+
+// mergeMeta joins what the parts say of the run.
+func mergeMeta(runs []*Run, parts []string) (Meta, error) {
+	meta := runs[0].Meta
+	meta.Sites = nil
+	for i, r := range runs {
+		if err := meta.CheckSame(parts[0], &r.Meta, parts[i]); err != nil {
+			return meta, err
+		}
+		meta.Join(&r.Meta)
 		sites, err := r.Sites()
 		if err != nil {
-			return meta, err
+			return meta, &PartError{parts[i], err}
 		}
 		meta.Sites = append(meta.Sites, sites...)
 		if len(meta.Sites) > 1<<16 {
@@ -109,16 +193,18 @@ func openLazily(path string) (*Run, error) {
 	if err == nil && !st.Mode().IsRegular() {
 		err = ErrNotEFG
 	}
-	var r *Run
-	if err == nil {
-		r, err = NewRun(lazyFile{path}, st.Size())
-	}
 	if err != nil {
-		var p *os.PathError
-		if errors.As(err, &p) {
-			return nil, err
-		}
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, withoutPath(err)
 	}
-	return r, nil
+	r, err := NewRun(lazyFile{path}, st.Size())
+	return r, withoutPath(err)
+}
+
+// withoutPath drops the path of an error of the file system.
+func withoutPath(err error) error {
+	var p *os.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
 }

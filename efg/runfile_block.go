@@ -101,8 +101,14 @@ type block struct {
 
 // readBlock reads and decodes a block.
 func readBlock(r io.ReaderAt, ref blockRef, section string) (*block, error) {
-	corrupt := func(cause error) (*block, error) {
-		return nil, &CorruptError{Section: section, Offset: ref.offset, Cause: cause}
+	_, b, err := readRawBlock(r, ref, section)
+	return b, err
+}
+
+// readRawBlock reads and decodes a block and returns its bytes, too.
+func readRawBlock(r io.ReaderAt, ref blockRef, section string) ([]byte, *block, error) {
+	corrupt := func(cause error) ([]byte, *block, error) {
+		return nil, nil, &CorruptError{Section: section, Offset: ref.offset, Cause: cause}
 	}
 	if ref.length < checksumSize+2 || ref.length > maxBlock {
 		return corrupt(errShort)
@@ -123,7 +129,7 @@ func readBlock(r io.ReaderAt, ref blockRef, section string) (*block, error) {
 	if err != nil {
 		return corrupt(err)
 	}
-	return &block{section: section, cols: cols, at: make([]int, len(cols))}, nil
+	return b, &block{section: section, cols: cols, at: make([]int, len(cols))}, nil
 }
 
 func decodeColumns(c *cursor) ([][]uint64, error) {
@@ -181,6 +187,14 @@ func (b *block) get(column int) uint64 {
 	v := b.cols[column][b.at[column]]
 	b.at[column]++
 	return v
+}
+
+// peek returns the next value of a column without taking it, 0 at its end.
+func (b *block) peek(column int) uint64 {
+	if column >= len(b.cols) || b.at[column] >= len(b.cols[column]) {
+		return 0
+	}
+	return b.cols[column][b.at[column]]
 }
 
 // below takes the next value of a column, which must be below limit.

@@ -155,7 +155,7 @@ func (rw *runWriter) indexColumns() columnSet {
 	}
 	rw.pieceColumns(&cols)
 	last := 0
-	for _, s := range rw.stats.table {
+	for _, s := range rw.stats {
 		cols.put(indexStatsFirst, uint64(s.first-last))
 		cols.put(indexStatsProcs, uint64(s.procs))
 		last = s.first

@@ -180,7 +180,13 @@ func (r *Run) blockTable(b *block, end uint64) {
 
 // read reads block n.
 func (r *Run) read(n int) (*block, error) {
-	return readBlock(r.r, r.blocks[n], fmt.Sprintf("%v block %d", r.blocks[n].kind, n))
+	_, b, err := r.readRaw(n)
+	return b, err
+}
+
+// readRaw reads block n and returns its bytes, too.
+func (r *Run) readRaw(n int) ([]byte, *block, error) {
+	return readRawBlock(r.r, r.blocks[n], fmt.Sprintf("%v block %d", r.blocks[n].kind, n))
 }
 
 // one reads the only block of a kind.

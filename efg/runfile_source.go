@@ -110,6 +110,8 @@ func (s *memorySource) units() ([]*unit, error) {
 	return units, nil
 }
 
+func (s *memorySource) hasTimes() bool { return true }
+
 func (s *memorySource) times() ([][]Node, error) {
 	var nodes [][]Node
 	for i := range s.proc.Streams {
@@ -117,6 +119,8 @@ func (s *memorySource) times() ([][]Node, error) {
 	}
 	return nodes, nil
 }
+
+func (s *memorySource) exact() bool { return true }
 
 func (s *memorySource) hash() uint64 {
 	if s.proc.Sum != nil {
@@ -154,9 +158,21 @@ func findSites(sites []Site, procs []*Process) []Site {
 	return sites
 }
 
+// PartError says that a part of a run, a file that is to be merged, cannot be
+// read.
+type PartError struct {
+	Part  string
+	Cause error
+}
+
+func (e *PartError) Error() string { return e.Part + ": " + e.Cause.Error() }
+
+func (e *PartError) Unwrap() error { return e.Cause }
+
 // fileSource is a process of a run file that is to be packed with others.
 type fileSource struct {
 	run  *Run
+	path string // of the file
 	proc int
 	rank int
 }
@@ -173,13 +189,21 @@ func (s *fileSource) info() *ProcInfo {
 
 func (s *fileSource) open(rank int) { s.rank = rank }
 
+// failed says which file an error is about.
+func (s *fileSource) failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &PartError{s.path, err}
+}
+
 func (s *fileSource) keys() ([]shapeKey, error) {
 	info := &s.run.Procs[s.proc]
 	key, err := s.run.pieceKey(info.defs)
 	keys := []shapeKey{key}
 	for j := range info.Streams {
 		if err != nil {
-			return nil, err
+			return nil, s.failed(err)
 		}
 		key, err = s.run.pieceKey(info.Streams[j].piece)
 		keys = append(keys, key)
@@ -190,23 +214,29 @@ func (s *fileSource) keys() ([]shapeKey, error) {
 			keys = append(keys, key)
 		}
 	}
-	return keys, err
+	return keys, s.failed(err)
 }
 
 func (s *fileSource) units() ([]*unit, error) {
-	r, info := s.run, &s.run.Procs[s.proc]
-	x, err := r.defs(s.proc)
+	units, err := s.run.units(s.proc)
+	return units, s.failed(err)
+}
+
+// units returns the units of process i.
+func (r *Run) units(i int) ([]*unit, error) {
+	info := &r.Procs[i]
+	x, err := r.defs(i)
 	if err != nil {
 		return nil, err
 	}
 	in := ranksOf(info.inIts, info.Size, x.list)
 	units := make([]*unit, 1+len(info.Streams))
 	for k := range units {
-		n, member := info.defs, r.ordinal[s.proc]
+		n, member, kind := info.defs, r.ordinal[i], unitDefs
 		if k > 0 {
-			n, member = info.Streams[k-1].piece, r.members[info.first+k-1]
+			n, member, kind = info.Streams[k-1].piece, r.members[info.first+k-1], unitGraph
 		}
-		p, err := r.piece(n)
+		p, err := r.pieceOf(n, kind)
 		if err != nil {
 			return nil, err
 		}
@@ -231,16 +261,28 @@ func (s *fileSource) units() ([]*unit, error) {
 	return units, nil
 }
 
+func (s *fileSource) hasTimes() bool { return s.run.statsOf(s.proc) >= 0 }
+
 func (s *fileSource) times() ([][]Node, error) {
-	if !s.run.hasTimes(s.proc) {
-		return nil, nil
+	if s.hasTimes() {
+		p, err := s.run.Process(s.proc)
+		if err != nil {
+			return nil, s.failed(err)
+		}
+		return (&memorySource{proc: p}).times()
 	}
-	p, err := s.run.Process(s.proc)
-	if err != nil {
-		return nil, err
+	nodes := make([][]Node, len(s.run.Procs[s.proc].Streams))
+	for j := range nodes {
+		n, err := s.run.nodesOf(s.proc, j)
+		if err != nil {
+			return nil, s.failed(err)
+		}
+		nodes[j] = make([]Node, n)
 	}
-	return (&memorySource{proc: p}).times()
+	return nodes, nil
 }
+
+func (s *fileSource) exact() bool { return s.run.exact }
 
 func (s *fileSource) hash() uint64 {
 	r, info := s.run, &s.run.Procs[s.proc]

@@ -2,13 +2,10 @@ package efg
 
 import (
 	"math/bits"
+	"slices"
 )
 
 // A statistics block holds the times of the processes of a few ranks.
-
-// statsRanks is how many ranks of a world share a block; a block begins at a
-// multiple of it, so that parts of a run that are merged keep their blocks.
-const statsRanks = 8
 
 // Columns of a statistics block.
 const (
@@ -37,53 +34,96 @@ const (
 	statForms
 )
 
-// statsWriter collects the statistics of the ranks that share a block.
-type statsWriter struct {
-	cols  columnSet
-	key   [2]int
-	first int  // process
-	any   bool // a node has times
-	table []statsBlock
-}
-
 // statsBlock is a block with the times of some processes, one after the other.
 type statsBlock struct {
 	first, procs int
 	block        int
 }
 
-func (rw *runWriter) statistics(at *placed, info *ProcInfo) error {
-	times, err := at.source.times()
-	if err != nil {
-		return err
+// statsOfBatch returns the statistics block of a batch's processes, nil if none
+// of them has times.
+func statsOfBatch(batch []placed) ([]byte, error) {
+	if from := wholeBlock(batch); from != nil {
+		raw, err := from.run.statsBytes(from.run.statsOf(from.proc))
+		return raw, from.failed(err)
 	}
-	key := [2]int{at.world, max(at.rank, -1) / statsRanks}
-	if at.rank < 0 {
-		key[1] = -1
+	if !slices.ContainsFunc(batch, func(p placed) bool { return p.source.hasTimes() }) {
+		return nil, nil
 	}
-	if key != rw.stats.key || rw.stats.cols == nil {
-		if err := rw.endStats(); err != nil {
-			return err
+	var s statsWriter
+	for i := range batch {
+		times, err := batch[i].source.times()
+		if err != nil {
+			return nil, err
 		}
-		rw.stats.key, rw.stats.first = key, len(rw.procs)
+		for _, nodes := range times {
+			s.stream(nodes)
+		}
 	}
-	for _, nodes := range times {
-		rw.stats.stream(nodes)
+	if !s.any {
+		return nil, nil
 	}
-	return nil
+	return appendBlock(nil, blockStats, s.cols, 0), nil
 }
 
-// endStats writes the block at hand.
-func (rw *runWriter) endStats() error {
-	s := &rw.stats
-	var err error
-	if s.any {
-		var n int
-		n, err = rw.block(blockStats, s.cols)
-		s.table = append(s.table, statsBlock{s.first, len(rw.procs) - s.first, n})
+// wholeBlock returns the first of these processes if they are all that have
+// their times in one block of a run file. What is in it depends on them alone,
+// so that it can be copied.
+func wholeBlock(batch []placed) *fileSource {
+	first, ok := batch[0].source.(*fileSource)
+	if !ok || !first.hasTimes() {
+		return nil
 	}
-	s.cols, s.any = nil, false
-	return err
+	at := &first.run.stats[first.run.statsOf(first.proc)]
+	if at.first != first.proc || at.procs != len(batch) {
+		return nil
+	}
+	for i := range batch {
+		s, ok := batch[i].source.(*fileSource)
+		if !ok || s.run != first.run || s.proc != first.proc+i {
+			return nil
+		}
+	}
+	return first
+}
+
+// statsBytes returns the bytes of the k-th statistics block as they are in the
+// file, if they are the times of the nodes that there are.
+func (r *Run) statsBytes(k int) ([]byte, error) {
+	at := &r.stats[k]
+	raw, b, err := r.readRaw(at.block)
+	if err != nil {
+		return nil, err
+	}
+	for i := at.first; i < at.first+at.procs; i++ {
+		for j := range r.Procs[i].Streams {
+			nodes, err := r.nodesOf(i, j)
+			if err != nil {
+				return nil, err
+			}
+			if n := b.peek(statStream); n != nodes {
+				b.failf("statistics of %d nodes, there are %d", n, nodes)
+			}
+			b.stats(nil)
+		}
+	}
+	return raw, b.close()
+}
+
+// nodesOf is the number of nodes of Procs[i].Streams[j], not as the index says
+// it but as they are.
+func (r *Run) nodesOf(i, j int) (uint64, error) {
+	p, err := r.pieceOf(r.Procs[i].Streams[j].piece, unitGraph)
+	if err != nil {
+		return 0, err
+	}
+	return p.shape[0], nil
+}
+
+// statsWriter makes a statistics block.
+type statsWriter struct {
+	cols columnSet
+	any  bool // a node has times
 }
 
 func (s *statsWriter) stream(nodes []Node) {

@@ -1,6 +1,7 @@
 package efg
 
 import (
+	"cmp"
 	"sort"
 	"sync"
 )
@@ -12,8 +13,9 @@ const keptTimes = 16
 // timesCache keeps the blocks of statistics that were asked for last, newest
 // first.
 type timesCache struct {
-	mu   sync.Mutex
-	kept []*keptBlock
+	mu    sync.Mutex
+	kept  []*keptBlock
+	limit int // 0: keptTimes
 }
 
 type keptBlock struct {
@@ -34,7 +36,7 @@ func (c *timesCache) block(r *Run, number int) (*block, error) {
 	}
 	if k == nil {
 		k = &keptBlock{number: number}
-		c.kept = append([]*keptBlock{k}, c.kept[:min(len(c.kept), keptTimes-1)]...)
+		c.kept = append([]*keptBlock{k}, c.kept[:min(len(c.kept), cmp.Or(c.limit, keptTimes)-1)]...)
 	}
 	c.mu.Unlock()
 	k.once.Do(func() { k.block, k.err = r.read(number) })
@@ -52,8 +54,6 @@ func (r *Run) statsOf(i int) int {
 	}
 	return k
 }
-
-func (r *Run) hasTimes(i int) bool { return r.statsOf(i) >= 0 }
 
 // readTimes reads the statistics of the streams of process i.
 func (r *Run) readTimes(i int, streams []Stream) error {

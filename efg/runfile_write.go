@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
@@ -63,12 +64,22 @@ func syncDir(dir string) error {
 
 // EncodeRun writes the content of a run file.
 func EncodeRun(w io.Writer, procs []*Process, meta Meta) error {
+	return encodeProcs(w, procs, meta, false)
+}
+
+// EncodePart writes the content of a run file that is to be merged: however
+// many processes there are, it keeps what a file of many leaves out.
+func EncodePart(w io.Writer, procs []*Process, meta Meta) error {
+	return encodeProcs(w, procs, meta, true)
+}
+
+func encodeProcs(w io.Writer, procs []*Process, meta Meta, part bool) error {
 	sources := make([]source, len(procs))
 	for i, p := range procs {
 		sources[i] = &memorySource{proc: p}
 	}
 	meta.Sites = findSites(meta.Sites, procs)
-	return pack(w, sources, meta)
+	return pack(w, sources, meta, part)
 }
 
 // source is a process that is to be packed.
@@ -83,8 +94,12 @@ type source interface {
 	// units returns the definitions, the graph of each stream, and the marks of
 	// those that have some. They are asked for once.
 	units() ([]*unit, error)
-	// times returns the nodes of each stream for their statistics.
+	// hasTimes tells whether there may be times.
+	hasTimes() bool
+	// times returns the nodes of each stream, all of them, for their statistics.
 	times() ([][]Node, error)
+	// exact tells whether the hash of each stream is known.
+	exact() bool
 	// hash is what the process's hashes add to the sum of their group.
 	hash() uint64
 }
@@ -104,9 +119,10 @@ type runWriter struct {
 	size    int   // of the group
 	pieces  []writtenPiece
 	procs   []ProcInfo
-	stats   statsWriter
+	stats   []statsBlock
 	exact   bool // few processes: each stream's hash is kept, and each process's id
 	noTimes bool
+	partial bool // a part of a run, to be merged: it keeps what tells processes apart
 	hashes  map[hashGroup]uint64
 	worlds  []worldInfo
 }
@@ -129,25 +145,24 @@ type writtenPiece struct {
 // compressed, and the largest size of a piece that can be divided.
 const groupSize = 128 << 10
 
-// pack writes a run file.
-func pack(w io.Writer, sources []source, meta Meta) error {
+// pack writes a run file, or a part of one.
+func pack(w io.Writer, sources []source, meta Meta, part bool) error {
 	bw := bufio.NewWriterSize(w, 1<<16)
 	rw := &runWriter{
 		w: bw, strings: map[string]uint32{}, expect: map[shapeKey]uint64{}, open: map[shapeKey]*openPiece{},
-		group: newPieceWriter(), hashes: map[hashGroup]uint64{}, noTimes: meta.Time == "off",
+		group: newPieceWriter(), hashes: map[hashGroup]uint64{}, noTimes: meta.Time == "off", partial: part,
 	}
 	ordered, worlds := inOrder(sources)
 	rw.worlds = worlds
+	rw.exact = isExact(ordered, worlds, part)
 	if err := rw.count(ordered); err != nil {
 		return err
 	}
 	if err := rw.header(); err != nil {
 		return err
 	}
-	for i := range ordered {
-		if err := rw.process(&ordered[i]); err != nil {
-			return fmt.Errorf("rank %d: %w", ordered[i].source.info().Rank, err)
-		}
+	if err := rw.processes(ordered); err != nil {
+		return err
 	}
 	if err := rw.finish(meta); err != nil {
 		return err
@@ -155,25 +170,17 @@ func pack(w io.Writer, sources []source, meta Meta) error {
 	return bw.Flush()
 }
 
-// count finds out how many members each class has.
-func (rw *runWriter) count(ordered []placed) error {
-	for i := range ordered {
-		p := &ordered[i]
-		p.source.open(p.rank)
-		keys, err := p.source.keys()
-		if err != nil {
-			return fmt.Errorf("rank %d: %w", p.source.info().Rank, err)
-		}
-		for _, k := range keys {
-			rw.expect[k]++
-		}
+// isExact tells whether each stream gets its hash. A part does if its sources
+// have them, however many there are.
+func isExact(ordered []placed, worlds []worldInfo, part bool) bool {
+	if part {
+		return !slices.ContainsFunc(ordered, func(p placed) bool { return !p.source.exact() })
 	}
 	largest := len(ordered)
-	for _, w := range rw.worlds {
+	for _, w := range worlds {
 		largest = max(largest, w.size)
 	}
-	rw.exact = largest <= exactHashes
-	return nil
+	return largest <= exactHashes
 }
 
 func (rw *runWriter) write(b []byte) error {
@@ -195,26 +202,23 @@ func (rw *runWriter) block(kind blockKind, cols columnSet) (int, error) {
 	return len(rw.blocks) - 1, rw.write(b)
 }
 
-func (rw *runWriter) process(at *placed) error {
+// process adds a process that has been prepared.
+func (rw *runWriter) process(at *placed, units []*unit) error {
 	info := *at.source.info()
 	info.world, info.inIts = at.world, at.rank
-	if rw.noTimes {
+	switch {
+	case rw.noTimes && rw.partial:
+		info.Start = info.began
+	case rw.noTimes:
 		info.Start = 0
 	}
-	if !rw.exact {
+	if !rw.exact && !rw.partial {
 		info.PID = 0 // would take more than all the rest of the index
 	}
 	info.Streams = append([]StreamInfo(nil), info.Streams...)
 	rw.str(info.Host)
 	rw.str(info.MPI)
 	rw.str(strings.Join(info.Command, "\x00"))
-	if err := rw.statistics(at, &info); err != nil {
-		return err
-	}
-	units, err := at.source.units()
-	if err != nil {
-		return err
-	}
 	for i, u := range units {
 		id, err := rw.unit(u)
 		if err != nil {
@@ -300,12 +304,6 @@ func (rw *runWriter) str(s string) uint64 {
 
 // finish writes what is left when all processes are there.
 func (rw *runWriter) finish(meta Meta) error {
-	if err := rw.endGroup(); err != nil {
-		return err
-	}
-	if err := rw.endStats(); err != nil {
-		return err
-	}
 	meta.Command = cutCommand(meta.Command)
 	m, err := msgpack.Marshal(&meta)
 	if err != nil {
