@@ -1,5 +1,7 @@
 package efg
 
+import "strings"
+
 // The run file holds everything recorded of one launch; FORMAT.md specifies
 // it. WriteRun makes it, OpenRun reads it in part, Validate checks all of it.
 
@@ -15,6 +17,10 @@ const (
 	headerSize  = 16
 	trailerSize = 32
 )
+
+// IsRunFile tells whether a file that begins with these bytes is, or was meant to
+// be, a run file.
+func IsRunFile(head []byte) bool { return strings.HasPrefix(string(head), runMagic) }
 
 // blockKind tells what is in a block.
 type blockKind uint8

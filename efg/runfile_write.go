@@ -3,16 +3,15 @@ package efg
 import (
 	"bufio"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
 	"github.com/vmihailenco/msgpack/v5"
+
+	"github.com/efg-tools/efg/internal/durable"
 )
 
 // WriteRun writes a run file. The file appears under its name when it is whole
@@ -25,41 +24,13 @@ func WriteRun(path string, procs []*Process, meta Meta) error {
 }
 
 // writeFile makes a file that is there as a whole or not at all.
-func writeFile(path string, content func(io.Writer) error) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(f.Name())
+func writeFile(path string, content func(io.Writer) error) error {
+	return durable.Write(path, func(w io.Writer) error {
+		if err := content(w); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
 		}
-	}()
-	if err = content(f); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	if err = errors.Join(f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err = os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	return syncDir(filepath.Dir(path))
-}
-
-// syncDir makes the rename durable; file systems that cannot sync folders do
-// without.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	if err := d.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, os.ErrInvalid) {
-		return err
-	}
-	return nil
+		return nil
+	})
 }
 
 // EncodeRun writes the content of a run file.

@@ -16,16 +16,18 @@ const module = "github.com/efg-tools/efg/"
 // package that is not here may not be there.
 var mayImport = map[string][]string{
 	"signature":            {},
-	"efg":                  {"signature"},
+	"efg":                  {"signature", "internal/durable"},
 	"reconstruct":          {"signature", "efg"},
 	"text":                 {"signature", "efg"},
 	"analysis":             {"signature", "efg", "reconstruct"},
+	"merge":                {"efg", "hook/segment", "internal/durable", "internal/symbolize"},
 	"hook":                 {},
 	"hook/slots":           {"signature"},
 	"hook/segment":         {"signature", "efg"},
 	"hook/gen/slots":       {"hook/slots"},
 	"hook/gen/layout":      {"hook/segment"},
 	"hook/gen/wrap":        {"signature", "hook/slots"},
+	"internal/durable":     {},
 	"internal/symbolize":   {"efg"},
 	"internal/mpilib":      {},
 	"internal/groundtruth": {},
@@ -34,7 +36,7 @@ var mayImport = map[string][]string{
 	"bench":                {"signature", "efg", "reconstruct", "bench/sim", "internal/groundtruth"},
 	"bench/sim":            {"signature", "efg"},
 	"bench/simulate":       {"bench/sim"},
-	"cmd/efg":              {"signature", "efg", "reconstruct", "analysis", "text", "hook", "hook/segment", "internal/symbolize"},
+	"cmd/efg":              {"signature", "efg", "reconstruct", "analysis", "text", "hook", "hook/segment", "internal/symbolize", "merge"},
 }
 
 // mayImportInTests tells what the tests of a package may import besides.
@@ -43,6 +45,7 @@ var mayImportInTests = map[string][]string{
 	"efg":        {"text"},
 	"bench/sim":  {"reconstruct", "hook/segment", "internal/groundtruth"},
 	"analysis":   {"internal/groundtruth"},
+	"merge":      {"bench/sim"},
 	"hook":       {"signature", "hook/slots", "internal/mpilib"},
 	"hook/slots": {"internal/mpilib"},
 }

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/efg-tools/efg/merge"
+)
+
+func newMerge() *cobra.Command {
+	var opt merge.Options
+	var worker string
+	cmd := &cobra.Command{
+		Use:   "merge [flags] PART ...",
+		Short: "Join run files, or segments, of one launch",
+		Long: `Join the recordings of one launch in one run file: run files (.efg) of its nodes,
+segments (.seg) of its processes, and folders of such files. The result does not
+depend on their order or grouping. Memory is bounded, however many there are.
+
+Started several times by a launcher, as in srun -N16 efg merge ... or
+mpiexec -n 16 efg merge ..., the processes share the work. Interrupted, it goes on
+from where it was when it is started again.`,
+		Example: "  efg merge parts -o run.efg",
+		Args:    argCount(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var err error
+			if opt.Worker, opt.Workers, err = workerOf(worker); err != nil {
+				return &exitError{2, err}
+			}
+			return mergeParts(args, opt, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&opt.Output, "output", "o", "run.efg", "file to write")
+	f.BoolVar(&opt.SkipBroken, "skip-broken", false, "leave out files that cannot be read, name them, and end with status 1")
+	f.StringVar(&worker, "worker", "", "this is worker `K/N`, counted from 0; else as the launcher says")
+	return cmd
+}
+
+// workerOf returns this process's number among those that share the work.
+func workerOf(given string) (worker, workers int, err error) {
+	if given == "" {
+		return merge.Launched(os.Getenv)
+	}
+	var rest string
+	n, _ := fmt.Sscanf(given+" ", "%d/%d%s", &worker, &workers, &rest)
+	if n != 2 || worker < 0 || worker >= workers {
+		return 0, 0, fmt.Errorf("--worker %s: want K/N, with K from 0 to N-1", given)
+	}
+	return worker, workers, nil
+}
+
+func mergeParts(args []string, opt merge.Options, out, errOut io.Writer) error {
+	opt.Tool = "efg " + version()
+	opt.Log = func(line string) { fmt.Fprintln(errOut, "efg:", line) }
+	r, err := merge.Run(args, opt)
+	var argument *merge.ArgumentError
+	if errors.As(err, &argument) {
+		return &exitError{2, err}
+	}
+	if err != nil || !r.Written {
+		return err
+	}
+	for _, path := range r.Running {
+		fmt.Fprintf(errOut, "efg: %s: its process is still running; the file has what it recorded so far\n", path)
+	}
+	for _, what := range r.LeftOut {
+		fmt.Fprintln(errOut, "efg: left out:", what)
+	}
+	if r.Dropped > 0 {
+		fmt.Fprintf(errOut, "efg: %d events were not recorded for lack of space\n", r.Dropped)
+	}
+	fmt.Fprintf(out, "%s: %d processes, from %d files\n", opt.Output, r.Processes, r.Files)
+	if len(r.LeftOut) > 0 {
+		return &exitError{status: 1}
+	}
+	return nil
+}

@@ -1,0 +1,125 @@
+// Package durable writes files that are there as a whole and on disk, or not at
+// all.
+package durable
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// Write makes a file, or replaces it. If it does not come about, what was there
+// stays.
+func Write(path string, content func(io.Writer) error) error {
+	f, err := Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Discard()
+	return f.Write(content)
+}
+
+// Create begins a file.
+func Create(path string) (*File, error) {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return nil, err
+	}
+	return &File{path, f}, nil
+}
+
+// File is a file that is being made.
+type File struct {
+	path string
+	tmp  *os.File
+}
+
+// ErrBusy says that somebody else is writing the file.
+var ErrBusy = errors.New("is being written by another process")
+
+// Begin begins a file that takes long to make and that nobody else may make
+// meanwhile. A process that is killed leaves a hidden file, which the next one
+// takes over.
+func Begin(path string) (*File, error) {
+	name := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp")
+	for {
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
+		if err != nil {
+			return nil, err
+		}
+		err = lock(f)
+		if err == nil && !isAt(f, name) { // renamed since by the one who had the lock
+			f.Close()
+			continue
+		}
+		if err != nil {
+			f.Close()
+			return nil, err
+		}
+		return &File{path, f}, nil
+	}
+}
+
+// lock locks a file. File systems that have no locks do without.
+func lock(f *os.File) error {
+	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	switch {
+	case errors.Is(err, syscall.EWOULDBLOCK):
+		return ErrBusy
+	case errors.Is(err, syscall.ENOSYS) || errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.ENOLCK):
+		return nil
+	}
+	return err
+}
+
+func isAt(f *os.File, name string) bool {
+	a, err1 := f.Stat()
+	b, err2 := os.Stat(name)
+	return err1 == nil && err2 == nil && os.SameFile(a, b)
+}
+
+// Write writes the content and puts the file in its place. Errors of content are
+// returned as they are; another attempt may follow.
+func (f *File) Write(content func(io.Writer) error) (err error) {
+	if err = f.tmp.Truncate(0); err != nil {
+		return err
+	}
+	if _, err = f.tmp.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	if err = content(f.tmp); err != nil {
+		return err
+	}
+	if err = errors.Join(f.tmp.Chmod(0o644), f.tmp.Sync()); err != nil {
+		return err
+	}
+	if err = os.Rename(f.tmp.Name(), f.path); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(f.path))
+}
+
+// Discard closes the file and gives up what is not in its place.
+func (f *File) Discard() {
+	if isAt(f.tmp, f.tmp.Name()) {
+		os.Remove(f.tmp.Name())
+	}
+	f.tmp.Close()
+}
+
+// syncDir makes a rename durable; file systems that cannot sync folders do
+// without.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, os.ErrInvalid) {
+		return fmt.Errorf("%s: %w", dir, err)
+	}
+	return nil
+}

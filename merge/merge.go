@@ -1,0 +1,209 @@
+// Package merge joins what was recorded of one launch: run files of many nodes,
+// or segments of many processes. It works alone, or shares the work with other
+// processes that a launcher has started with the same arguments.
+//
+// The inputs are divided into chunks. A worker makes a part of each chunk of its
+// own, in a folder that all workers see; worker 0 then makes the run file of the
+// parts. Parts that are there serve whoever is started again. That the result
+// depends on the recordings alone, not on how they are grouped, is a property of
+// efg.EncodeMerged.
+package merge
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/durable"
+)
+
+// Options tell how to merge.
+type Options struct {
+	Output     string
+	SkipBroken bool // leave out what cannot be read
+	Tool       string
+	// Worker is this process's number among Workers. Worker 0 writes the output.
+	Worker, Workers int
+	// Log, if any, takes what is worth knowing while it goes on, a line at a time.
+	Log func(line string)
+
+	timing timing
+	limits limits
+}
+
+// Result tells what has come about.
+type Result struct {
+	Written   bool // the output; by worker 0
+	Files     int  // that were merged
+	Processes int
+	Dropped   uint64   // events that were not recorded for lack of space
+	LeftOut   []string // inputs, and why
+	Running   []string // segments of processes that still run
+}
+
+// merger is one worker.
+type merger struct {
+	opt    Options
+	plan   *plan
+	work   string // the work folder
+	places places
+}
+
+// Run merges files, and those in folders.
+func Run(args []string, opt Options) (*Result, error) {
+	if opt.Workers < 1 || opt.Worker < 0 || opt.Worker >= opt.Workers {
+		return nil, &ArgumentError{fmt.Errorf("worker %d of %d", opt.Worker, opt.Workers)}
+	}
+	if st, err := os.Stat(opt.Output); err == nil && !st.Mode().IsRegular() {
+		return nil, argumentError(opt.Output, errNotRegular)
+	}
+	opt.timing, opt.limits = opt.timing.orDefault(), opt.limits.orDefault()
+	inputs, err := findInputs(args, opt.Output)
+	if err != nil {
+		return nil, err
+	}
+	if len(inputs) == 0 {
+		return nil, &ArgumentError{errors.New("nothing to merge")}
+	}
+	p, err := newPlan(inputs, &opt)
+	if err != nil {
+		return nil, err
+	}
+	m := &merger{opt: opt, plan: p, places: places{map[uint64]efg.Site{}}}
+	if opt.Worker > 0 {
+		return &Result{}, m.help()
+	}
+	return m.lead()
+}
+
+func (m *merger) log(format string, args ...any) {
+	if m.opt.Log != nil {
+		m.opt.Log(fmt.Sprintf(format, args...))
+	}
+}
+
+// lead is worker 0: it sees to it that all chunks are made, and makes the output.
+func (m *merger) lead() (*Result, error) {
+	out, err := durable.Begin(m.opt.Output)
+	switch {
+	case errors.Is(err, durable.ErrBusy):
+		return nil, fmt.Errorf("%s: %w", m.opt.Output, err)
+	case err != nil:
+		return nil, argumentError(m.opt.Output, err)
+	}
+	defer out.Discard()
+	if err := m.makeWorkFolder(); err != nil {
+		return nil, err
+	}
+	if err := m.leadChunks(); err != nil {
+		m.dropUseless()
+		return nil, err
+	}
+	result, err := m.finish(out)
+	if err != nil {
+		return nil, err
+	}
+	m.cleanUp()
+	return result, nil
+}
+
+// finish makes the output of the parts.
+func (m *merger) finish(out *durable.File) (*Result, error) {
+	result := &Result{}
+	var parts []string
+	origin := map[string]*chunk{} // of a part in the work folder
+	for i := range m.plan.chunks {
+		c := &m.plan.chunks[i]
+		if m.isDirect(c) {
+			parts = append(parts, c.paths()...)
+			continue
+		}
+		o, ok := m.finished(c)
+		if !ok {
+			return nil, fmt.Errorf("%s: a finished part is gone", m.partFile(c))
+		}
+		result.LeftOut = append(result.LeftOut, o.LeftOut...)
+		result.Running = append(result.Running, o.Running...)
+		if o.HasPart {
+			parts = append(parts, m.partFile(c))
+			origin[m.partFile(c)] = c
+		}
+	}
+	left, err := m.write(out, parts, efg.EncodeMerged)
+	if err != nil {
+		return nil, explain(err, origin)
+	}
+	result.LeftOut = append(result.LeftOut, left...)
+	if len(left) == len(parts) {
+		return nil, &leftNothing{result.LeftOut}
+	}
+	result.Files = len(m.plan.inputs) - len(result.LeftOut)
+	return result, m.describe(result)
+}
+
+// write writes a run file of parts. What cannot be read is left out, if that was
+// asked for; if nothing is left, there is no file.
+func (m *merger) write(out *durable.File, parts []string, encode func(io.Writer, []string) error) (left []string, err error) {
+	for len(parts) > 0 {
+		err := out.Write(func(w io.Writer) error { return encode(w, parts) })
+		var broken *efg.PartError
+		if !m.opt.SkipBroken || !errors.As(err, &broken) {
+			return left, err
+		}
+		left = append(left, broken.Error())
+		parts = slices.DeleteFunc(slices.Clone(parts), func(p string) bool { return p == broken.Part })
+	}
+	return left, nil
+}
+
+// leftNothing says that all inputs are broken.
+type leftNothing struct{ leftOut []string }
+
+func (e *leftNothing) Error() string {
+	return "nothing is left to merge: " + strings.Join(e.leftOut, "; ")
+}
+
+// explain names inputs, in place of parts that were made of them.
+func explain(err error, origin map[string]*chunk) error {
+	var different *efg.DifferentError
+	var duplicate *efg.DuplicateError
+	switch {
+	case errors.As(err, &different):
+		e := *different
+		for i, p := range e.Parts {
+			if c := origin[p]; c != nil {
+				e.Parts[i] = c.inputs[0].path // as good as the others
+			}
+		}
+		return &ArgumentError{&e}
+	case errors.As(err, &duplicate):
+		for _, p := range duplicate.Parts {
+			if origin[p] != nil {
+				err = fmt.Errorf("the same process, rank %d on %s, is in several parts", duplicate.Rank, duplicate.Host)
+			}
+		}
+		return &ArgumentError{err}
+	}
+	return err
+}
+
+// describe tells what is in the output.
+func (m *merger) describe(result *Result) error {
+	run, err := efg.OpenRun(m.opt.Output)
+	if err != nil {
+		return err
+	}
+	defer run.Close()
+	result.Written = true
+	result.Processes = len(run.Procs)
+	for i := range run.Procs {
+		for _, s := range run.Procs[i].Streams {
+			result.Dropped += s.Dropped
+		}
+	}
+	return nil
+}

@@ -1,0 +1,228 @@
+package merge
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/durable"
+)
+
+// The work folder holds, of chunk 7: 7.part, a run file of what is in the chunk,
+// and then 7.done, what there is to say of it. Of worker 2 it holds alive-2,
+// which is touched while that works, and failed-2 if it has given up.
+
+// outcome is the content of a .done file.
+type outcome struct {
+	HasPart bool     `json:"part"`
+	LeftOut []string `json:"leftOut,omitempty"`
+	Running []string `json:"running,omitempty"`
+}
+
+// timing says how patient workers are.
+type timing struct {
+	poll  time.Duration // between looks at the others
+	touch time.Duration // between signs of life
+	stale time.Duration // without a sign of life: taken for dead
+	first time.Duration // until worker 0 shows up
+}
+
+func (t timing) orDefault() timing {
+	if t == (timing{}) {
+		return timing{100 * time.Millisecond, 5 * time.Second, 30 * time.Second, time.Minute}
+	}
+	return t
+}
+
+func (m *merger) partFile(c *chunk) string {
+	return filepath.Join(m.work, fmt.Sprintf("%d.part", c.number))
+}
+
+func (m *merger) doneFile(c *chunk) string {
+	return filepath.Join(m.work, fmt.Sprintf("%d.done", c.number))
+}
+
+func (m *merger) workerFile(what string, worker int) string {
+	return filepath.Join(m.work, fmt.Sprintf("%s-%d", what, worker))
+}
+
+// needsFolder tells whether there is anything to put in a work folder.
+func (m *merger) needsFolder() bool {
+	for i := range m.plan.chunks {
+		if c := &m.plan.chunks[i]; !c.isPart() && (c.kind == segmentFile || m.opt.Workers > 1) {
+			return true
+		}
+	}
+	return false
+}
+
+// makeWorkFolder makes the work folder, or finds the one of another time.
+func (m *merger) makeWorkFolder() error {
+	if m.findWorkFolder() || !m.needsFolder() {
+		return nil
+	}
+	var err error
+	for _, folder := range m.plan.folders {
+		m.work = filepath.Join(folder, m.plan.name)
+		if err = os.Mkdir(m.work, 0o777); err == nil || errors.Is(err, fs.ErrExist) {
+			return nil
+		}
+	}
+	return fmt.Errorf("cannot make a work folder: %w", err)
+}
+
+func (m *merger) findWorkFolder() bool {
+	for _, folder := range m.plan.folders {
+		m.work = filepath.Join(folder, m.plan.name)
+		if st, err := os.Stat(m.work); err == nil && st.IsDir() {
+			return true
+		}
+	}
+	return false
+}
+
+// cleanUp removes the work folder, and those that are left of merges to the same
+// output that were given up.
+func (m *merger) cleanUp() {
+	for _, folder := range m.plan.folders {
+		entries, _ := os.ReadDir(folder)
+		for _, e := range entries {
+			if e.IsDir() && strings.HasPrefix(e.Name(), m.plan.family) {
+				removeFolder(filepath.Join(folder, e.Name()))
+			}
+		}
+	}
+}
+
+// removeFolder removes a folder in which a worker that was thought dead may
+// still put files.
+func removeFolder(path string) {
+	for range 3 {
+		if os.RemoveAll(path) == nil {
+			return
+		}
+	}
+}
+
+// dropUseless removes the work folder if there is nothing in it that could be
+// used another time.
+func (m *merger) dropUseless() {
+	done, err := filepath.Glob(filepath.Join(m.work, "*.done"))
+	if err == nil && len(done) == 0 && m.opt.Workers == 1 {
+		removeFolder(m.work)
+	}
+}
+
+// finished returns the outcome of a chunk that has been made. One with broken
+// files was made if they may be left out.
+func (m *merger) finished(c *chunk) (o outcome, ok bool) {
+	data, err := readFile(m.doneFile(c))
+	if err != nil || json.Unmarshal(data, &o) != nil || len(o.LeftOut) > 0 && !m.opt.SkipBroken {
+		return o, false
+	}
+	if o.HasPart {
+		run, err := efg.OpenRun(m.partFile(c))
+		if err != nil {
+			return o, false
+		}
+		run.Close()
+	}
+	return o, true
+}
+
+// readFile reads a small file. (To open a file makes network file systems look
+// whether it is there.)
+func readFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, 64<<20))
+}
+
+// isDirect tells whether a chunk's files are merged as they are. One worker alone
+// gains nothing from making a part of them first.
+func (m *merger) isDirect(c *chunk) bool {
+	if c.isPart() {
+		return true
+	}
+	if c.kind == segmentFile || m.opt.Workers > 1 {
+		return false
+	}
+	_, ok := m.finished(c)
+	return !ok
+}
+
+// ensure makes a chunk that is not there yet.
+func (m *merger) ensure(c *chunk) error {
+	if m.isDirect(c) {
+		return nil
+	}
+	if _, ok := m.finished(c); ok {
+		return nil
+	}
+	o, err := m.make(c)
+	if err != nil {
+		return err
+	}
+	return durable.Write(m.doneFile(c), func(w io.Writer) error { return json.NewEncoder(w).Encode(o) })
+}
+
+// make makes the part of a chunk.
+func (m *merger) make(c *chunk) (*outcome, error) {
+	out, err := durable.Create(m.partFile(c))
+	if err != nil {
+		return nil, err
+	}
+	defer out.Discard()
+	if c.kind == segmentFile {
+		return m.makeOfSegments(c, out)
+	}
+	left, err := m.write(out, c.paths(), efg.EncodeMergedPart)
+	if err != nil {
+		return nil, explain(err, nil)
+	}
+	return &outcome{HasPart: len(left) < len(c.inputs), LeftOut: left}, nil
+}
+
+func (m *merger) makeOfSegments(c *chunk, out *durable.File) (*outcome, error) {
+	o := &outcome{}
+	var procs []*efg.Process
+	var meta efg.Meta
+	var first string
+	for i, r := range readSegments(c.inputs, m.opt.Tool) {
+		path := c.inputs[i].path
+		if r.err != nil {
+			if !m.opt.SkipBroken {
+				return nil, r.err
+			}
+			o.LeftOut = append(o.LeftOut, r.err.Error())
+			continue
+		}
+		if len(procs) == 0 {
+			meta, first = r.meta, path
+		}
+		if err := meta.CheckSame(first, &r.meta, path); err != nil {
+			return nil, explain(err, nil)
+		}
+		meta.Join(&r.meta)
+		if r.running {
+			o.Running = append(o.Running, path)
+		}
+		procs = append(procs, r.process)
+	}
+	if len(procs) == 0 {
+		return o, nil
+	}
+	o.HasPart = true
+	meta.Sites = m.places.of(procs)
+	return o, out.Write(func(w io.Writer) error { return efg.EncodePart(w, procs, meta) })
+}
