@@ -78,7 +78,15 @@ type DuplicateError struct {
 }
 
 func (e *DuplicateError) Error() string {
-	return fmt.Sprintf("%s and %s have the same process, rank %d on %s", e.Parts[0], e.Parts[1], e.Rank, e.Host)
+	return fmt.Sprintf("%s is both in %s and in %s", e.Process(), e.Parts[0], e.Parts[1])
+}
+
+// Process says which process it is.
+func (e *DuplicateError) Process() string {
+	if e.PID == 0 {
+		return fmt.Sprintf("the same process, rank %d on %s,", e.Rank, e.Host)
+	}
+	return fmt.Sprintf("the same process, rank %d (%d on %s),", e.Rank, e.PID, e.Host)
 }
 
 // checkDuplicates finds a process that was recorded once and is there twice:

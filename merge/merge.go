@@ -73,7 +73,7 @@ func Run(args []string, opt Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &merger{opt: opt, plan: p, places: places{map[uint64]efg.Site{}}}
+	m := &merger{opt: opt, plan: p, places: newPlaces()}
 	if opt.Worker > 0 {
 		return &Result{}, m.help()
 	}
@@ -183,7 +183,7 @@ func explain(err error, origin map[string]*chunk) error {
 	case errors.As(err, &duplicate):
 		for _, p := range duplicate.Parts {
 			if origin[p] != nil {
-				err = fmt.Errorf("the same process, rank %d on %s, is in several parts", duplicate.Rank, duplicate.Host)
+				err = fmt.Errorf("%s is in several parts", duplicate.Process())
 			}
 		}
 		return &ArgumentError{err}

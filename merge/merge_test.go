@@ -33,10 +33,6 @@ func quick(o Options) Options {
 func simulate(t *testing.T, c sim.Config) string {
 	t.Helper()
 	dir := t.TempDir()
-	feeder := filepath.Join(t.TempDir(), "feeder")
-	if err := sim.BuildFeeder("..", feeder); err != nil {
-		t.Fatal(err)
-	}
 	if err := c.WriteSegments(feeder, dir, 2); err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +68,7 @@ func whole(t *testing.T, files []string) []byte {
 		meta.Join(&m)
 		procs = append(procs, &s.Process)
 	}
-	x := places{map[uint64]efg.Site{}}
+	x := newPlaces()
 	meta.Sites = x.of(procs)
 	var b bytes.Buffer
 	if err := efg.EncodeRun(&b, procs, meta); err != nil {
@@ -119,8 +115,8 @@ func mustBeClean(t *testing.T, dirs ...string) {
 
 var programs = []sim.Config{
 	{Program: "halo", Ranks: 56, Steps: 5, Seed: 1, Stats: true},
-	{Program: "farm", Ranks: 21, Steps: 9, Seed: 2},
-	{Program: "mesh", Ranks: 280, Steps: 8, Seed: 3},
+	{Program: "farm", Ranks: 270, Steps: 3, Seed: 2},
+	{Program: "mesh", Ranks: 50, Steps: 8, Seed: 3},
 	{Program: "random", Ranks: 12, Steps: 60, Seed: 4, Stats: true},
 }
 

@@ -114,6 +114,8 @@ type places struct {
 	known map[uint64]efg.Site
 }
 
+func newPlaces() places { return places{map[uint64]efg.Site{}} }
+
 func (x *places) of(procs []*efg.Process) []efg.Site {
 	var asked []*efg.Process
 	needed := map[uint64]bool{}
