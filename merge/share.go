@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"sync"
 	"time"
 )
@@ -26,7 +27,7 @@ func (m *merger) ownChunks() error {
 
 // help is any worker but 0: it makes its chunks and is done.
 func (m *merger) help() error {
-	if !m.needsFolder() {
+	if !slices.ContainsFunc(m.plan.chunks, func(c chunk) bool { return m.own(&c) && !c.isPart() }) {
 		return nil
 	}
 	if !m.awaitFolder() {
