@@ -63,7 +63,7 @@ func withoutName(err error) error {
 }
 
 // timeModes are the names of Header.TimeMode.
-var timeModes = []string{"off", "stats"}
+var timeModes = []string{"off", "stats", "trace"}
 
 // Bits of Header.Options.
 const (
