@@ -107,6 +107,9 @@ func adaptColumn(vals []uint64, encoding int) []byte {
 	return e.finish()
 }
 
+// maxPairs bounds the table of a predictor.
+const maxPairs = 1 << 20
+
 // predictor guesses the next value: what followed the last time that the two
 // values before were the same.
 type predictor struct {
@@ -130,7 +133,9 @@ func (p *predictor) next(v uint64, known bool, hit uint32) {
 	if p.follow == nil {
 		p.follow = map[[2]uint64]uint64{}
 	}
-	p.follow[[2]uint64{p.a, p.b}] = v
+	if known || len(p.follow) < maxPairs {
+		p.follow[[2]uint64{p.a, p.b}] = v
+	}
 	p.a, p.b = p.b, v
 }
 

@@ -228,6 +228,20 @@ func (p *readPiece) member(cell int, m uint64) (uint64, error) {
 // kept.
 const manyMembers = 4
 
+// maxExpanded is how many values of varying cells are kept of a piece: of larger
+// ones, each member is looked for anew.
+const maxExpanded = 1 << 25
+
+func (p *readPiece) varying() uint64 {
+	n := uint64(0)
+	for i := range p.cells {
+		if p.cells[i].values != nil {
+			n++
+		}
+	}
+	return n
+}
+
 // memberCells appends the values of all cells in member m.
 func (p *readPiece) memberCells(dst []uint64, m uint64) ([]uint64, error) {
 	if m >= p.members {
@@ -235,7 +249,7 @@ func (p *readPiece) memberCells(dst []uint64, m uint64) ([]uint64, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.asked++; p.asked == manyMembers && p.members > manyMembers {
+	if p.asked++; p.asked == manyMembers && p.members > manyMembers && p.members*p.varying() <= maxExpanded {
 		if err := p.expand(); err != nil {
 			return nil, err
 		}

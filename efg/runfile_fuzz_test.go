@@ -19,7 +19,11 @@ type blockContent struct {
 func sampleBlocks(tb testing.TB) []blockContent {
 	p := sampleProcess(0)
 	q := sampleProcess(1)
-	data := encode(tb, []*Process{p, q}, sampleMeta(p))
+	return blocksOf(tb, encode(tb, []*Process{p, q}, sampleMeta(p)))
+}
+
+// blocksOf takes a file apart.
+func blocksOf(tb testing.TB, data []byte) []blockContent {
 	r, err := NewRun(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		tb.Fatal(err)

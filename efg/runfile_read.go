@@ -53,6 +53,7 @@ type pieceRef struct {
 	block, at    int // number of the block, and of the piece in it
 	class        int
 	nodes, edges uint64
+	members      uint64
 }
 
 // OpenRun opens a run file. The errors are those of the file system and, with
@@ -347,7 +348,7 @@ func (r *Run) pieceTable(b *block) {
 				classes++
 				back = 1
 			}
-			r.pieces = append(r.pieces, pieceRef{n, at, int(classes - back), b.get(indexNodes), b.get(indexEdges)})
+			r.pieces = append(r.pieces, pieceRef{n, at, int(classes - back), b.get(indexNodes), b.get(indexEdges), 0})
 		}
 	}
 }
@@ -386,6 +387,9 @@ func (r *Run) number(all []StreamInfo) {
 			next++
 		}
 	}
+	for n := range r.pieces {
+		r.pieces[n].members = in[n]
+	}
 }
 
 // piece reads a piece.
@@ -422,8 +426,12 @@ func (r *Run) pieceKey(n int) (shapeKey, error) {
 // pieceOf reads a piece that must be of a kind.
 func (r *Run) pieceOf(n int, kind unitKind) (*readPiece, error) {
 	p, err := r.piece(n)
-	if err == nil && p.kind != kind {
+	switch {
+	case err != nil:
+	case p.kind != kind:
 		err = &CorruptError{"index", 0, fmt.Errorf("piece %d is of kind %d, not %d", n, p.kind, kind)}
+	case p.members != r.pieces[n].members:
+		err = &CorruptError{"index", 0, fmt.Errorf("piece %d has %d members, not %d", n, p.members, r.pieces[n].members)}
 	}
 	return p, err
 }

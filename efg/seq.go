@@ -136,7 +136,7 @@ func (s *Seq) Equal(o *Seq) bool {
 }
 
 // SeqIter iterates a sequence without expanding it: its memory is the reach of
-// the sequence's repeats.
+// the sequence's repeats, or what it has gone through if that is less.
 type SeqIter struct {
 	left  uint64
 	rem0  uint64
@@ -144,6 +144,7 @@ type SeqIter struct {
 	pos0  uint64
 	mask0 uint64
 	ring0 []uint64
+	full0 uint64 // how large the ring may have to be
 	prev  uint64
 	delta bool
 	words *wordContext
@@ -156,7 +157,8 @@ type iterLevel struct {
 	rem  uint64
 	d    uint64
 	pos  uint64
-	ring []symbol // nil: no repeat at this level, symbols pass through
+	ring []symbol
+	full uint64 // 0: no repeat at this level, symbols pass through
 }
 
 // Iter starts an iteration; s may be nil.
@@ -165,17 +167,46 @@ func (s *Seq) Iter() SeqIter {
 		return SeqIter{}
 	}
 	it := SeqIter{left: s.n, delta: s.delta, code: s.code, words: s.words}
-	it.ring0 = make([]uint64, ringSize(s.reach[0]))
-	it.mask0 = uint64(len(it.ring0) - 1)
+	it.full0 = ringSize(s.reach[0])
 	for l := 1; l < SeqLevels; l++ {
 		if s.reach[l] > 0 {
-			it.upper[l].ring = make([]symbol, ringSize(s.reach[l]))
+			it.upper[l].full = ringSize(s.reach[l])
 		}
 	}
 	return it
 }
 
-func ringSize(reach uint32) int { return 1 << bits.Len32(reach) }
+func ringSize(reach uint32) uint64 { return 1 << bits.Len32(reach) }
+
+const firstRing = 8
+
+// grown returns a ring that holds what it must once n more entries follow the
+// first pos: all of them, or full.
+func grown[T any](ring []T, pos, n, full uint64) []T {
+	size := uint64(max(len(ring), firstRing))
+	for size < full && size-min(size, pos) < n {
+		size *= 2
+	}
+	out := make([]T, min(size, full))
+	for p := pos - min(pos, uint64(len(ring))); p < pos; p++ {
+		out[p&uint64(len(out)-1)] = ring[p&uint64(len(ring)-1)]
+	}
+	return out
+}
+
+// makeRoom prepares level 0 for n more values.
+func (it *SeqIter) makeRoom(n uint64) {
+	if size := uint64(len(it.ring0)); size < it.full0 && size-min(size, it.pos0) < n {
+		it.ring0 = grown(it.ring0, it.pos0, n, it.full0)
+		it.mask0 = uint64(len(it.ring0) - 1)
+	}
+}
+
+func (u *iterLevel) makeRoom(n uint64) {
+	if size := uint64(len(u.ring)); size < u.full && size-min(size, u.pos) < n {
+		u.ring = grown(u.ring, u.pos, n, u.full)
+	}
+}
 
 // Left is the number of values still to come.
 func (it *SeqIter) Left() uint64 { return it.left }
@@ -216,9 +247,11 @@ func (it *SeqIter) refill(x *uint64) bool {
 		return false
 	}
 	if y.kind == 0 {
+		it.makeRoom(1)
 		*x = y.value
 		return true
 	}
+	it.makeRoom(y.value)
 	it.d0, it.rem0 = uint64(y.kind>>2), y.value-1
 	if y.kind&3 != 1 || it.d0 > it.pos0 {
 		return it.fail("repeat before the start")
@@ -233,14 +266,13 @@ func (it *SeqIter) symbol(l int) (symbol, bool) {
 		return it.decode()
 	}
 	u := &it.upper[l]
-	if u.ring == nil {
+	if u.full == 0 {
 		return it.symbol(l + 1)
 	}
-	mask := uint64(len(u.ring) - 1)
 	var y symbol
 	if u.rem > 0 {
 		u.rem--
-		y = u.ring[(u.pos-u.d)&mask]
+		y = u.ring[(u.pos-u.d)&uint64(len(u.ring)-1)]
 	} else {
 		var ok bool
 		if y, ok = it.symbol(l + 1); !ok {
@@ -251,10 +283,13 @@ func (it *SeqIter) symbol(l int) (symbol, bool) {
 			if u.d > u.pos {
 				return y, it.fail("repeat before the start")
 			}
-			y = u.ring[(u.pos-u.d)&mask]
+			u.makeRoom(y.value)
+			y = u.ring[(u.pos-u.d)&uint64(len(u.ring)-1)]
+		} else {
+			u.makeRoom(1)
 		}
 	}
-	u.ring[u.pos&mask] = y
+	u.ring[u.pos&uint64(len(u.ring)-1)] = y
 	u.pos++
 	return y, true
 }

@@ -148,7 +148,8 @@ def adaptive(data, n, encoding):
             v, c = decoder.value(models, context)
             context = c if encoding == 4 else 0
         if encoding == 5:
-            follow[a, b] = v
+            if (a, b) in follow or len(follow) < 1 << 20:
+                follow[a, b] = v
             a, b = b, v
         values.append(v)
     need(decoder.at >= len(data), "bytes left over in a column")
