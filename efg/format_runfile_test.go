@@ -60,8 +60,8 @@ func TestFormatColumns(t *testing.T) {
 			roleColumn(roleMarks): "bodies of marks", colMarks: "marks",
 		}},
 		{"Statistics", map[int]string{
-			statForm: "form", statCount: "count", statDur + intervalSum: "sum", statDur + intervalMin: "minimum",
-			statDur + intervalMax: "maximum", statDur + intervalBins: "bins", statStream: "nodes",
+			statForm: "form", statCount: "count", statTimes + intervalSum: "sum", statTimes + intervalMin: "minimum",
+			statTimes + intervalMax: "maximum", statTimes + intervalBins: "bins", statStream: "nodes",
 		}},
 	} {
 		_, section, ok := strings.Cut(doc, "\n## "+table.title+"\n")

@@ -9,16 +9,15 @@ import (
 
 // Columns of a statistics block.
 const (
-	statForm   = iota // of a node
-	statCount         // visits of the node − count
-	statDur           // an interval's columns
-	statGap    = statDur + intervalColumns
-	statStream = statGap + intervalColumns // nodes of a stream
+	statForm   = iota                        // of a node
+	statCount                                // visits of the node − count
+	statTimes                                // the columns of an interval: of the durations, and of the gaps
+	statStream = statTimes + intervalColumns // nodes of a stream
 )
 
 // Columns of an interval.
 const (
-	intervalSum  = iota // above count × min
+	intervalSum  = iota // difference from the typical one
 	intervalMin         // of the single event, if there is one: these three are one then
 	intervalMax         // above min
 	intervalBins        // from that of min on; of the last one only if the form is 2
@@ -145,8 +144,8 @@ func (s *statsWriter) stream(nodes []Node) {
 		}
 		s.cols.put(statForm, form)
 		s.cols.put(statCount, visits[i]-st.Count)
-		s.interval(statDur, &st.Dur, st.Count, form)
-		s.interval(statGap, &st.Gap, st.Count, form)
+		s.interval(&st.Dur, st.Count, form)
+		s.interval(&st.Gap, st.Count, form)
 	}
 }
 
@@ -158,7 +157,7 @@ func binOf(ns uint64) int {
 // fits tells whether the bins count the times of n events between Min and Max.
 func (v *Interval) fits(n uint64) bool {
 	lo, hi := binOf(v.Min), binOf(v.Max)
-	if v.Min > v.Max || n == 0 || v.Min > v.Sum/n || n == 1 && (v.Sum != v.Min || v.Max != v.Min) {
+	if v.Min > v.Max || n == 0 || n == 1 && (v.Sum != v.Min || v.Max != v.Min) {
 		return false
 	}
 	total := uint64(0)
@@ -171,23 +170,41 @@ func (v *Interval) fits(n uint64) bool {
 	return total == n
 }
 
-func (s *statsWriter) interval(first int, v *Interval, n, form uint64) {
-	s.cols.put(first+intervalMin, v.Min)
+// typicalSum is the sum of n times of which one is the minimum, one is the maximum,
+// and each other one is in the middle of its bin.
+func (v *Interval) typicalSum(n uint64) uint64 {
+	lo, hi := binOf(v.Min), binOf(v.Max)
+	if lo == hi {
+		return v.Min + v.Max + (n-2)*(v.Min+(v.Max-v.Min)/2)
+	}
+	sum := v.Min + v.Max
+	for i := lo; i <= hi; i++ {
+		others := uint64(v.Bins[i])
+		if i == lo || i == hi {
+			others--
+		}
+		sum += others * 3 << (i + 2)
+	}
+	return sum
+}
+
+func (s *statsWriter) interval(v *Interval, n, form uint64) {
+	s.cols.put(statTimes+intervalMin, v.Min)
 	if form == statWhole {
-		s.cols.put(first+intervalSum, v.Sum)
-		s.cols.put(first+intervalMax, v.Max)
+		s.cols.put(statTimes+intervalSum, v.Sum)
+		s.cols.put(statTimes+intervalMax, v.Max)
 		for _, c := range v.Bins {
-			s.cols.put(first+intervalBins, uint64(c))
+			s.cols.put(statTimes+intervalBins, uint64(c))
 		}
 		return
 	}
 	if form == statSingle {
 		return
 	}
-	s.cols.put(first+intervalSum, v.Sum-n*v.Min)
-	s.cols.put(first+intervalMax, v.Max-v.Min)
+	s.cols.put(statTimes+intervalSum, zigzag(int64(v.Sum-v.typicalSum(n))))
+	s.cols.put(statTimes+intervalMax, v.Max-v.Min)
 	for i := binOf(v.Min); i < binOf(v.Max); i++ {
-		s.cols.put(first+intervalBins, uint64(v.Bins[i]))
+		s.cols.put(statTimes+intervalBins, uint64(v.Bins[i]))
 	}
 }
 
@@ -211,17 +228,17 @@ func (b *block) stats(nodes []Node) {
 			st.Count = visits[i] - less
 			nodes[i].Stats = st
 		}
-		b.interval(statDur, &st.Dur, st.Count, form)
-		b.interval(statGap, &st.Gap, st.Count, form)
+		b.interval(&st.Dur, st.Count, form)
+		b.interval(&st.Gap, st.Count, form)
 	}
 }
 
-func (b *block) interval(first int, v *Interval, n, form uint64) {
-	v.Min = b.get(first + intervalMin)
+func (b *block) interval(v *Interval, n, form uint64) {
+	v.Min = b.get(statTimes + intervalMin)
 	if form == statWhole {
-		v.Sum, v.Max = b.get(first+intervalSum), b.get(first+intervalMax)
+		v.Sum, v.Max = b.get(statTimes+intervalSum), b.get(statTimes+intervalMax)
 		for i := range v.Bins {
-			v.Bins[i] = uint32(b.get(first + intervalBins))
+			v.Bins[i] = uint32(b.get(statTimes + intervalBins))
 		}
 		return
 	}
@@ -230,13 +247,14 @@ func (b *block) interval(first int, v *Interval, n, form uint64) {
 		v.Bins[binOf(v.Min)] = 1
 		return
 	}
-	v.Sum = n*v.Min + b.get(first+intervalSum)
-	v.Max = v.Min + b.get(first+intervalMax)
+	sum := uint64(unzigzag(b.get(statTimes + intervalSum)))
+	v.Max = v.Min + b.get(statTimes+intervalMax)
 	left := n
 	for i := binOf(v.Min); i < binOf(v.Max); i++ {
-		c := b.get(first + intervalBins)
+		c := b.get(statTimes + intervalBins)
 		v.Bins[i] = uint32(c)
 		left -= c
 	}
 	v.Bins[binOf(v.Max)] = uint32(left)
+	v.Sum = sum + v.typicalSum(n)
 }

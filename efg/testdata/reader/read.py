@@ -187,7 +187,7 @@ def statistics(f, process):
         at = sum(p[9] for p in f.processes[:first])
         for p in range(first, process + 1):
             for s in range(f.processes[p][9]):
-                for node in range(block.take(10)):
+                for node in range(block.take(6)):
                     found = node_times(block)
                     if p == process and found:
                         yield s, node, found
@@ -199,14 +199,14 @@ def node_times(block):
     if form == 0:
         return None
     less, intervals = block.take(1), []
-    for first in (2, 6):
-        low = block.take(first + 1)
+    for _ in range(2):
+        low = block.take(3)
         if form == 1:
             intervals.append((form, 0, low, 0, []))
             continue
-        total, high = block.take(first), block.take(first + 2)
+        total, high = block.take(2), block.take(4)
         bins = range(32) if form == 3 else range(bin_of(low), bin_of(low + high))
-        intervals.append((form, total, low, high, [block.take(first + 3) for _ in bins]))
+        intervals.append((form, total, low, high, [block.take(5) for _ in bins]))
     return less, intervals
 
 
@@ -227,7 +227,14 @@ def interval(stored, events):
     for i, c in enumerate(given):
         bins[bin_of(low) + i] = c
     bins[bin_of(high)] = events - sum(given) & 0xFFFFFFFF
-    return total + events * low & M64, low, high & M64, bins
+    high &= M64
+    lo, hi = bin_of(low), bin_of(high)
+    typical = low + high
+    if lo == hi:
+        typical += (events - 2) * (low + ((high - low & M64) >> 1))
+    else:
+        typical += sum((c - (i in (lo, hi))) * (3 << i + 2) for i, c in enumerate(bins) if lo <= i <= hi)
+    return unzigzag(total) + typical & M64, low, high, bins
 
 
 def hexes(words):
