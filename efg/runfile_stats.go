@@ -17,11 +17,11 @@ const (
 
 // Columns of an interval.
 const (
-	intervalSum  = iota // difference from the typical one
-	intervalMin         // of the single event, if there is one: these three are one then
-	intervalMax         // above min
-	intervalBins        // from that of min on; of the last one only if the form is 2
-	intervalColumns
+	intervalSum     = iota // difference from the typical one
+	intervalMin            // of the single event, if there is one: these three are one then
+	intervalMax            // above min
+	intervalBins           // 4 columns, by how many events are left: below 4, 16, 128, and more
+	intervalColumns = intervalBins + 4
 )
 
 // Forms of a node's statistics.
@@ -170,6 +170,19 @@ func (v *Interval) fits(n uint64) bool {
 	return total == n
 }
 
+// binColumn is the column of a bin before which so many events are left.
+func binColumn(left uint64) int {
+	switch {
+	case left < 4:
+		return statTimes + intervalBins
+	case left < 16:
+		return statTimes + intervalBins + 1
+	case left < 128:
+		return statTimes + intervalBins + 2
+	}
+	return statTimes + intervalBins + 3
+}
+
 // typicalSum is the sum of n times of which one is the minimum, one is the maximum,
 // and each other one is in the middle of its bin.
 func (v *Interval) typicalSum(n uint64) uint64 {
@@ -194,7 +207,7 @@ func (s *statsWriter) interval(v *Interval, n, form uint64) {
 		s.cols.put(statTimes+intervalSum, v.Sum)
 		s.cols.put(statTimes+intervalMax, v.Max)
 		for _, c := range v.Bins {
-			s.cols.put(statTimes+intervalBins, uint64(c))
+			s.cols.put(statTimes+intervalBins+3, uint64(c))
 		}
 		return
 	}
@@ -203,8 +216,10 @@ func (s *statsWriter) interval(v *Interval, n, form uint64) {
 	}
 	s.cols.put(statTimes+intervalSum, zigzag(int64(v.Sum-v.typicalSum(n))))
 	s.cols.put(statTimes+intervalMax, v.Max-v.Min)
+	left := n
 	for i := binOf(v.Min); i < binOf(v.Max); i++ {
-		s.cols.put(statTimes+intervalBins, uint64(v.Bins[i]))
+		s.cols.put(binColumn(left), uint64(v.Bins[i]))
+		left -= uint64(v.Bins[i])
 	}
 }
 
@@ -238,7 +253,7 @@ func (b *block) interval(v *Interval, n, form uint64) {
 	if form == statWhole {
 		v.Sum, v.Max = b.get(statTimes+intervalSum), b.get(statTimes+intervalMax)
 		for i := range v.Bins {
-			v.Bins[i] = uint32(b.get(statTimes + intervalBins))
+			v.Bins[i] = uint32(b.get(statTimes + intervalBins + 3))
 		}
 		return
 	}
@@ -251,7 +266,7 @@ func (b *block) interval(v *Interval, n, form uint64) {
 	v.Max = v.Min + b.get(statTimes+intervalMax)
 	left := n
 	for i := binOf(v.Min); i < binOf(v.Max); i++ {
-		c := b.get(statTimes + intervalBins)
+		c := b.get(binColumn(left))
 		v.Bins[i] = uint32(c)
 		left -= c
 	}

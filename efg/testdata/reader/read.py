@@ -187,7 +187,7 @@ def statistics(f, process):
         at = sum(p[9] for p in f.processes[:first])
         for p in range(first, process + 1):
             for s in range(f.processes[p][9]):
-                for node in range(block.take(6)):
+                for node in range(block.take(9)):
                     found = node_times(block)
                     if p == process and found:
                         yield s, node, found
