@@ -10,7 +10,7 @@ import (
 // Columns of a statistics block.
 const (
 	statForm   = iota                        // of a node
-	statCount                                // visits of the node − count
+	statCount                                // difference from the count before
 	statTimes                                // the columns of an interval: of the durations, and of the gaps
 	statStream = statTimes + intervalColumns // nodes of a stream
 )
@@ -127,7 +127,7 @@ type statsWriter struct {
 
 func (s *statsWriter) stream(nodes []Node) {
 	s.cols.put(statStream, uint64(len(nodes)))
-	visits := visitsOf(nodes)
+	last := uint64(0)
 	for i := range nodes {
 		st := nodes[i].Stats
 		if st == nil {
@@ -143,7 +143,8 @@ func (s *statsWriter) stream(nodes []Node) {
 			form = statSingle
 		}
 		s.cols.put(statForm, form)
-		s.cols.put(statCount, visits[i]-st.Count)
+		s.cols.put(statCount, zigzag(int64(st.Count-last)))
+		last = st.Count
 		s.interval(&st.Dur, st.Count, form)
 		s.interval(&st.Gap, st.Count, form)
 	}
@@ -231,16 +232,15 @@ func (b *block) stats(nodes []Node) {
 		b.failf("statistics of %d nodes, there are %d", n, len(nodes))
 		return
 	}
-	visits := visitsOf(nodes)
+	last := uint64(0)
 	for i := uint64(0); i < n && b.err == nil; i++ {
 		form := b.below(statForm, statForms, "form")
 		if form == statNone {
 			continue
 		}
-		st := &Stats{}
-		less := b.get(statCount)
+		last += uint64(unzigzag(b.get(statCount)))
+		st := &Stats{Count: last}
 		if nodes != nil {
-			st.Count = visits[i] - less
 			nodes[i].Stats = st
 		}
 		b.interval(&st.Dur, st.Count, form)

@@ -187,27 +187,39 @@ def statistics(f, process):
         at = sum(p[9] for p in f.processes[:first])
         for p in range(first, process + 1):
             for s in range(f.processes[p][9]):
+                events = 0
                 for node in range(block.take(9)):
-                    found = node_times(block)
+                    found = node_times(block, events)
+                    events = found[0] if found else events
                     if p == process and found:
                         yield s, node, found
         return
 
 
-def node_times(block):
+def bin_column(left):
+    return 5 + (left >= 4) + (left >= 16) + (left >= 128)
+
+
+def node_times(block, before):
     form = block.below(0, 4)
     if form == 0:
         return None
-    less, intervals = block.take(1), []
+    events, intervals = before + unzigzag(block.take(1)) & M64, []
     for _ in range(2):
         low = block.take(3)
         if form == 1:
             intervals.append((form, 0, low, 0, []))
             continue
         total, high = block.take(2), block.take(4)
-        bins = range(32) if form == 3 else range(bin_of(low), bin_of(low + high))
-        intervals.append((form, total, low, high, [block.take(5) for _ in bins]))
-    return less, intervals
+        bins, left = [], events
+        if form == 3:
+            bins = [block.take(8) for _ in range(32)]
+        else:
+            for _ in range(bin_of(low), bin_of(low + high)):
+                bins.append(block.take(bin_column(left)))
+                left = left - bins[-1] & M64
+        intervals.append((form, total, low, high, bins))
+    return events, intervals
 
 
 def bin_of(ns):
@@ -264,18 +276,11 @@ def show(f, forms, out):
             nodes = graph(f.pieces[piece], member, found, s[0], rank, size)
             for words in walk([Walk(n, f.pieces[piece]) for n in nodes], s[2], forms):
                 out.write(hexes(words) + "\n")
-            show_times(nodes, [t[1:] for t in times if t[0] == j], out)
+            show_times([t[1:] for t in times if t[0] == j], out)
 
 
-def show_times(nodes, times, out):
-    visits = [0] * len(nodes)
-    if nodes:
-        visits[0] = 1
-    for n in nodes:
-        for to, e in zip(n.to, n.edges):
-            visits[to] += e[0]
-    for node, (less, intervals) in times:
-        events = visits[node] - less & M64
+def show_times(times, out):
+    for node, (events, intervals) in times:
         out.write("times of node %d: %d" % (node, events))
         for stored in intervals:
             total, low, high, bins = interval(stored, events)
