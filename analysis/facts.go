@@ -165,11 +165,7 @@ func (c *instance) flows(f func(*Flow)) {
 func (p *Process) members(c *comm) *Members {
 	g := c.peers()
 	if c.many == nil {
-		var list []uint64
-		for _, s := range g.spans {
-			list = append(list, uint64(s.first), uint64(s.count), uint64(s.stride))
-		}
-		c.many = &Members{g, p.first, signature.Hash(append(list, uint64(p.first))...)}
+		c.many = newMembers(g, p.first)
 	}
 	return c.many
 }

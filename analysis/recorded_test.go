@@ -116,6 +116,7 @@ func compareWithEvents(t *testing.T, file string) {
 	}
 	t.Logf("%d calls, %d of unknown size", calls, unknown)
 	compareMatrix(t, run, cells)
+	compareOperations(t, run)
 }
 
 func (c *counter) compare(t *testing.T, report *analysis.Report) {

@@ -131,11 +131,20 @@ func (t *transfer) product(n, size uint64, ok bool) uint64 {
 
 // message is a point-to-point call; of one that starts it was persistent.
 func (c *instance) message(t *transfer) {
+	c.send(t)
+	c.receive(t)
+}
+
+func (c *instance) send(t *transfer) {
 	a := c.plan
 	if a.send.present() && c.words[a.dest] != wordProcNull {
 		t.Sent, t.Messages = c.bytes(t, &a.send), 1
 		t.toRank(int(c.words[a.dest]), t.Sent)
 	}
+}
+
+func (c *instance) receive(t *transfer) {
+	a := c.plan
 	switch {
 	case !a.recv.present():
 	case a.source != 0 && c.words[a.source] == wordProcNull:

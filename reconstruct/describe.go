@@ -30,7 +30,7 @@ func (p *Process) Describe(i, node int) NodeText {
 		}
 	}
 	if e.Failed() {
-		t.Args = append(t.Args, "-> error="+errorName(e.node.header.ErrorClass()))
+		t.Args = append(t.Args, "-> error="+ErrorName(e.node.header.ErrorClass()))
 	}
 	return t
 }

@@ -169,7 +169,7 @@ func (e *Event) makeLayout(st *style) *layout {
 	text = e.layFields(l, text, outs, st)
 	if e.Failed() {
 		text = st.appendName(text, "error")
-		text = st.appendString(text, errorName(e.node.header.ErrorClass()))
+		text = st.appendString(text, ErrorName(e.node.header.ErrorClass()))
 	}
 	if brief := bytes.TrimSuffix(text, []byte(textStyle.outs[0])); len(brief) < len(text) && st == textStyle {
 		text = brief // no results
@@ -261,8 +261,8 @@ func (st *style) appendString(b []byte, s string) []byte {
 	return append(append(append(b, '"'), s...), '"')
 }
 
-// errorName is the name of an error class in a header.
-func errorName(class uint16) string {
+// ErrorName is the name of an error class in a header.
+func ErrorName(class uint16) string {
 	if class&signature.UserErrorClass != 0 {
 		return "MPI_ERR_LASTCODE+" + strconv.Itoa(int(class&^signature.UserErrorClass))
 	}

@@ -39,7 +39,7 @@ func (e *Event) appendClass(b []byte, class string) []byte {
 	}
 	if e.Failed() {
 		m.name("Error")
-		m.b = jsonStyle.appendString(m.b, errorName(e.node.header.ErrorClass()))
+		m.b = jsonStyle.appendString(m.b, ErrorName(e.node.header.ErrorClass()))
 	}
 	return append(m.b, "}\n"...)
 }

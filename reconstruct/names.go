@@ -167,6 +167,15 @@ func (n *Names) TypeSize(word uint64) (size uint64, ok bool) {
 	return size, ok
 }
 
+// Handle is the text of a handle's word: a constant's name, or as JSON Lines have
+// it.
+func (n *Names) Handle(kind signature.Kind, w uint64) string {
+	if k, ok := signature.ConstNumber(w); ok {
+		return constantName(k)
+	}
+	return string(n.appendHandle(nil, kind, w, 0))
+}
+
 // appendHandle appends the text of a handle that is not a constant. thread is
 // the one that is looking at it.
 func (n *Names) appendHandle(b []byte, kind signature.Kind, w uint64, thread uint32) []byte {

@@ -21,6 +21,8 @@ var mayImport = map[string][]string{
 	"text":                 {"signature", "efg"},
 	"analysis":             {"signature", "efg", "reconstruct"},
 	"merge":                {"efg", "hook/segment", "internal/durable", "internal/symbolize"},
+	"analysis/query":       {"signature", "efg", "reconstruct", "analysis", "analysis/topology"},
+	"analysis/topology":    {},
 	"hook":                 {},
 	"hook/slots":           {"signature"},
 	"hook/segment":         {"signature", "efg"},
@@ -36,18 +38,19 @@ var mayImport = map[string][]string{
 	"bench":                {"signature", "efg", "reconstruct", "bench/sim", "internal/groundtruth"},
 	"bench/sim":            {"signature", "efg"},
 	"bench/simulate":       {"bench/sim"},
-	"cmd/efg":              {"signature", "efg", "reconstruct", "analysis", "text", "hook", "hook/segment", "internal/symbolize", "merge"},
+	"cmd/efg":              {"signature", "efg", "reconstruct", "analysis", "analysis/query", "text", "hook", "hook/segment", "internal/symbolize", "merge"},
 }
 
 // mayImportInTests tells what the tests of a package may import besides.
 var mayImportInTests = map[string][]string{
-	"signature":  {"internal/mpilib"},
-	"efg":        {"text"},
-	"bench/sim":  {"reconstruct", "hook/segment", "internal/groundtruth"},
-	"analysis":   {"internal/groundtruth"},
-	"merge":      {"bench/sim"},
-	"hook":       {"signature", "hook/slots", "internal/mpilib"},
-	"hook/slots": {"internal/mpilib"},
+	"signature":      {"internal/mpilib"},
+	"efg":            {"text"},
+	"bench/sim":      {"reconstruct", "hook/segment", "internal/groundtruth"},
+	"analysis":       {"internal/groundtruth"},
+	"analysis/query": {"bench/sim", "internal/groundtruth"},
+	"merge":          {"bench/sim"},
+	"hook":           {"signature", "hook/slots", "internal/mpilib"},
+	"hook/slots":     {"internal/mpilib"},
 }
 
 type pkg struct {

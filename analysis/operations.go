@@ -1,0 +1,395 @@
+package analysis
+
+import (
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/efg-tools/efg/signature"
+)
+
+// OperationKind says what an operation is.
+type OperationKind uint8
+
+const (
+	OtherOperation OperationKind = iota
+	SendOperation
+	ReceiveOperation
+	CollectiveOperation
+	OneSidedOperation
+	FileOperation
+)
+
+// NoRank stands for a process that is not there or not known.
+const NoRank = outside
+
+// Operation is one thing that a call does, an object of the MPI Trace Format:
+// MPI_Sendrecv is two, MPI_Startall as many as it starts. What was not asked for
+// (Fields), is not there or not known is NoRank, absent or 0.
+type Operation struct {
+	Kind  OperationKind
+	Proc  *signature.Proc // of a started operation, that which made it; may be nil
+	Class string          // of the MPI Trace Format
+	// Prepared: a persistent operation is made, and nothing done yet. Started: it
+	// is started.
+	Prepared, Started bool
+	Comm              uint64 // word of the communicator, window or file
+	Peer              int    // rank in the run of the other side
+	Tag               uint64 // word; of a blocking receive, the message's
+	Datatype          uint64 // word
+	Count             uint64 // word, elements
+	// Moves: a message, access or collective takes place. It does not with
+	// MPI_PROC_NULL, or if the call failed.
+	Moves          bool
+	Sent, Received uint64 // bytes; see the package comment
+	Known          bool   // the recording tells the bytes
+}
+
+// Call is an event, or those of the events of a node together whose operations
+// are equal. Operations are valid until the next one.
+type Call struct {
+	Times      uint64
+	Operations []Operation
+}
+
+// Fields says which attributes of operations are wanted, apart from those that
+// tell what kind of operation it is.
+type Fields uint8
+
+const (
+	CommField  Fields = 1 << iota // Comm
+	BytesField                    // Sent, Received, Known, Moves, Comm, Peer, Datatype, Count
+	TagField                      // Tag
+)
+
+// operationPlan says which further words describe a procedure's operations.
+type operationPlan struct {
+	classes          []string
+	sendTag, recvTag int
+	source, tag      int // of the status
+}
+
+var operationPlans = sync.OnceValue(func() []operationPlan {
+	procs := signature.Procs()
+	list := make([]operationPlan, len(procs)+1)
+	list[0].classes = []string{otherOps}
+	for i := range procs {
+		list[i+1] = makeOperationPlan(&procs[i])
+	}
+	return list
+})
+
+const otherOps = "MPI_OtherOps"
+
+func makeOperationPlan(p *signature.Proc) operationPlan {
+	w := words{p}
+	o := operationPlan{classes: p.MTF}
+	if len(p.Words) == 0 || planOf(p).kind != pointToPoint {
+		return o
+	}
+	o.sendTag, o.recvTag = w.in("sendtag", "tag"), w.in("recvtag", "tag")
+	for i := range p.Words {
+		switch p.Words[i].Part {
+		case signature.Source:
+			o.source = i
+		case signature.MessageTag:
+			o.tag = i
+		}
+	}
+	return o
+}
+
+func operationPlanOf(p *signature.Proc) *operationPlan {
+	if p == nil {
+		return &operationPlans()[0]
+	}
+	return &operationPlans()[p.ID]
+}
+
+// wordsOf are the words of a procedure that the wanted attributes come from.
+func (f Fields) wordsOf(p *signature.Proc) (mask uint64) {
+	if p == nil {
+		return 0
+	}
+	o := operationPlanOf(p)
+	if f&(CommField|BytesField) != 0 {
+		mask |= 1 << 2
+	}
+	if f&BytesField != 0 {
+		mask |= planOf(p).mask | 1<<o.source
+	}
+	if f&TagField != 0 {
+		mask |= 1<<o.sendTag | 1<<o.recvTag | 1<<o.tag
+	}
+	if plan := planOf(p); plan.kind == starting {
+		mask |= 1 << plan.requests
+	}
+	return mask &^ 1
+}
+
+// Calls calls f for the events of a node of Data.Streams[i], those together
+// whose operations are equal in the wanted fields.
+func (p *Process) Calls(i, node int, fields Fields, f func(*Call) error) error {
+	s := p.streams[i]
+	proc := procOf(&s.Nodes[node])
+	if planOf(proc).kind == starting && signature.Header(s.Nodes[node].Words[0]).ErrorClass() == 0 {
+		return s.startingCalls(node, fields, f)
+	}
+	call := Call{}
+	return s.instances(node, fields.wordsOf(proc), func(c *instance) error {
+		call.Times, call.Operations = c.times, c.operations(call.Operations[:0], fields)
+		return f(&call)
+	})
+}
+
+// operations appends what an event does; starts are not its own.
+func (c *instance) operations(list []Operation, fields Fields) []Operation {
+	if c.proc == nil {
+		return append(list, Operation{Class: otherOps, Peer: NoRank, Tag: signature.Absent, Datatype: signature.Absent, Count: signature.Absent})
+	}
+	failed := signature.Header(c.words[0]).ErrorClass() != 0
+	for _, class := range operationPlanOf(c.proc).classes {
+		o := Operation{
+			Proc: c.proc, Class: class, Kind: c.kindOf(class), Prepared: c.proc.Persistent,
+			Peer: NoRank, Tag: signature.Absent, Datatype: signature.Absent, Count: signature.Absent,
+		}
+		if fields&(CommField|BytesField) != 0 {
+			o.Comm = c.words[2]
+		}
+		if fields&TagField != 0 {
+			o.Tag = c.tagOf(o.Kind)
+		}
+		if fields&BytesField != 0 {
+			c.fill(&o, failed)
+		}
+		list = append(list, o)
+	}
+	return list
+}
+
+func (c *instance) kindOf(class string) OperationKind {
+	switch c.plan.kind {
+	case pointToPoint:
+		if class == "Send" || class == "NonBlockingSend" {
+			return SendOperation
+		}
+		return ReceiveOperation
+	case collective:
+		return CollectiveOperation
+	case oneSided:
+		return OneSidedOperation
+	case fileRead, fileWrite:
+		return FileOperation
+	}
+	return OtherOperation
+}
+
+// tagOf is the tag of a message. A receive of any tag tells the one that came.
+func (c *instance) tagOf(kind OperationKind) uint64 {
+	o := operationPlanOf(c.proc)
+	i := 0
+	switch kind {
+	case SendOperation:
+		i = o.sendTag
+	case ReceiveOperation:
+		if i = o.recvTag; o.tag != 0 && (i == 0 || isConst(c.words[i])) {
+			i = o.tag
+		}
+	}
+	if i == 0 {
+		return signature.Absent
+	}
+	return c.words[i]
+}
+
+// fill computes what the operation moves, and the other side.
+func (c *instance) fill(o *Operation, failed bool) {
+	var t transfer
+	a := c.plan
+	data := a.send
+	switch o.Kind {
+	case SendOperation:
+		o.Peer = c.rankOf(c.process.comm(c.words[2]), c.words[a.dest])
+		c.send(&t)
+		o.Moves = t.Messages > 0
+	case ReceiveOperation:
+		data = a.recv
+		o.Peer = c.rankOf(c.process.comm(c.words[2]), c.senderWord())
+		c.receive(&t)
+		o.Moves = t.Receives > 0
+	case OneSidedOperation:
+		o.Peer = c.rankOf(c.process.window(c.words[2]), c.words[a.target])
+		c.transfer(&t)
+		o.Moves = c.words[a.target] != wordProcNull
+	case CollectiveOperation, FileOperation:
+		c.transfer(&t)
+		o.Moves = true
+	default:
+		return
+	}
+	if !data.present() {
+		data = a.recv
+	}
+	c.describe(o, &data)
+	o.Moves = o.Moves && !failed && !o.Prepared
+	o.Known = !o.Moves || t.Unknown == 0
+	if o.Moves {
+		o.Sent, o.Received = t.Sent+t.Written, t.Received+t.Read
+	}
+}
+
+// describe tells datatype and count, where there is one of each.
+func (c *instance) describe(o *Operation, q *payload) {
+	if q.typ != 0 && !c.isVec(q.typ) {
+		o.Datatype = c.words[q.typ]
+	}
+	switch {
+	case q.single:
+		o.Count = 1
+	case q.count != 0 && !c.isVec(q.count):
+		if o.Count = c.words[q.count]; q.parts != 0 && !isConst(o.Count) {
+			o.Count *= c.words[q.parts]
+		}
+	}
+}
+
+// senderWord is the sender's rank in the communicator. A receive from any source
+// tells the one that it got its message from.
+func (c *instance) senderWord() uint64 {
+	i, told := c.plan.source, operationPlanOf(c.proc).source
+	switch {
+	case told != 0 && (i == 0 || isConst(c.words[i]) && c.words[i] != wordProcNull):
+		return c.words[told]
+	case i == 0:
+		return signature.Absent
+	}
+	return c.words[i]
+}
+
+// rankOf is the rank in the run of a peer.
+func (c *instance) rankOf(m *comm, word uint64) int {
+	if m == nil || isConst(word) || word > maxRanks {
+		return NoRank
+	}
+	return inRun(c.process.first, m.peers().at(int(word)))
+}
+
+// startingCalls is Calls for a node that starts persistent operations.
+func (s *stream) startingCalls(node int, fields Fields, f func(*Call) error) error {
+	list, doubt, err := s.startedCalls(node, fields)
+	if err != nil {
+		return err
+	}
+	if doubt {
+		if list, err = s.walkedCalls(node, fields); err != nil {
+			return err
+		}
+	}
+	for i := range list {
+		if err := f(&list[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// startedCalls finds the calls of a node on the graph, unless the order of events decides.
+func (s *stream) startedCalls(node int, fields Fields) (list []Call, doubt bool, err error) {
+	requests := planOf(procOf(&s.Nodes[node])).requests
+	err = s.instances(node, 1<<requests, func(c *instance) error {
+		array := []uint64{c.words[requests]}
+		if c.isVec(requests) {
+			known, ok := c.vec(requests)
+			if !ok && c.words[requests] == wordSame {
+				if known, ok = s.reaching(node); !ok {
+					return errDoubt
+				}
+			}
+			array = known
+		}
+		call := Call{Times: c.times}
+		for _, w := range array {
+			o, err := s.process.operation(w)
+			if err == nil && s.process.doubtful(w, fields) {
+				err = errDoubt
+			}
+			if err != nil {
+				return err
+			}
+			call.Operations = o.startedOperations(call.Operations, fields)
+		}
+		list = append(list, call)
+		return nil
+	})
+	if errors.Is(err, errDoubt) {
+		return nil, true, nil
+	}
+	return list, false, err
+}
+
+// doubtful tells whether attributes of a persistent operation vary that operation
+// does not look at.
+func (p *Process) doubtful(request uint64, fields Fields) bool {
+	id, ok := signature.ParseID(request)
+	s := p.threads[id.Thread]
+	if !ok || s == nil || int(id.Node) >= len(s.Nodes) {
+		return false
+	}
+	n := &s.Nodes[id.Node]
+	proc := procOf(n)
+	return proc != nil && proc.Persistent && n.Mask&fields.wordsOf(proc)&^planOf(proc).mask != 0
+}
+
+// startedOperations appends the operations that the start of a request does.
+func (c *instance) startedOperations(list []Operation, fields Fields) []Operation {
+	if c.plan == nil {
+		return append(list, Operation{Class: otherOps, Started: true, Peer: NoRank,
+			Tag: signature.Absent, Datatype: signature.Absent, Count: signature.Absent, Moves: true})
+	}
+	n := len(list)
+	list = c.operations(list, fields)
+	for i := n; i < len(list); i++ {
+		o := &list[i]
+		o.Prepared, o.Started = false, true
+		if fields&BytesField != 0 {
+			c.fill(o, false)
+		}
+	}
+	return list
+}
+
+// walkedCalls finds them by walking the stream.
+func (s *stream) walkedCalls(node int, fields Fields) ([]Call, error) {
+	var list []Call
+	index := map[uint64]int{}
+	err := s.eachEvent(func(e event, follower *Follower) error {
+		call, err := follower.Call(e)
+		if err != nil || e.Node() != node {
+			return err
+		}
+		key := keyOf(call.Operations)
+		at, ok := index[key]
+		if !ok {
+			at = len(list)
+			index[key] = at
+			list = append(list, Call{Operations: slices.Clone(call.Operations)})
+		}
+		list[at].Times++
+		return nil
+	}, fields)
+	return list, err
+}
+
+func keyOf(list []Operation) uint64 {
+	var key []uint64
+	for i := range list {
+		o := &list[i]
+		id := uint64(0)
+		if o.Proc != nil {
+			id = uint64(o.Proc.ID)
+		}
+		flags := uint64(o.Kind)<<8 | uint64(truth(o.Moves))<<1 | uint64(truth(o.Known))
+		key = append(key, id, flags, signature.HashString(o.Class), o.Comm, uint64(o.Peer), o.Tag, o.Datatype, o.Count, o.Sent, o.Received)
+	}
+	return signature.Hash(key...)
+}

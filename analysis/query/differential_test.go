@@ -1,0 +1,263 @@
+package query_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/efg-tools/efg/analysis/query"
+	"github.com/efg-tools/efg/bench/sim"
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/groundtruth"
+	"github.com/efg-tools/efg/reconstruct"
+)
+
+// simulated makes a run file of a simulated program and opens it.
+func simulated(tb testing.TB, c sim.Config) *efg.Run {
+	tb.Helper()
+	var procs []*efg.Process
+	for p, err := range c.All(2) {
+		if err != nil {
+			tb.Fatal(err)
+		}
+		procs = append(procs, p)
+	}
+	meta, err := c.Meta()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	file := filepath.Join(tb.TempDir(), c.Program+".efg")
+	if err := efg.WriteRun(file, procs, meta); err != nil {
+		tb.Fatal(err)
+	}
+	return open(tb, file)
+}
+
+func open(tb testing.TB, file string) *efg.Run {
+	tb.Helper()
+	run, err := efg.OpenRun(file)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { run.Close() })
+	return run
+}
+
+func totals(t *testing.T, run *efg.Run, text string) string {
+	t.Helper()
+	q, err := query.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := q.Totals(run, query.Options{})
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return string(table.AppendJSON(nil))
+}
+
+// lines selects, and returns one line for each match.
+func lines(t *testing.T, run *efg.Run, text string) []string {
+	t.Helper()
+	q, err := query.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b []byte
+	err = q.Select(run, query.Options{}, false, func(m *query.Match) error {
+		if m.IsMessages() {
+			b = m.AppendMessages(b)
+		} else {
+			b = m.AppendJSON(b)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return strings.SplitAfter(string(b), "\n")[:bytes.Count(b, []byte("\n"))]
+}
+
+var (
+	units = []string{
+		"OPERATIONS", "POINT_TO_POINT_OPERATIONS", "SENDS", "RECEIVES", "COLLECTIVE_OPERATIONS", "MESSAGES", "BROADCAST", "GATHER",
+		"REDUCE", "ALLREDUCE", "BARRIER", "ALLTOALLV", "WAIT", "MPI_Isend", "MPI_Start", "NonBlockingReceive", "ONE_SIDED", "FILE",
+	}
+	clauses = []string{
+		"", "FOR PROCESS(1)", "FOR PROCESSES(0-1)", "AMONG PROCESSES(0,1)", "AMONG ALL PROCESSES", "BETWEEN PROCESS(0,1)",
+		"BETWEEN PROCESS(0) AND ALL PROCESSES", "IN COMM(MPI_COMM_WORLD)", "FOR PROCESSES IN COMM(MPI_COMM_WORLD)",
+		"WHERE SIZE > 64", "WHERE SIZE = 8 OR SIZE < 4", "AMONG ALL PROCESSES IN COMM(MPI_COMM_WORLD) WHERE NOT SIZE BETWEEN 1 AND 100",
+		"WHERE TAG > 0 AND PEER != 1", "WHERE SENDER = 0 OR RECEIVER = 0", "WHERE CLASS = 'NonBlocking*' AND SITE != 'x.c:*'", "WHERE ERROR != ''",
+	}
+	groupings = []string{
+		"RANK, OP", "SENDER, RECEIVER", "COMM, TAG", "CLASS, SIZE", "SITE, THREAD, ERROR", "PEER",
+	}
+)
+
+// compareWithEvents checks that totals on the graph are those of the selected
+// events, counted in two ways.
+func compareWithEvents(t *testing.T, run *efg.Run) {
+	const columns = "SUM(SIZE), SUM(SENT), MIN(SIZE), MAX(SIZE), AVG(RECEIVED)"
+	for i, u := range units {
+		for j, c := range clauses {
+			selected := lines(t, run, "SELECT "+u+" "+c)
+			if got, want := totals(t, run, "SELECT COUNT("+u+") "+c), fmt.Sprintf("{\"count\":%d}\n", len(selected)); got != want {
+				t.Errorf("%s %s: %s, want %s", u, c, got, want)
+			}
+			graph := fmt.Sprintf("SELECT COUNT(%s), %s %s", u, columns, c)
+			events := graph + " AND SEQ >= 0"
+			if !strings.Contains(c, "WHERE") {
+				events = graph + " WHERE SEQ >= 0"
+			} else {
+				events = strings.Replace(graph, "WHERE ", "WHERE (", 1) + ") AND SEQ >= 0"
+			}
+			group := " GROUP BY " + groupings[(i+j)%len(groupings)]
+			if got, want := totals(t, run, graph+group), totals(t, run, events+group); got != want {
+				t.Errorf("%s: on the graph\n%sof the events\n%s", graph+group, got, want)
+			}
+		}
+	}
+	for _, c := range clauses {
+		if strings.Contains(c, "WHERE") {
+			continue
+		}
+		got, want := totals(t, run, "SELECT M_FAN_IN, M_FAN_OUT "+c), totals(t, run, "SELECT M_FAN_IN, M_FAN_OUT "+c+" WHERE SEQ >= 0")
+		if got != want {
+			t.Errorf("M_FAN_IN, M_FAN_OUT %s:\n%swant\n%s", c, got, want)
+		}
+	}
+	compareWithJSON(t, run)
+}
+
+// compareWithJSON counts what reconstructed events say of themselves, without a
+// part of this package.
+func compareWithJSON(t *testing.T, run *efg.Run) {
+	t.Helper()
+	ops, tags, sizes := map[string]int{}, map[string]int{}, map[string]int{}
+	messages := 0
+	rebuilder, err := reconstruct.NewRun(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range run.Procs {
+		p, err := rebuilder.Process(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := range p.Streams() {
+			for e, err := range p.Events(k, reconstruct.Options{}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				var line struct {
+					Op   string
+					Args map[string]any
+				}
+				if err := json.Unmarshal(e.AppendJSON(nil), &line); err != nil {
+					t.Fatal(err)
+				}
+				ops[fmt.Sprint(e.Rank(), " ", line.Op)]++
+				if line.Op != "MPI_Send" && line.Op != "MPI_Isend" || e.Failed() || line.Args["dest"] == "MPI_PROC_NULL" {
+					continue
+				}
+				size, ok := p.Names().TypeSize(wordNamed(e, "datatype"))
+				if !ok {
+					t.Fatalf("no size: %s", e.AppendText(nil))
+				}
+				bytes := int(line.Args["count"].(float64)) * int(size)
+				tags[fmt.Sprint(line.Args["tag"])]++
+				sizes[fmt.Sprint(bytes)]++
+				messages++
+			}
+		}
+	}
+	check := func(text string, key func(m map[string]any) string, want map[string]int) {
+		t.Helper()
+		found := 0
+		for line := range strings.Lines(totals(t, run, text)) {
+			var m map[string]any
+			if err := json.Unmarshal([]byte(line), &m); err != nil {
+				t.Fatal(err)
+			}
+			if n := int(m["count"].(float64)); want[key(m)] != n {
+				t.Errorf("%s: %v: %d, want %d", text, key(m), n, want[key(m)])
+			}
+			found++
+		}
+		if found != len(want) {
+			t.Errorf("%s: %d lines, want %d", text, found, len(want))
+		}
+	}
+	check("SELECT COUNT(*) GROUP BY RANK, OP", func(m map[string]any) string { return fmt.Sprint(m["rank"], " ", m["op"]) }, ops)
+	plain := " WHERE OP IN (MPI_Send, MPI_Isend) "
+	check("SELECT COUNT(MESSAGES)"+plain+"GROUP BY TAG", func(m map[string]any) string { return fmt.Sprint(m["tag"]) }, tags)
+	check("SELECT COUNT(MESSAGES)"+plain+"GROUP BY SIZE", func(m map[string]any) string { return fmt.Sprint(int(m["size"].(float64))) }, sizes)
+	if got, want := totals(t, run, "SELECT COUNT(MESSAGES)"+plain), fmt.Sprintf("{\"count\":%d}\n", messages); got != want {
+		t.Errorf("%s messages, want %s", got, want)
+	}
+}
+
+func wordNamed(e *reconstruct.Event, name string) uint64 {
+	for i, w := range e.Proc().Words {
+		if w.Name == name {
+			return e.Word(i)
+		}
+	}
+	return 0
+}
+
+func TestSimulated(t *testing.T) {
+	for _, c := range []sim.Config{
+		{Program: "halo", Ranks: 12, Steps: 23, Null: true},
+		{Program: "farm", Ranks: 5, Steps: 40},
+		{Program: "mesh", Ranks: 6, Steps: 30},
+		{Program: "random", Ranks: 4, Steps: 60},
+	} {
+		t.Run(c.Program, func(t *testing.T) { compareWithEvents(t, simulated(t, c)) })
+	}
+}
+
+// recordings are programs of testdata with their number of ranks.
+var recordings = []struct {
+	source, args string
+	ranks        int
+}{
+	{"c/jacobi.c", "10", 4}, {"c/persistent.c", "", 4}, {"c/pcoll.c", "", 4}, {"c/partitioned.c", "", 4}, {"c/coll.c", "", 4},
+	{"c/inter.c", "", 4}, {"c/comms.c", "", 4}, {"c/errors.c", "", 4}, {"c/probes.c", "", 4}, {"c/rma.c", "", 4},
+	{"c/growing.c", "", 4}, {"c/threads.c", "", 4}, {"c/spawn.c", "", 2},
+}
+
+func TestRecorded(t *testing.T) {
+	root, err := groundtruth.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	binary := filepath.Join(dir, "efg")
+	build := exec.Command("go", "build", "-o", binary, "./cmd/efg")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	bench, err := groundtruth.NewBench(t.Context(), groundtruth.Installed()[0], root, dir, binary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range recordings {
+		t.Run(filepath.Base(r.source), func(t *testing.T) {
+			program, err := bench.Build(t.Context(), r.source)
+			if err != nil {
+				t.Fatal(err)
+			}
+			file := filepath.Join(t.TempDir(), "run.efg")
+			if _, err := bench.Recorded(t.Context(), file, r.ranks, append([]string{program}, strings.Fields(r.args)...)...); err != nil {
+				t.Fatal(err)
+			}
+			compareWithEvents(t, open(t, file))
+		})
+	}
+}

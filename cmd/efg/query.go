@@ -1,0 +1,169 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/efg-tools/efg/analysis/query"
+	"github.com/efg-tools/efg/efg"
+)
+
+func newQuery() *cobra.Command {
+	var format string
+	cmd := &cobra.Command{
+		Use:   "query FILE QUERY",
+		Short: "Select operations and messages, or count them",
+		Long: `Answer a query in the query language of the MPI Trace Format: which operations, of
+which processes, on which communicator, how large. docs/query.md has the grammar.
+
+  SELECT what [FOR|AMONG|BETWEEN processes] [IN COMM(...)] [WHERE ...] [LIMIT n]
+  SELECT COUNT(what), SUM(SIZE), ... [...] [GROUP BY field, ...]
+  SELECT M_FAN_IN, M_FAN_OUT [...]
+  SELECT TOPOLOGY [...]
+
+Formats: jsonl, one JSON object a line (the default when the output is not a
+terminal); text, for people (the default on a terminal); mtf, for selected calls,
+as efg reconstruct has it.`,
+		Example: `  efg query jacobi.efg 'SELECT SENDS FOR PROCESS(0-3) WHERE SIZE > 64'
+  efg query jacobi.efg 'SELECT ALL MESSAGES BETWEEN PROCESS(0,1) LIMIT 10'
+  efg query jacobi.efg 'SELECT COUNT(MESSAGES), SUM(SIZE) GROUP BY SENDER, RECEIVER'
+  efg query jacobi.efg 'SELECT TOPOLOGY'`,
+		Args: argCount(cobra.ExactArgs(2)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			err := queryRun(args[0], args[1], format, cmd.OutOrStdout())
+			var wrong *query.Error
+			if errors.As(err, &wrong) {
+				return &exitError{2, err}
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", "", "jsonl, text or mtf")
+	return cmd
+}
+
+func queryRun(path, text, format string, out io.Writer) error {
+	write, err := eventWriter(format, out)
+	if err != nil {
+		return err
+	}
+	q, err := query.Parse(text)
+	if err != nil {
+		return err
+	}
+	if format == "" && isTerminal(out) {
+		format = "text"
+	}
+	if format == "mtf" && (q.IsTotal() || q.IsTopology() || q.IsMessages()) {
+		return usageError("--format mtf: is for selected operations")
+	}
+	r, err := openRun(path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	switch {
+	case q.IsTopology():
+		return showTopology(q, r, format, out)
+	case q.IsTotal():
+		return showTotals(q, r, format, out)
+	}
+	return showMatches(q, r, format, write, out)
+}
+
+func showMatches(q *query.Query, r *efg.Run, format string, write writer, out io.Writer) error {
+	const full = 1 << 16
+	b := make([]byte, 0, 2*full)
+	err := q.Select(r, query.Options{}, format == "mtf", func(m *query.Match) error {
+		switch {
+		case !m.IsMessages():
+			b = write(b, m.Event)
+		case format == "text":
+			b = m.AppendMessagesText(b)
+		default:
+			b = m.AppendMessages(b)
+		}
+		if len(b) < full {
+			return nil
+		}
+		_, err := out.Write(b)
+		b = b[:0]
+		return err
+	})
+	_, failed := out.Write(b)
+	return errors.Join(err, failed)
+}
+
+func showTotals(q *query.Query, r *efg.Run, format string, out io.Writer) error {
+	t, err := q.Totals(r, query.Options{})
+	if err != nil {
+		return err
+	}
+	return showTable(t, format, out)
+}
+
+func showTable(t *query.Table, format string, out io.Writer) error {
+	if format != "text" {
+		_, err := out.Write(t.AppendJSON(nil))
+		return err
+	}
+	text := &table{}
+	for i, c := range t.Columns {
+		text.column(!isText(t.Rows, i), []string{c})
+	}
+	for _, row := range t.Rows {
+		var cells []string
+		for _, v := range row {
+			cells = append(cells, cellText(v))
+		}
+		text.row(cells...)
+	}
+	text.write(out)
+	return nil
+}
+
+// isText tells whether a column has texts, or lists.
+func isText(rows [][]any, column int) bool {
+	return slices.ContainsFunc(rows, func(row []any) bool {
+		switch row[column].(type) {
+		case string, []int:
+			return true
+		}
+		return false
+	})
+}
+
+func cellText(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "-"
+	case uint64:
+		return grouped(v)
+	case float64:
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	case []int:
+		return strings.Trim(fmt.Sprint(v), "[]")
+	}
+	return fmt.Sprint(v)
+}
+
+func showTopology(q *query.Query, r *efg.Run, format string, out io.Writer) error {
+	t, err := q.Topology(r, query.Options{})
+	if err != nil {
+		return err
+	}
+	if format != "text" {
+		_, err := out.Write(t.AppendJSON(nil))
+		return err
+	}
+	if _, err := fmt.Fprintf(out, "%s\n\n", t.Shape); err != nil {
+		return err
+	}
+	return showTable(t.Table, format, out)
+}
