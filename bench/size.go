@@ -48,15 +48,15 @@ var realPrograms = []recording{
 func miniApps() []recording {
 	var l []recording
 	for _, line := range []string{
-		"jacobi 160", "halo3d 140", "grid 110 periodic", "grid 110 null", "lists 290", "amr 60", "farm 1900",
-		"polling 100", "polls 30", "loops 150", "persistent 190", "eager 80", "coll 70", "icoll 50", "neigh 25",
-		"intercoll 130", "rma 22", "types 14", "comms 800", "inter 150", "probes 500", "threads 100", "growing 600",
+		"jacobi 160", "halo3d 140", "grid 110 periodic", "grid 110 null", "lists 290", "amr 300", "farm 1900",
+		"polling 80", "polls 30", "loops 150", "persistent 190", "eager 80", "coll 70", "icoll 50", "neigh 100",
+		"intercoll 130", "rma 22", "types 60", "comms 800", "inter 600", "probes 500", "threads 100", "growing 600",
 		"errors 180", "grequest 400", "attrs 90", "userops 370", "mpi1 120",
 	} {
 		f := strings.Fields(line)
 		l = append(l, recording{name: strings.Join(f, " "), source: "c/" + f[0] + ".c", command: f})
 	}
-	for _, line := range []string{"pcoll 100", "partitioned 5", "large 200", "sessions 100"} {
+	for _, line := range []string{"pcoll 100", "partitioned 5", "large 200", "sessions 400"} {
 		f := strings.Fields(line)
 		l = append(l, recording{name: strings.Join(f, " "), mpi: "MPICH", source: "c/" + f[0] + ".c", command: f})
 	}

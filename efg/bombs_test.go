@@ -10,7 +10,9 @@ import (
 // An iteration takes memory for what it has gone through, not for what a
 // sequence says that it will look back to.
 func TestIterationOfLongReachIsSmall(t *testing.T) {
-	far := func(level int) Symbol { return Symbol{Level: level, Distance: uint64(packWindow[level] - 1), Length: 9} }
+	far := func(level int) Symbol {
+		return Symbol{Level: level, Distance: uint64(packWindow[level] - 1), Length: 9}
+	}
 	s, err := MakeSeq(1<<40, 0, []Symbol{{Value: 1}, {Value: 2}, far(0), far(1), far(2)})
 	if err != nil {
 		t.Fatal(err)

@@ -338,7 +338,7 @@ func (u *unflatten) seq(c *wordContext) *Seq {
 // expect gives a sequence its length.
 func (u *unflatten) expect(s *Seq, n uint64) {
 	s.n += n
-	if s.n > 0 && len(s.code) == 0 {
+	if s.n > 0 && len(s.code) == 0 && s.parts == nil {
 		u.failf("%d values without code", s.n)
 		s.n = 0
 	}

@@ -5,11 +5,15 @@ type pieceWriter struct {
 	cols    columnSet
 	headers map[uint64]uint64
 	bodies  map[string]uint64
+	// part writes a part of a long sequence and returns its number; err is its
+	// first error.
+	part func(*seqBody) (int, error)
+	err  error
 	predictions
 }
 
-func newPieceWriter() *pieceWriter {
-	return &pieceWriter{headers: map[uint64]uint64{}, bodies: map[string]uint64{}, predictions: *newPredictions()}
+func newPieceWriter(part func(*seqBody) (int, error)) *pieceWriter {
+	return &pieceWriter{part: part, headers: map[uint64]uint64{}, bodies: map[string]uint64{}, predictions: *newPredictions()}
 }
 
 func (w *pieceWriter) put(column int, v uint64) { w.cols.put(column, v) }
@@ -133,7 +137,25 @@ func (w *pieceWriter) body(p *piece, number uint64, role int) {
 	}
 	w.bodies[b.key] = uint64(len(w.bodies))
 	w.put(colBody, 0)
+	w.parts(b)
 	w.cols.putBody(roleColumn(role), b)
+}
+
+// parts writes the parts of a long sequence.
+func (w *pieceWriter) parts(b *seqBody) {
+	for i, p := range b.parts {
+		body, err := p.load()
+		n := 0
+		if err == nil {
+			n, err = w.part(body)
+		}
+		if w.err == nil {
+			w.err = err
+		}
+		if i == 0 {
+			b.block = n
+		}
+	}
 }
 
 // varyingSeq adds the bodies that the members have, and which member has which.

@@ -213,6 +213,8 @@ func TestIndependentReader(t *testing.T) {
 		procs[0].World++
 		files[fmt.Sprintf("of %d", n)] = encode(t, procs, Meta{Time: "stats"})
 	}
+	long, defs := disorder(t, rand.New(rand.NewSource(1)), 25_000)
+	files["long"] = encode(t, []*Process{{Size: 1, Defs: defs, Streams: []Stream{*long}}}, Meta{})
 	used := map[int]bool{}
 	for name, data := range files {
 		noteEncodings(t, data, used)

@@ -32,11 +32,12 @@ const (
 	blockPieces
 	blockStats
 	blockIndex
-	lastBlockKind = blockIndex
+	blockPart
+	lastBlockKind = blockPart
 )
 
 func (k blockKind) String() string {
-	names := [...]string{"unknown", "meta", "strings", "sites", "graphs", "statistics", "index"}
+	names := [...]string{"unknown", "meta", "strings", "sites", "graphs", "statistics", "index", "sequence"}
 	if k > lastBlockKind {
 		k = 0
 	}

@@ -51,6 +51,7 @@ func (c *blockCache) get(r *Run, block int) ([]*readPiece, error) {
 	entry.once.Do(func() {
 		b, err := r.read(block)
 		if err == nil {
+			b.part = r.part
 			entry.pieces, err = readPieces(b)
 		}
 		entry.err = err

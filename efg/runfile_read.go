@@ -27,6 +27,7 @@ type Run struct {
 	strs    []string
 	worlds  []worldInfo
 	pieces  []pieceRef
+	parts   []int // numbers of the blocks with parts of long sequences
 	stats   []statsBlock
 	exact   bool // each stream has its hash
 	hashes  []uint64
@@ -166,10 +167,13 @@ func (r *Run) trailer() (blockRef, error) {
 func (r *Run) blockTable(b *block, end uint64) {
 	offset := uint64(headerSize)
 	for b.err == nil && len(b.cols) > indexBlockKind && b.at[indexBlockKind] < len(b.cols[indexBlockKind]) {
-		kind, length := blockKind(b.below(indexBlockKind, uint64(blockIndex), "kind")), b.get(indexBlockLen)
-		if kind == 0 || length > end-offset {
+		kind, length := blockKind(b.below(indexBlockKind, uint64(lastBlockKind)+1, "kind")), b.get(indexBlockLen)
+		if kind == 0 || kind == blockIndex || length > end-offset {
 			b.failf("block %d of kind %d and length %d does not fit", len(r.blocks), kind, length)
 			return
+		}
+		if kind == blockPart {
+			r.parts = append(r.parts, len(r.blocks))
 		}
 		r.blocks = append(r.blocks, blockRef{kind: kind, offset: offset, length: length})
 		offset += length
@@ -390,6 +394,19 @@ func (r *Run) number(all []StreamInfo) {
 	for n := range r.pieces {
 		r.pieces[n].members = in[n]
 	}
+}
+
+// part reads a part of a long sequence.
+func (r *Run) part(n uint64) (*seqBody, error) {
+	if n >= uint64(len(r.parts)) {
+		return nil, &CorruptError{"index", 0, fmt.Errorf("part %d of %d of long sequences", n, len(r.parts))}
+	}
+	b, err := r.read(r.parts[n])
+	if err != nil {
+		return nil, err
+	}
+	body := b.body(0)
+	return body, b.close()
 }
 
 // piece reads a piece.

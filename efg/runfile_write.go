@@ -87,6 +87,7 @@ type runWriter struct {
 	open    map[shapeKey]*openPiece
 	group   *pieceWriter
 	groupOf []int // pieces in the group at hand
+	parts   int   // of long sequences
 	size    int   // of the group
 	pieces  []writtenPiece
 	procs   []ProcInfo
@@ -121,8 +122,9 @@ func pack(w io.Writer, sources []source, meta Meta, part bool) error {
 	bw := bufio.NewWriterSize(w, 1<<16)
 	rw := &runWriter{
 		w: bw, strings: map[string]uint32{}, expect: map[shapeKey]uint64{}, open: map[shapeKey]*openPiece{},
-		group: newPieceWriter(), hashes: map[hashGroup]uint64{}, noTimes: meta.Time == "off", partial: part,
+		hashes: map[hashGroup]uint64{}, noTimes: meta.Time == "off", partial: part,
 	}
+	rw.group = newPieceWriter(rw.part)
 	ordered, worlds := inOrder(sources)
 	rw.worlds = worlds
 	rw.exact = isExact(ordered, worlds, part)
@@ -231,11 +233,23 @@ func (rw *runWriter) unit(u *unit) (int, error) {
 	}
 	delete(rw.open, u.key)
 	rw.group.piece(p.piece)
+	if rw.group.err != nil {
+		return 0, rw.group.err
+	}
 	rw.groupOf = append(rw.groupOf, p.id)
 	if rw.size += p.size(); rw.size < groupSize {
 		return p.id, nil
 	}
 	return p.id, rw.endGroup()
+}
+
+// part writes a part of a long sequence and returns its number.
+func (rw *runWriter) part(b *seqBody) (int, error) {
+	var cols columnSet
+	cols.putBody(0, b)
+	_, err := rw.block(blockPart, cols)
+	rw.parts++
+	return rw.parts - 1, err
 }
 
 // isLarge tells, now and then, whether a piece should get no more members.
@@ -259,7 +273,7 @@ func (rw *runWriter) endGroup() error {
 	for i, id := range rw.groupOf {
 		rw.pieces[id].place = n<<20 | i
 	}
-	rw.group, rw.groupOf, rw.size = newPieceWriter(), nil, 0
+	rw.group, rw.groupOf, rw.size = newPieceWriter(rw.part), nil, 0
 	return err
 }
 

@@ -24,6 +24,7 @@ type Seq struct {
 	reach [SeqLevels]uint32 // farthest distance of a repeat, per level
 	form  uint8             // of the packed sequence
 	words *wordContext      // turns tokens into words; nil if the values are none
+	parts []seqPart         // of a long sequence, in place of code
 }
 
 // symbol is a value (kind 0) or a repeat (kind distance<<2 | level+1, value
@@ -126,19 +127,22 @@ func (s *Seq) Prefix(n uint64) *Seq {
 	return &c
 }
 
-// Equal reports whether two sequences have equal code and length. (Sequences
+// Equal reports whether two sequences have equal code and length; long ones of a
+// run file have no code of their own and differ. (Sequences
 // made by the same recorder from the same values are equal.)
 func (s *Seq) Equal(o *Seq) bool {
 	if s == nil || o == nil {
 		return s == o
 	}
-	return s.n == o.n && s.delta == o.delta && string(s.code) == string(o.code)
+	return s.n == o.n && s.delta == o.delta && string(s.code) == string(o.code) && s.parts == nil && o.parts == nil
 }
 
 // SeqIter iterates a sequence without expanding it: its memory is the reach of
 // the sequence's repeats, or what it has gone through if that is less.
 type SeqIter struct {
-	left  uint64
+	left  uint64 // of the part at hand
+	after uint64 // in the parts after it
+	parts []seqPart
 	rem0  uint64
 	d0    uint64
 	pos0  uint64
@@ -165,6 +169,9 @@ type iterLevel struct {
 func (s *Seq) Iter() SeqIter {
 	if s == nil {
 		return SeqIter{}
+	}
+	if s.parts != nil {
+		return SeqIter{after: s.n, parts: s.parts, words: s.words}
 	}
 	it := SeqIter{left: s.n, delta: s.delta, code: s.code, words: s.words}
 	it.full0 = ringSize(s.reach[0])
@@ -209,14 +216,14 @@ func (u *iterLevel) makeRoom(n uint64) {
 }
 
 // Left is the number of values still to come.
-func (it *SeqIter) Left() uint64 { return it.left }
+func (it *SeqIter) Left() uint64 { return it.left + it.after }
 
 // Err is the error that ended the iteration early, if any.
 func (it *SeqIter) Err() error { return it.err }
 
 // Next returns the next value; false at the end or on an error.
 func (it *SeqIter) Next() (uint64, bool) {
-	if it.left == 0 {
+	if it.left == 0 && (it.after == 0 || !it.nextPart()) {
 		return 0, false
 	}
 	var x uint64
@@ -224,7 +231,7 @@ func (it *SeqIter) Next() (uint64, bool) {
 		it.rem0--
 		x = it.ring0[(it.pos0-it.d0)&it.mask0]
 	} else if !it.refill(&x) {
-		it.left = 0
+		it.left, it.after = 0, 0
 		return 0, false
 	}
 	it.ring0[it.pos0&it.mask0] = x

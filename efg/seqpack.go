@@ -36,6 +36,11 @@ type seqBody struct {
 	// code is that of all sequences with this body.
 	code  []byte
 	reach [SeqLevels]uint32
+	// parts of a long sequence, in place of symbols and code; sum tells it from
+	// others.
+	parts []seqPart
+	sum   [2]uint64
+	block int // number of the first part's block among those of parts, when it is written
 }
 
 const endless = uint64(math.MaxUint64 >> 1)
@@ -63,7 +68,7 @@ func newBody(form uint8, syms []symbol) *seqBody {
 
 // seq returns the sequence of n values with this body.
 func (b *seqBody) seq(n uint64, words *wordContext) *Seq {
-	s := &Seq{n: n, delta: b.form&formDelta != 0, code: b.code, reach: b.reach, form: b.form}
+	s := &Seq{n: n, delta: b.form&formDelta != 0, code: b.code, reach: b.reach, form: b.form, parts: b.parts}
 	if b.form&formWords != 0 {
 		s.words = words
 	}
@@ -73,24 +78,46 @@ func (b *seqBody) seq(n uint64, words *wordContext) *Seq {
 // packSeq returns the body of s. c, if any, says how values become tokens;
 // relative asks for ranks relative to the process's own.
 func packSeq(s *Seq, c *wordContext, relative bool) *seqBody {
-	if s.n > refoldLimit && s.n/refoldRatio > uint64(len(s.code)) {
+	if s.parts == nil && s.n > refoldLimit && s.n/refoldRatio > uint64(len(s.code)) && len(s.code) < partCode {
 		return newBody(s.form&^formDelta|uint8(flag(s.delta)), codeSymbols(s.code))
 	}
 	form := packForm(s, c, relative)
-	raw, delta := newFolder(false, packWindow), newFolder(true, packWindow)
+	raw, delta := newFolderOfParts(false, form), newFolderOfParts(true, form)
+	if s.n > refoldLimit { // as it was recorded, or as it was packed
+		if s.delta && form == 0 {
+			raw = nil
+		} else {
+			delta = nil
+		}
+	}
 	it := s.Iter()
 	for v, ok := it.Next(); ok; v, ok = it.Next() {
 		if form&formWords != 0 {
 			v = seqToken(v, c, form&formRelative != 0)
 		}
-		raw.Push(v)
-		delta.Push(v)
+		if raw != nil {
+			raw.push(v)
+		}
+		if delta != nil {
+			delta.push(v)
+		}
 	}
-	if r, d := raw.Seq(), delta.Seq(); len(d.code) < len(r.code) {
-		return newBody(form|formDelta, codeSymbols(d.code))
-	} else {
-		return newBody(form, codeSymbols(r.code))
+	return smaller(raw, delta)
+}
+
+// smaller returns the body of the one of two ways to fold that gives less code.
+func smaller(raw, delta *folderOfParts) *seqBody {
+	if raw == nil {
+		b, _ := delta.finish()
+		return b
 	}
+	r, size := raw.finish()
+	if delta != nil {
+		if d, less := delta.finish(); less < size {
+			return d
+		}
+	}
+	return r
 }
 
 // packForm decides whether the values of s become tokens: if some are ids or
@@ -166,12 +193,24 @@ const (
 const (
 	bodyEnd  = 4
 	bodyOpen = 5 // a repeat that ends the sequence
+	bodyLong = bodyOpen + SeqLevels
 )
 
 // putBody appends a body to the columns from first on.
 func (s *columnSet) putBody(first int, b *seqBody) {
 	s.put(first+bodyForm, uint64(b.form))
 	literal := first + bodyLiteral + int(b.form&formDelta)
+	if b.parts != nil {
+		s.put(first+bodyKind, bodyLong)
+		s.put(first+bodyDistance, uint64(len(b.parts)))
+		for _, p := range b.parts {
+			s.put(first+bodyLength, p.n)
+		}
+		for _, v := range []uint64{uint64(b.block), b.sum[0], b.sum[1]} {
+			s.put(first+bodyLiteral, v)
+		}
+		return
+	}
 	for _, y := range b.syms {
 		switch {
 		case y.kind == 0:
@@ -196,7 +235,14 @@ func (b *block) body(first int) *seqBody {
 	literal := first + bodyLiteral + int(form&formDelta)
 	var syms []symbol
 	for b.err == nil {
-		k := b.below(first+bodyKind, bodyOpen+SeqLevels, "kind of a symbol")
+		k := b.below(first+bodyKind, bodyLong+1, "kind of a symbol")
+		if k == bodyLong && len(syms) == 0 {
+			return b.longBody(first, form)
+		}
+		if k == bodyLong {
+			b.failf("a long sequence within another")
+			break
+		}
 		if k == bodyEnd {
 			break
 		}
@@ -224,4 +270,26 @@ func (b *block) body(first int) *seqBody {
 		}
 	}
 	return newBody(form, slices.Clip(syms))
+}
+
+// longBody takes a body in parts from the columns from first on.
+func (b *block) longBody(first int, form uint8) *seqBody {
+	parts := make([]seqPart, b.count(first+bodyDistance, first+bodyLength, "parts"))
+	for i := range parts {
+		if parts[i].n = b.get(first + bodyLength); parts[i].n == 0 {
+			b.failf("an empty part")
+		}
+	}
+	at, sum := b.get(first+bodyLiteral), [2]uint64{b.get(first + bodyLiteral), b.get(first + bodyLiteral)}
+	if b.part == nil || len(parts) == 0 || at > 1<<40 {
+		b.failf("a long sequence out of place")
+		return newBody(form, nil)
+	}
+	for i := range parts {
+		n, load := at+uint64(i), b.part
+		parts[i].load = func() (*seqBody, error) { return load(n) }
+	}
+	body := longBody(form, parts, sum)
+	body.block = int(at)
+	return body
 }

@@ -9,6 +9,18 @@ import "slices"
 
 // skip passes up to n values.
 func (it *SeqIter) skip(n uint64) {
+	for it.after > 0 && n > it.left {
+		n -= it.left
+		it.left = 0
+		for len(it.parts) > 0 && n >= it.parts[0].n && it.after > it.parts[0].n {
+			n -= it.parts[0].n // without reading it
+			it.after -= it.parts[0].n
+			it.parts = it.parts[1:]
+		}
+		if !it.nextPart() {
+			return
+		}
+	}
 	for n = min(n, it.left); n > 0; {
 		if k := it.skipBelow(SeqLevels, n); k > 0 {
 			n -= k

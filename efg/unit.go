@@ -92,15 +92,28 @@ func ranksOf(rank, size int, defs []Def) *ranks {
 	for i := range defs {
 		d := &defs[i]
 		if d.Kind == DefComm && len(d.Words) >= 4 && d.Words[3] == uint64(len(d.Words)-4) {
-			r.comms[d.Word] = [2]int64{-1, int64(d.Words[2])}
-		}
-		if d.Kind == DefNamed && len(d.Words) == 2 {
-			if c, ok := r.comms[d.Words[0]]; ok {
-				r.comms[d.Words[0]] = [2]int64{int64(d.Words[1]), c[1]}
-			}
+			r.comms[d.Word] = [2]int64{memberNumber(d.Words[4:], r.rank), int64(d.Words[2])}
 		}
 	}
 	return r
+}
+
+// memberNumber finds a rank of MPI_COMM_WORLD among a group's members, which are
+// ranges of first, count, stride; -1: it is none of them.
+func memberNumber(ranges []uint64, rank int64) int64 {
+	before := int64(0)
+	for ; len(ranges) >= 3; ranges = ranges[3:] {
+		first, count, stride := int64(ranges[0]), int64(ranges[1]), int64(ranges[2])
+		at := rank - first
+		if stride != 0 && at%stride == 0 && at/stride >= 0 && at/stride < count {
+			return before + at/stride
+		}
+		if stride == 0 && at == 0 && count == 1 {
+			return before
+		}
+		before += count
+	}
+	return -1
 }
 
 // in returns rank and size in the communicator of a node; those in

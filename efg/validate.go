@@ -62,6 +62,7 @@ func Validate(r *Run) error {
 // validatePieces checks that every piece has the members that the index gives it.
 func (r *Run) validatePieces() error {
 	members := make([]uint64, len(r.pieces))
+	used := map[int]bool{} // parts of long sequences
 	for i := range r.Procs {
 		members[r.Procs[i].defs]++
 		for j := range r.Procs[i].Streams {
@@ -79,6 +80,11 @@ func (r *Run) validatePieces() error {
 		if p.members != members[n] {
 			return &CorruptError{"index", 0, fmt.Errorf("piece %d has %d members, not %d", n, p.members, members[n])}
 		}
+		for _, b := range p.bodies {
+			for i := range b.parts {
+				used[b.block+i] = true
+			}
+		}
 		nodes, edges := uint64(0), uint64(0)
 		if p.kind == unitGraph {
 			nodes, edges = shapeSizes(p.shape)
@@ -86,6 +92,9 @@ func (r *Run) validatePieces() error {
 		if nodes != r.pieces[n].nodes || edges != r.pieces[n].edges {
 			return &CorruptError{"index", 0, fmt.Errorf("piece %d has %d nodes and %d edges", n, nodes, edges)}
 		}
+	}
+	if len(used) != len(r.parts) {
+		return &CorruptError{"index", 0, fmt.Errorf("%d parts of long sequences, %d are used", len(r.parts), len(used))}
 	}
 	return nil
 }

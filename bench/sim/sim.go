@@ -43,10 +43,6 @@ type Config struct {
 	Regrid int
 	// Stats: with time statistics.
 	Stats bool
-	// Regular: process numbers and the times of the first calls follow from the
-	// rank. Otherwise they are random, as real ones nearly are, and a run file
-	// has to keep four bytes of them for each rank.
-	Regular bool
 }
 
 // program is one of the simulated programs.
@@ -156,19 +152,14 @@ const started = 1_700_000_000_000_000_000 // Unix nanoseconds
 var world = signature.HashString("sim.4242")
 
 func (c *Config) description(number int) *efg.Process {
-	p := &efg.Process{
+	r := rand.New(rand.NewPCG(c.Seed, uint64(number)<<8|streamProcess))
+	return &efg.Process{
 		Rank: number, Size: c.Ranks, World: world,
-		PID:  2000 + number%RanksPerNode,
+		PID:  2000 + 100*(number%RanksPerNode) + r.IntN(100),
 		Host: host(number / RanksPerNode), Command: c.command(),
 		MPI:   "Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4, repo rev: v4.1.4, May 26, 2022",
-		Start: started,
+		Start: started + int64(r.IntN(200_000_000)),
 	}
-	if !c.Regular {
-		r := rand.New(rand.NewPCG(c.Seed, uint64(number)<<8|streamProcess))
-		p.PID = 2000 + 100*(number%RanksPerNode) + r.IntN(100)
-		p.Start += int64(r.IntN(200_000_000))
-	}
-	return p
 }
 
 func host(node int) string { return fmt.Sprintf("node%04d", node+1) }

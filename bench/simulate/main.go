@@ -36,7 +36,6 @@ func run() error {
 	flag.IntVar(&c.Signatures, "signatures", 0, "random: different messages")
 	flag.IntVar(&c.Regrid, "regrid", 0, "mesh: steps from change to change")
 	flag.BoolVar(&c.Stats, "stats", false, "with time statistics")
-	flag.BoolVar(&c.Regular, "regular", false, "process numbers and start times are not random")
 	flag.BoolVar(&segments, "segments", false, "write a segment for each rank, made by the recorder, not a run file for each node")
 	flag.StringVar(&out, "o", "parts", "folder to write to")
 	flag.Parse()

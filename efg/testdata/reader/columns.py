@@ -196,6 +196,8 @@ def column(encoding, data, n):
 class Block:
     """Columns of a block, taken from front to back."""
 
+    parts = None  # bodies of the parts of long sequences, where there can be some
+
     def __init__(self, data, kind):
         need(10 <= len(data) <= 1 << 30, "length of a block")
         body = data[:-8]

@@ -14,10 +14,18 @@ class Body:
 
     def __init__(self, block, first):
         self.form = block.below(first, 8)
-        self.symbols = []
+        self.symbols, self.parts = [], None
         while True:
-            kind = block.below(first + 1, 8)
+            kind = block.below(first + 1, 9)
             if kind == 4:
+                break
+            if kind == 8:
+                need(not self.symbols and block.parts is not None, "parts out of place")
+                lengths = [block.take(first + 5) for _ in range(block.take(first + 4))]
+                at = block.take(first + 2)
+                block.take(first + 2), block.take(first + 2)
+                need(at + len(lengths) <= len(block.parts) and all(lengths), "parts")
+                self.parts = list(zip(lengths, block.parts[at:]))
                 break
             if kind == 0:
                 self.symbols.append((None, block.take(first + 2 + (self.form & 1)), 0))
@@ -40,6 +48,13 @@ class Body:
 
     def values(self, n, word=None):
         """Yields n values; word turns tokens into words."""
+        if self.parts is not None:
+            for length, part in self.parts:
+                for v in part.values(min(length, n)):
+                    yield word(v) if self.form & 2 and word else v
+                n -= min(length, n)
+            need(n == 0, "sequence ends early")
+            return
         last, values = 0, self.unfold()
         for _ in range(n):
             v = next(values, None)
@@ -273,13 +288,28 @@ def definitions(piece, m, strings, rank, size):
     return found
 
 
-def communicators(found):
+def signed(w):
+    return w - (1 << 64) if w >> 63 else w
+
+
+def place_among(ranges, rank):
+    before = 0
+    for k in range(0, len(ranges) - 2, 3):
+        first, count, stride = (signed(w) for w in ranges[k : k + 3])
+        at = rank - first
+        if stride and at % stride == 0 and 0 <= at // stride < count:
+            return before + at // stride
+        if stride == 0 and at == 0 and count == 1:
+            return before
+        before += count
+    return -1
+
+
+def communicators(found, rank):
     known = {}
     for kind, word, words, _ in found:
         if kind == COMM and len(words) >= 4 and words[3] == len(words) - 4:
-            known[word] = (-1, words[2])
-        if kind == OWN_RANK and len(words) == 2 and words[0] in known:
-            known[words[0]] = (words[1], known[words[0]][1])
+            known[word] = (place_among(words[4:], rank), words[2])
     return known
 
 
@@ -290,7 +320,7 @@ class Node:
 def graph(piece, m, found, thread, rank, size):
     """Returns the nodes of member m of a piece."""
     need(piece.kind == 1, "definitions in place of a graph")
-    cells, nodes, known = piece.member(m), [], communicators(found)
+    cells, nodes, known = piece.member(m), [], communicators(found, rank)
     for i, (header, mask, flags, to) in enumerate(piece.shape):
         n = Node()
         word = Words(piece, found, thread, i)

@@ -13,7 +13,7 @@ import sys
 from columns import M64, Block, need, unzigzag, xxh64
 from pieces import Body, Piece, Predictions, Words, definitions, derived, graph
 
-META, STRINGS, SITES, PIECES, STATISTICS, INDEX = 1, 2, 3, 4, 5, 6
+META, STRINGS, SITES, PIECES, STATISTICS, INDEX, PART = 1, 2, 3, 4, 5, 6, 7
 SITE, MODULE = 9, 10
 
 
@@ -33,6 +33,10 @@ class File:
             self.blocks.append((kind, data[offset : offset + size]))
             offset += size
         need(offset == at, "blocks do not end at the index")
+        parts = [Block(d, PART) for k, d in self.blocks if k == PART]
+        self.parts = [Body(b, 0) for b in parts]
+        for b in parts:
+            b.close()
         self.strings = self.read_strings(self.one(STRINGS))
         self.read_index()
 
@@ -62,6 +66,7 @@ class File:
         for kind, data in self.blocks:
             if kind == PIECES:
                 block, known = Block(data, PIECES), Predictions()
+                block.parts = self.parts
                 new = [Piece(block, known) for _ in range(block.left(0)) if block.left(0)]
                 block.close()
                 need(len(new) == ix.take(6), "number of pieces")

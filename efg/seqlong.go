@@ -1,0 +1,104 @@
+package efg
+
+import (
+	"fmt"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// Sequences that do not fold well are long. In a run file a long one is cut into
+// parts, each with a block of its own, so that a reader of a few values does not
+// read all of them.
+
+// partCode is how much code a part of a long sequence has. A sequence with less
+// is not cut.
+const partCode = 64 << 10
+
+// seqPart is a part of a long sequence: n values, read when they are needed.
+type seqPart struct {
+	n    uint64
+	load func() (*seqBody, error)
+}
+
+// nextPart goes on with the next part of a long sequence.
+func (it *SeqIter) nextPart() bool {
+	if len(it.parts) == 0 {
+		it.after = 0
+		return it.fail("parts end early")
+	}
+	p := it.parts[0]
+	b, err := p.load()
+	if err != nil {
+		it.left, it.after = 0, 0
+		if it.err == nil {
+			it.err = err
+		}
+		return false
+	}
+	n := min(p.n, it.after)
+	next := b.seq(n, nil).Iter()
+	if n == 0 || len(b.code) == 0 || b.parts != nil {
+		it.left, it.after = 0, 0
+		return it.fail("empty part")
+	}
+	next.after, next.parts, next.words = it.after-n, it.parts[1:], it.words
+	*it = next
+	return true
+}
+
+// folderOfParts folds values into one sequence or, if that is long, into parts.
+type folderOfParts struct {
+	delta bool
+	now   *SeqWriter
+	done  []seqPart
+	form  uint8
+	size  int // of the parts' code
+	sum   xxhash.Digest
+}
+
+func newFolderOfParts(delta bool, form uint8) *folderOfParts {
+	f := &folderOfParts{delta: delta, form: form, now: newFolder(delta, packWindow)}
+	f.sum.Reset()
+	return f
+}
+
+func (f *folderOfParts) push(v uint64) {
+	f.now.Push(v)
+	if len(f.now.code) >= partCode {
+		f.cut()
+	}
+}
+
+// cut ends the part at hand.
+func (f *folderOfParts) cut() {
+	b := f.body()
+	f.done = append(f.done, seqPart{f.now.n, func() (*seqBody, error) { return b, nil }})
+	f.size += len(b.code)
+	f.sum.WriteString(b.key)
+	f.sum.Write(appendU64(nil, f.now.n))
+	f.now = newFolder(f.delta, packWindow)
+}
+
+func (f *folderOfParts) body() *seqBody {
+	s := f.now.Seq()
+	return newBody(f.form&^formDelta|uint8(flag(f.delta)), codeSymbols(s.code))
+}
+
+// finish returns the body of all values, and the size of its code.
+func (f *folderOfParts) finish() (*seqBody, int) {
+	if len(f.done) == 0 {
+		b := f.body()
+		return b, len(b.code)
+	}
+	if f.now.n > 0 {
+		f.cut()
+	}
+	first := f.sum.Sum64()
+	f.sum.Write(appendU64(nil, first))
+	return longBody(f.form&^formDelta|uint8(flag(f.delta)), f.done, [2]uint64{first, f.sum.Sum64()}), f.size
+}
+
+// longBody is a body in parts; sum tells it from others.
+func longBody(form uint8, parts []seqPart, sum [2]uint64) *seqBody {
+	return &seqBody{form: form, parts: parts, sum: sum, key: fmt.Sprintf("long %d %x", form, sum)}
+}
