@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -111,11 +112,12 @@ func removeFolder(path string) {
 	}
 }
 
-// dropUseless removes the work folder if there is nothing in it that could be
-// used another time.
+// dropUseless removes the work folder after a failure, if there is nothing in it
+// that could be used another time, and no other worker is to put anything there.
 func (m *merger) dropUseless() {
+	shared := slices.ContainsFunc(m.plan.chunks, func(c chunk) bool { return !m.own(&c) && !m.isDirect(&c) })
 	done, err := filepath.Glob(filepath.Join(m.work, "*.done"))
-	if err == nil && len(done) == 0 && m.opt.Workers == 1 {
+	if err == nil && len(done) == 0 && !shared {
 		removeFolder(m.work)
 	}
 }

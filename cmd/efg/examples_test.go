@@ -55,7 +55,7 @@ func collectExamples(cmd *cobra.Command, lines *[]string) {
 	}
 }
 
-var readingCommand = regexp.MustCompile(`(?m)^    (efg (?:info|reconstruct|graph|report|matrix|dump|query|sql|assemble) .*?)(?:   .*)?$`)
+var readingCommand = regexp.MustCompile(`(?m)^    (efg (?:info|reconstruct|graph|report|matrix|dump|query|sql|assemble|merge) .*?)(?:   .*)?$`)
 
 // commandsOf returns the commands in a page that read jacobi.efg.
 func commandsOf(t *testing.T, page string) []string {

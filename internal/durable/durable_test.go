@@ -1,0 +1,73 @@
+package durable
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func text(s string) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := io.WriteString(w, s)
+		return err
+	}
+}
+
+func check(t *testing.T, path, want string) {
+	t.Helper()
+	if got, err := os.ReadFile(path); err != nil || string(got) != want {
+		t.Errorf("%q, %v, want %q", got, err, want)
+	}
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil || len(entries) != 1 {
+		t.Errorf("in the folder: %v, %v", entries, err)
+	}
+}
+
+// A file that does not come about leaves the one before.
+func TestWrite(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	if err := Write(path, text("one")); err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("broken")
+	if err := Write(path, func(w io.Writer) error { return errors.Join(text("half")(w), broken) }); !errors.Is(err, broken) {
+		t.Errorf("%v", err)
+	}
+	check(t, path, "one")
+	if err := Write(path, text("two")); err != nil {
+		t.Fatal(err)
+	}
+	check(t, path, "two")
+}
+
+// One writer at a time; what a killed one has left is taken over.
+func TestBegin(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	if err := os.WriteFile(filepath.Join(filepath.Dir(path), ".x.tmp"), []byte("left by a killed writer"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Begin(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Begin(path); !errors.Is(err, ErrBusy) {
+		t.Errorf("a second writer: %v", err)
+	}
+	broken := errors.New("broken")
+	if err := f.Write(func(w io.Writer) error { return errors.Join(text("a long half")(w), broken) }); !errors.Is(err, broken) {
+		t.Errorf("%v", err)
+	}
+	if err := f.Write(text("whole")); err != nil {
+		t.Fatal(err)
+	}
+	next, err := Begin(path) // in place of what was renamed, whose lock is still there
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Discard()
+	next.Discard()
+	check(t, path, "whole")
+}
