@@ -33,7 +33,9 @@ type Run struct {
 	hashes  []uint64
 	streams []StreamInfo // not yet given to a process, while the index is read
 
-	commands map[string][]string
+	commands    map[string][]string
+	lastLine    string // of commands, the one asked for last
+	lastCommand []string
 
 	sites    sync.Once
 	sitesErr error
@@ -249,13 +251,18 @@ func (r *Run) str(n uint64) (string, error) {
 	return r.strs[n], nil
 }
 
-// command splits a command line; equal ones are shared.
+// command splits a command line; equal ones are shared. Most are equal to the
+// one before.
 func (r *Run) command(s string) []string {
+	if s == r.lastLine && r.lastCommand != nil {
+		return r.lastCommand
+	}
 	c, ok := r.commands[s]
 	if !ok {
 		c = strings.Split(s, "\x00")
 		r.commands[s] = c
 	}
+	r.lastLine, r.lastCommand = s, c
 	return c
 }
 
