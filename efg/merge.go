@@ -36,7 +36,7 @@ func merge(w io.Writer, parts []string, part bool) error {
 		if err != nil {
 			return &PartError{path, err}
 		}
-		r.cache, r.times.limit = cache, 1
+		r.cache, r.times.limit, r.path = cache, 1, path
 		runs[i] = r
 	}
 	meta, err := mergeMeta(runs, parts)
@@ -44,9 +44,9 @@ func merge(w io.Writer, parts []string, part bool) error {
 		return err
 	}
 	var sources []source
-	for k, r := range runs {
+	for _, r := range runs {
 		for i := range r.Procs {
-			sources = append(sources, &fileSource{run: r, path: parts[k], proc: i})
+			sources = append(sources, &fileSource{run: r, proc: i})
 		}
 	}
 	if err := checkDuplicates(sources); err != nil {
@@ -109,7 +109,7 @@ func checkDuplicates(sources []source) error {
 			continue // not told apart from others
 		}
 		if other, ok := seen[id]; ok {
-			return &DuplicateError{[2]string{other.path, s.path}, p.Rank, p.Host, p.PID}
+			return &DuplicateError{[2]string{other.run.path, s.run.path}, p.Rank, p.Host, p.PID}
 		}
 		seen[id] = s
 	}

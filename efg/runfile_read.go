@@ -22,6 +22,7 @@ type Run struct {
 
 	r       io.ReaderAt
 	closer  io.Closer
+	path    string // if it is merged with others
 	size    uint64
 	blocks  []blockRef
 	strs    []string
@@ -405,6 +406,14 @@ func (r *Run) number(all []StreamInfo) {
 
 // part reads a part of a long sequence.
 func (r *Run) part(n uint64) (*seqBody, error) {
+	body, err := r.readPart(n)
+	if err != nil && r.path != "" {
+		err = &PartError{r.path, err} // others read it, when they need it
+	}
+	return body, err
+}
+
+func (r *Run) readPart(n uint64) (*seqBody, error) {
 	if n >= uint64(len(r.parts)) {
 		return nil, &CorruptError{"index", 0, fmt.Errorf("part %d of %d of long sequences", n, len(r.parts))}
 	}

@@ -1,6 +1,7 @@
 package efg
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -172,7 +173,6 @@ func (e *PartError) Unwrap() error { return e.Cause }
 // fileSource is a process of a run file that is to be packed with others.
 type fileSource struct {
 	run  *Run
-	path string // of the file
 	proc int
 	rank int
 }
@@ -191,10 +191,11 @@ func (s *fileSource) open(rank int) { s.rank = rank }
 
 // failed says which file an error is about.
 func (s *fileSource) failed(err error) error {
-	if err == nil {
-		return nil
+	var part *PartError
+	if err == nil || errors.As(err, &part) {
+		return err
 	}
-	return &PartError{s.path, err}
+	return &PartError{s.run.path, err}
 }
 
 func (s *fileSource) keys() ([]shapeKey, error) {
