@@ -202,7 +202,7 @@ func (b *block) peek(column int) uint64 {
 // below takes the next value of a column, which must be below limit.
 func (b *block) below(column int, limit uint64, what string) uint64 {
 	v := b.get(column)
-	if v >= limit && b.err == nil {
+	if v >= limit {
 		b.failf("%s %d of %d", what, v, limit)
 		return 0
 	}

@@ -17,6 +17,13 @@ const (
 	SeqRelative SeqForm = formRelative // ranks among the tokens are relative; with SeqTokens
 )
 
+func (f SeqForm) check() error {
+	if f >= formLimit || f&SeqRelative != 0 && f&SeqTokens == 0 {
+		return fmt.Errorf("%w: form %d", ErrSeq, f)
+	}
+	return nil
+}
+
 // Endless is the length of a repeat that goes on as long as its sequence.
 const Endless = endless
 
@@ -49,8 +56,8 @@ func (s *Seq) Symbols() iter.Seq[Symbol] {
 // MakeSeq returns the sequence of n values with these symbols. One of tokens has
 // values once its process was bound.
 func MakeSeq(n uint64, form SeqForm, symbols []Symbol) (*Seq, error) {
-	if form >= formLimit || form&SeqRelative != 0 && form&SeqTokens == 0 {
-		return nil, fmt.Errorf("%w: form %d", ErrSeq, form)
+	if err := form.check(); err != nil {
+		return nil, err
 	}
 	var code []byte
 	for _, y := range symbols {
@@ -72,9 +79,55 @@ func MakeSeq(n uint64, form SeqForm, symbols []Symbol) (*Seq, error) {
 	return s, err
 }
 
+// Parts are the parts of a long sequence of a run file, which has no symbols of
+// its own; nil of others.
+func (s *Seq) Parts() ([]*Seq, error) {
+	var parts []*Seq
+	for _, p := range s.parts {
+		b, err := p.load()
+		if err != nil {
+			return nil, err
+		}
+		part := b.seq(p.n, nil)
+		parts = append(parts, part)
+	}
+	return parts, nil
+}
+
+// MakeLongSeq returns the sequence of n values that are in parts. The form is
+// that of the whole: parts may be of differences or not.
+func MakeLongSeq(n uint64, form SeqForm, parts []*Seq) (*Seq, error) {
+	if err := form.check(); err != nil {
+		return nil, err
+	}
+	s := &Seq{n: n, delta: form&SeqDelta != 0, form: uint8(form)}
+	left := n
+	for i, p := range parts {
+		if p.n == 0 || p.n > left || p.parts != nil {
+			return nil, fmt.Errorf("%w: part %d has %d values of %d that are left", ErrSeq, i, p.n, left)
+		}
+		left -= p.n
+		b := newBody(p.form&^formDelta|uint8(flag(p.delta)), codeSymbols(p.code))
+		s.parts = append(s.parts, seqPart{p.n, func() (*seqBody, error) { return b, nil }})
+	}
+	if left > 0 || s.parts == nil {
+		return nil, fmt.Errorf("%w: %d values without a part", ErrSeq, left)
+	}
+	return s, nil
+}
+
 // Check goes through the first values of a sequence, at most so many that a
 // small file cannot keep anybody busy, and returns the error that it meets.
 func (s *Seq) Check() error {
+	parts, err := s.Parts()
+	for _, p := range parts {
+		if err := p.Check(); err != nil {
+			return err
+		}
+	}
+	if parts != nil || err != nil {
+		return err
+	}
 	it := s.Iter()
 	it.skip(checkLimit)
 	return it.Err()

@@ -32,6 +32,9 @@ func Dump(w io.Writer, r *efg.Run) error {
 			return err
 		}
 		d.process(p)
+		if d.err != nil {
+			return d.err
+		}
 	}
 	return d.w.Flush()
 }
@@ -40,6 +43,7 @@ func Dump(w io.Writer, r *efg.Run) error {
 type dumper struct {
 	w     *bufio.Writer
 	words *words
+	err   error // of a sequence
 }
 
 func (d *dumper) linef(format string, args ...any) {
@@ -212,15 +216,34 @@ func (d *dumper) seq(name string, s *efg.Seq) {
 	if s == nil {
 		return
 	}
-	fmt.Fprintf(d.w, "   %s %d", name, s.Len())
-	form := s.Form()
+	parts, err := s.Parts()
+	if err != nil && d.err == nil {
+		d.err = err
+	}
+	if parts == nil {
+		d.linef("   %s %d%s", name, s.Len(), formText(s.Form()))
+		d.symbols(s)
+		return
+	}
+	d.linef("   %s %d%s parts", name, s.Len(), formText(s.Form()))
+	for _, p := range parts {
+		d.linef("    part %d%s", p.Len(), formText(p.Form()))
+		d.symbols(p)
+	}
+}
+
+func formText(form efg.SeqForm) string {
+	s := ""
 	for i, flag := range formNames {
 		if form>>i&1 != 0 {
-			fmt.Fprintf(d.w, " %s", flag)
+			s += " " + flag
 		}
 	}
-	d.linef("")
-	line := ""
+	return s
+}
+
+func (d *dumper) symbols(s *efg.Seq) {
+	form, line := s.Form(), ""
 	for y := range s.Symbols() {
 		text := symbolText(y, form)
 		if line != "" && len(line)+len(text) > lineWidth {

@@ -66,8 +66,11 @@ process 0 of 2 world 0x1 pid 3 start 0 began 5
     : 2
    attr buf 6 delta
     : +1 -2 <0:1x>
-   attr dest 6 tokens relative
-    : rank:+1 rank:-1 d2+1 own:0.3 id:0.1.2 7
+   attr dest 6 tokens relative parts
+    part 4 tokens relative
+    : rank:+1 rank:-1 d2+1 own:0.3
+    part 2 delta tokens
+    : +16 -16
    times 2 dur 30 10 20 1:2 gap 5 2 3 -
   node 2 MPI_Waitall site=7 w2=0 count=2 array_of_requests=* array_of_statuses=EFG_AS_POSTED
    edge 1 weight 1

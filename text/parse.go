@@ -57,7 +57,8 @@ func init() {
 		"def": (*parser).defLine, "thread": (*parser).threadLine, "node": (*parser).nodeLine,
 		"edge": (*parser).edgeLine, "runs": (*parser).runsLine, "counts": (*parser).countsLine,
 		"attr": (*parser).attrLine, "elems": (*parser).elemsLine, "times": (*parser).timesLine,
-		"marks": (*parser).marksLine, "mark": (*parser).markLine, ":": (*parser).symbolsLine,
+		"marks": (*parser).marksLine, "mark": (*parser).markLine,
+		"part": (*parser).partLine, ":": (*parser).symbolsLine,
 	}
 }
 
@@ -96,7 +97,7 @@ func (p *parser) record() error {
 	if read == nil {
 		return p.errorf("%q is no kind of line", key)
 	}
-	if key != ":" {
+	if key != ":" && key != "part" {
 		if err := p.endSeq(); err != nil {
 			return err
 		}

@@ -11,13 +11,36 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// openSeq is a sequence whose symbols are still to come.
+// openSeq is a sequence, or a part of a long one, whose symbols are still to come.
 type openSeq struct {
 	line    int
 	n       uint64
 	form    efg.SeqForm
 	symbols []efg.Symbol
 	put     **efg.Seq
+	long    bool
+	part    *openSeq // the last one
+	parts   []*efg.Seq
+}
+
+// finish returns the sequence.
+func (q *openSeq) finish() (*efg.Seq, error) {
+	if !q.long {
+		return efg.MakeSeq(q.n, q.form, q.symbols)
+	}
+	if err := q.endPart(); err != nil {
+		return nil, err
+	}
+	return efg.MakeLongSeq(q.n, q.form, q.parts)
+}
+
+func (q *openSeq) endPart() error {
+	if q.part == nil {
+		return nil
+	}
+	s, err := q.part.finish()
+	q.part, q.parts = nil, append(q.parts, s)
+	return err
 }
 
 func (p *parser) threadLine() error {
@@ -179,17 +202,39 @@ func (p *parser) openSeq(put **efg.Seq) error {
 	if *put != nil {
 		return p.errorf("the node has this sequence already")
 	}
-	n, err := p.number("length", 64)
+	q, err := p.seqHead()
 	if err != nil {
 		return err
 	}
-	p.seq = &openSeq{line: p.line, n: n, put: put}
+	p.seq, q.put, q.long = q, put, p.option("parts")
+	return nil
+}
+
+func (p *parser) seqHead() (*openSeq, error) {
+	n, err := p.number("length", 64)
+	if err != nil {
+		return nil, err
+	}
+	q := &openSeq{line: p.line, n: n}
 	for i, name := range formNames {
 		if p.option(name) {
-			p.seq.form |= 1 << i
+			q.form |= 1 << i
 		}
 	}
-	return nil
+	return q, nil
+}
+
+// partLine begins the next part of a long sequence.
+func (p *parser) partLine() error {
+	if err := p.in(p.seq != nil && p.seq.long, "sequence in parts"); err != nil {
+		return err
+	}
+	if err := p.seq.endPart(); err != nil {
+		return p.errorf("the part before: %w", err)
+	}
+	q, err := p.seqHead()
+	p.seq.part = q
+	return err
 }
 
 func (p *parser) endSeq() error {
@@ -198,7 +243,7 @@ func (p *parser) endSeq() error {
 		return nil
 	}
 	p.seq = nil
-	s, err := efg.MakeSeq(q.n, q.form, q.symbols)
+	s, err := q.finish()
 	if err != nil {
 		return &Error{File: p.scanner.file, Line: q.line, Column: 1, Cause: err}
 	}
@@ -267,7 +312,11 @@ func (p *parser) elemsLine() error {
 }
 
 func (p *parser) symbolsLine() error {
-	if err := p.in(p.seq != nil, "sequence"); err != nil {
+	q := p.seq
+	if q != nil && q.long {
+		q = q.part
+	}
+	if err := p.in(q != nil, "sequence"); err != nil {
 		return err
 	}
 	for p.more() {
@@ -275,11 +324,11 @@ func (p *parser) symbolsLine() error {
 		if err != nil {
 			return err
 		}
-		y, err := parseSymbol(text, p.seq.form)
+		y, err := parseSymbol(text, q.form)
 		if err != nil {
 			return p.errorf("%w", err)
 		}
-		p.seq.symbols = append(p.seq.symbols, y)
+		q.symbols = append(q.symbols, y)
 	}
 	return nil
 }

@@ -140,6 +140,31 @@ func longProcess(rank, size int, long bool) *efg.Process {
 	return &efg.Process{Rank: rank, Size: size, World: 1, Start: int64(1000 + rank), Streams: []efg.Stream{s}}
 }
 
+// Sequences that do not fold are in parts, in the file and in the text.
+func TestSequencesInParts(t *testing.T) {
+	p := longProcess(0, 1, false)
+	values, x := efg.NewSeqWriter(false), uint64(1)
+	n := uint64(200_000)
+	for range n {
+		x = x*6364136223846793005 + 1442695040888963407
+		values.Push([]uint64{1 << 63, 1<<62 | 1<<24 | x>>61, x >> 50}[x>>40%3])
+	}
+	s := &p.Streams[0]
+	s.Events, s.Nodes[0].Attrs[0].Values = n, values.Seq()
+	s.Nodes[0].Edges[0].Weight, s.Nodes[0].Edges[0].Count = n-1, n-1
+	var b bytes.Buffer
+	if err := efg.EncodeRun(&b, []*efg.Process{p}, efg.Meta{}); err != nil {
+		t.Fatal(err)
+	}
+	text := dump(t, open(t, b.Bytes()))
+	if strings.Count(text, "    part ") < 3 {
+		t.Errorf("not in parts: %.1000s", text)
+	}
+	if !bytes.Equal(assemble(t, "parts", text), b.Bytes()) {
+		t.Error("other bytes")
+	}
+}
+
 // What is wrong is told with its place.
 func TestErrors(t *testing.T) {
 	good := "efg-text 1\nmeta status 3\nsite 0x5 \"a.c:1\" \"f\"\nprocess 0 of 2 world 1 pid 3 start 4\n host \"h\"\n" +
