@@ -55,8 +55,9 @@ func merge(w io.Writer, parts []string, part bool) error {
 	return pack(w, sources, meta, part)
 }
 
-// mergeCacheSize is how many values of the parts' blocks are kept: some 400 MB.
-const mergeCacheSize = 24 << 20
+// mergeCacheSize is how many bytes the parts' decoded blocks that are kept may
+// take, about.
+const mergeCacheSize = 256 << 20
 
 // DifferentError says that two parts were recorded with different options, and
 // so are not of one launch.

@@ -3,16 +3,18 @@ package efg
 import (
 	"container/list"
 	"sync"
+	"unsafe"
 )
 
-// cacheSize is how many values the decoded blocks that are kept may have.
-const cacheSize = 8 << 20
+// cacheSize is how many bytes of memory the decoded blocks that are kept may
+// take, about.
+const cacheSize = 128 << 20
 
 // blockCache keeps the decoded blocks of pieces that were used last. Runs that
 // are read together share one.
 type blockCache struct {
 	mu     sync.Mutex
-	size   int // values
+	size   int // bytes
 	limit  int
 	blocks map[cacheKey]*list.Element
 	recent *list.List // of *cached, the last used in front
@@ -55,10 +57,8 @@ func (c *blockCache) get(r *Run, block int) ([]*readPiece, error) {
 			entry.pieces, err = readPieces(b)
 		}
 		entry.err = err
-		if err == nil {
-			for _, col := range b.cols {
-				entry.size += len(col)
-			}
+		for _, p := range entry.pieces {
+			entry.size += p.memory()
 		}
 		c.grown(entry.size)
 	})
@@ -77,4 +77,14 @@ func (c *blockCache) grown(size int) {
 		delete(c.blocks, entry.key)
 		c.size -= entry.size
 	}
+}
+
+// memory is how many bytes a piece takes, about. Bodies that pieces share count
+// for each.
+func (p *readPiece) memory() int {
+	n := 8*(len(p.shape)+len(p.masks)+len(p.wide)) + int(unsafe.Sizeof(place{}))*len(p.places) + int(unsafe.Sizeof(readCell{}))*len(p.cells)
+	for _, b := range p.bodies {
+		n += int(unsafe.Sizeof(*b)+unsafe.Sizeof(b)) + int(unsafe.Sizeof(symbol{}))*len(b.syms) + len(b.key) + len(b.code)
+	}
+	return n
 }
