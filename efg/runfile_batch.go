@@ -111,9 +111,46 @@ func (rw *runWriter) addStats(block []byte, n int) error {
 	if block == nil {
 		return nil
 	}
-	rw.stats = append(rw.stats, statsBlock{len(rw.procs) - n, n, len(rw.blocks)})
-	rw.blocks = append(rw.blocks, blockRef{kind: blockStats, offset: rw.offset, length: uint64(len(block))})
-	return rw.write(block)
+	ready := make(chan []byte, 1)
+	ready <- block
+	number, err := rw.enqueue(blockStats, ready)
+	rw.stats = append(rw.stats, statsBlock{len(rw.procs) - n, n, number})
+	return err
+}
+
+// queuedBlock is a block that is being encoded.
+type queuedBlock struct {
+	number int
+	bytes  chan []byte
+}
+
+// block has a block encoded, which is written after those before it, and returns
+// its number. The columns are not the caller's any more.
+func (rw *runWriter) block(kind blockKind, cols columnSet) (int, error) {
+	done := make(chan []byte, 1)
+	go func() { done <- appendBlock(nil, kind, cols, 0) }()
+	return rw.enqueue(kind, done)
+}
+
+func (rw *runWriter) enqueue(kind blockKind, bytes chan []byte) (int, error) {
+	n := len(rw.blocks)
+	rw.blocks = append(rw.blocks, blockRef{kind: kind})
+	rw.queue = append(rw.queue, queuedBlock{n, bytes})
+	return n, rw.flush(runtime.GOMAXPROCS(0))
+}
+
+// flush writes the blocks that come first, but for some.
+func (rw *runWriter) flush(keep int) error {
+	for len(rw.queue) > keep {
+		q := rw.queue[0]
+		rw.queue = rw.queue[1:]
+		b := <-q.bytes
+		rw.blocks[q.number].offset, rw.blocks[q.number].length = rw.offset, uint64(len(b))
+		if err := rw.write(b); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // aheadOf is how many calls for each goroutine a pipeline is ahead.

@@ -81,6 +81,7 @@ type runWriter struct {
 	w       io.Writer
 	offset  uint64
 	blocks  []blockRef
+	queue   []queuedBlock
 	strings map[string]uint32
 	strs    []string
 	expect  map[shapeKey]uint64 // members still to come
@@ -166,13 +167,6 @@ func (rw *runWriter) header() error {
 	b := append([]byte(runMagic), make([]byte, 8)...)
 	binary.LittleEndian.PutUint32(b[8:], runVersion)
 	return rw.write(b)
-}
-
-// block writes a block and returns its number.
-func (rw *runWriter) block(kind blockKind, cols columnSet) (int, error) {
-	b := appendBlock(nil, kind, cols, 0)
-	rw.blocks = append(rw.blocks, blockRef{kind: kind, offset: rw.offset, length: uint64(len(b))})
-	return len(rw.blocks) - 1, rw.write(b)
 }
 
 // process adds a process that has been prepared.
@@ -324,6 +318,9 @@ func cutCommand(args []string) []string {
 
 // index writes the index block and the trailer.
 func (rw *runWriter) index() error {
+	if err := rw.flush(0); err != nil {
+		return err
+	}
 	start := rw.offset
 	streams := 0
 	for i := range rw.procs {
