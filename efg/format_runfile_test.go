@@ -43,7 +43,7 @@ func TestFormatColumns(t *testing.T) {
 			indexCounts: "counts", indexBlockKind: "kind", indexBlockLen: "length", indexWorldID: "world",
 			indexWorldSize: "world size", indexWorldStart: "world start", indexPieces: "pieces", indexClass: "class",
 			indexNodes: "nodes", indexEdges: "edges", indexStatsFirst: "times from", indexStatsProcs: "times of",
-			indexHash: "hash", indexSeqs: "properties",
+			indexTraceFirst: "traces from", indexTraceStreams: "traces of", indexHash: "hash", indexSeqs: "properties",
 		}},
 		{"Small tables", map[int]string{
 			stringsShared: "shared", stringsLength: "length", stringsBytes: "bytes", sitePlace: "place", siteFunc: "function",
@@ -58,6 +58,10 @@ func TestFormatColumns(t *testing.T) {
 			roleColumn(roleValues): "bodies of Values", roleColumn(roleElems): "bodies of Elems",
 			roleColumn(roleVec): "bodies of vectors", roleColumn(roleMember): "values of members",
 			roleColumn(roleMarks): "bodies of marks", colMarks: "marks",
+		}},
+		{"Traces", map[int]string{
+			traceNodes: "nodes", traceError: "error", traceBegin: "begin", traceClock: "clock", traceGap: "gap",
+			traceDur: "duration", traceFineBin: "fine bin", traceFine: "fine",
 		}},
 		{"Statistics", map[int]string{
 			statForm: "form", statCount: "count", statTimes + intervalSum: "sum", statTimes + intervalMin: "minimum",
@@ -75,8 +79,8 @@ func TestFormatColumns(t *testing.T) {
 			}
 		}
 	}
-	if i, s := len(processProperties), indexSeqs+bodyColumns-1; i != 10 || s != 18 || len(streamProperties) != 7 {
-		t.Errorf("FORMAT.md tells of 10 properties of processes, 7 of streams, from column 13 to 18; there are %d, to %d", i, s)
+	if i, s := len(processProperties), indexSeqs+bodyColumns-1; i != 10 || s != 20 || len(streamProperties) != 7 {
+		t.Errorf("FORMAT.md tells of 10 properties of processes, 7 of streams, from column 15 to 20; there are %d, to %d", i, s)
 	}
 	if colDefWord+7 != 30 || colWord+1 != 32 || colWord+MaxWords-1 != 62 {
 		t.Error("FORMAT.md has the words in columns 24 to 30 and 32 to 62")

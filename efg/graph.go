@@ -26,6 +26,8 @@ type Stream struct {
 	Nodes []Node
 	// Marks are places from which a walk can begin; nil: only the start.
 	Marks *Marks
+
+	later func(part int) (*tracePart, error) // reads times from a run file
 }
 
 // End is how a stream ended.

@@ -33,11 +33,12 @@ const (
 	blockStats
 	blockIndex
 	blockPart
-	lastBlockKind = blockPart
+	blockTrace
+	lastBlockKind = blockTrace
 )
 
 func (k blockKind) String() string {
-	names := [...]string{"unknown", "meta", "strings", "sites", "graphs", "statistics", "index", "sequence"}
+	names := [...]string{"unknown", "meta", "strings", "sites", "graphs", "statistics", "index", "sequence", "trace"}
 	if k > lastBlockKind {
 		k = 0
 	}

@@ -38,6 +38,7 @@ func batches(ordered []placed) [][]placed {
 type prepared struct {
 	units [][]*unit // of each process
 	stats []byte    // the statistics block, nil if there is none
+	trace []encodedTrace
 }
 
 func prepare(batch []placed) (*prepared, error) {
@@ -50,6 +51,9 @@ func prepare(batch []placed) (*prepared, error) {
 	}
 	var err error
 	if p.stats, err = statsOfBatch(batch); err != nil {
+		return nil, batch[0].failed(err)
+	}
+	if p.trace, err = tracesOfBatch(batch); err != nil {
 		return nil, batch[0].failed(err)
 	}
 	return p, nil
@@ -102,7 +106,10 @@ func (rw *runWriter) processes(ordered []placed) error {
 				return err
 			}
 		}
-		return rw.addStats(p.stats, len(all[i]))
+		if err := rw.addStats(p.stats, len(all[i])); err != nil {
+			return err
+		}
+		return rw.addTraces(p.trace, all[i])
 	})
 }
 
@@ -147,6 +154,18 @@ func (rw *runWriter) flush(keep int) error {
 		b := <-q.bytes
 		rw.blocks[q.number].offset, rw.blocks[q.number].length = rw.offset, uint64(len(b))
 		if err := rw.write(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addTraces writes the trace blocks of the last processes, a batch.
+func (rw *runWriter) addTraces(traces []encodedTrace, batch []placed) error {
+	for _, t := range traces {
+		rw.traces = append(rw.traces, traceBlock{rw.streams - streamsOf(batch) + t.first, t.streams, len(rw.blocks)})
+		rw.blocks = append(rw.blocks, blockRef{kind: blockTrace, offset: rw.offset, length: uint64(len(t.raw))})
+		if err := rw.write(t.raw); err != nil {
 			return err
 		}
 	}

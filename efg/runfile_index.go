@@ -10,19 +10,21 @@ import (
 // the columns from indexSeqs on: first those of processProperties, then those of
 // streamProperties.
 const (
-	indexCounts     = iota // processes, streams; 1 if each stream has a hash
-	indexBlockKind         // of each block
-	indexBlockLen          // of each block
-	indexWorldID           // of each world
-	indexWorldSize         //
-	indexWorldStart        // zigzag
-	indexPieces            // of each block of pieces: how many it has
-	indexClass             // of each piece: 0: a new class; n: the n-th class before a new one
-	indexNodes             // of each piece: nodes, 0 of definitions
-	indexEdges             // of each piece
-	indexStatsFirst        // of each statistics block: its first process, from that of the one before
-	indexStatsProcs        // how many processes it has
-	indexHash              // of each stream, or of each group of ranks
+	indexCounts       = iota // processes, streams; 1 if each stream has a hash
+	indexBlockKind           // of each block
+	indexBlockLen            // of each block
+	indexWorldID             // of each world
+	indexWorldSize           //
+	indexWorldStart          // zigzag
+	indexPieces              // of each block of pieces: how many it has
+	indexClass               // of each piece: 0: a new class; n: the n-th class before a new one
+	indexNodes               // of each piece: nodes, 0 of definitions
+	indexEdges               // of each piece
+	indexStatsFirst          // of each statistics block: its first process, from that of the one before
+	indexStatsProcs          // how many processes it has
+	indexTraceFirst          // of each trace block: its first stream, from that of the one before
+	indexTraceStreams        // how many streams it has
+	indexHash                // of each stream, or of each group of ranks
 	indexSeqs
 )
 
@@ -137,11 +139,7 @@ func inRange(v, limit uint64, what string) error {
 // indexColumns makes the index. Pieces get their numbers in the file.
 func (rw *runWriter) indexColumns() columnSet {
 	var cols columnSet
-	streams := 0
-	for i := range rw.procs {
-		streams += len(rw.procs[i].Streams)
-	}
-	for _, v := range []uint64{uint64(len(rw.procs)), uint64(streams), flag(rw.exact)} {
+	for _, v := range []uint64{uint64(len(rw.procs)), uint64(rw.streams), flag(rw.exact)} {
 		cols.put(indexCounts, v)
 	}
 	for _, b := range rw.blocks {
@@ -159,6 +157,12 @@ func (rw *runWriter) indexColumns() columnSet {
 		cols.put(indexStatsFirst, uint64(s.first-last))
 		cols.put(indexStatsProcs, uint64(s.procs))
 		last = s.first
+	}
+	last = 0
+	for _, t := range rw.traces {
+		cols.put(indexTraceFirst, uint64(t.first-last))
+		cols.put(indexTraceStreams, uint64(t.streams))
+		last = t.first
 	}
 	rw.hashColumns(&cols)
 	for i, prop := range processProperties {

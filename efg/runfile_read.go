@@ -30,6 +30,7 @@ type Run struct {
 	pieces  []pieceRef
 	parts   []int // numbers of the blocks with parts of long sequences
 	stats   []statsBlock
+	traces  []traceBlock
 	exact   bool // each stream has its hash
 	hashes  []uint64
 	streams []StreamInfo // not yet given to a process, while the index is read
@@ -296,6 +297,14 @@ func (r *Run) readIndex(b *block) {
 			r.stats = append(r.stats, statsBlock{first, count, n})
 		}
 	}
+	first = 0
+	for n := range r.blocks {
+		if r.blocks[n].kind == blockTrace {
+			first += int(b.below(indexTraceFirst, streams-uint64(first), "stream"))
+			count := int(b.below(indexTraceStreams, streams-uint64(first)+1, "number of streams"))
+			r.traces = append(r.traces, traceBlock{first, count, n})
+		}
+	}
 	if b.err == nil && len(b.cols) > indexHash {
 		r.hashes = b.cols[indexHash]
 		b.at[indexHash] = len(r.hashes)
@@ -507,6 +516,11 @@ func (r *Run) Process(i int) (*Process, error) {
 			return nil, err
 		}
 		p.Streams = append(p.Streams, *s)
+	}
+	for j := range p.Streams {
+		if err := r.attachTrace(i, j, &p.Streams[j]); err != nil {
+			return nil, err
+		}
 	}
 	return p, r.readTimes(i, p.Streams)
 }

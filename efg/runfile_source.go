@@ -12,6 +12,7 @@ type memorySource struct {
 	rank  int
 	defs  *defIndex
 	ready []*unit
+	marks []*Marks // of each stream, once it was flattened
 }
 
 func (s *memorySource) info() *ProcInfo {
@@ -98,7 +99,11 @@ func (s *memorySource) flatten() ([]*unit, error) {
 		if m == nil {
 			m, err = marksOf(st, s.proc.Defs, markDistance)
 		}
-		if m != nil && !m.isNone() && err == nil { // a graph that cannot be walked has none
+		if err != nil || m != nil && m.isNone() {
+			m = nil
+		}
+		s.marks = append(s.marks, m)
+		if m != nil { // a graph that cannot be walked has none
 			units = append(units, flattenMarks(m, i))
 		}
 	}
@@ -119,6 +124,17 @@ func (s *memorySource) times() ([][]Node, error) {
 		nodes = append(nodes, s.proc.Streams[i].Nodes)
 	}
 	return nodes, nil
+}
+
+func (s *memorySource) traces() ([]*Stream, []*Marks, error) {
+	streams := make([]*Stream, len(s.proc.Streams))
+	for i := range streams {
+		streams[i] = &s.proc.Streams[i]
+		if err := streams[i].LoadTimes(); err != nil {
+			return nil, nil, err
+		}
+	}
+	return streams, s.marks, nil
 }
 
 func (s *memorySource) exact() bool { return true }
@@ -281,6 +297,22 @@ func (s *fileSource) times() ([][]Node, error) {
 		nodes[j] = make([]Node, n)
 	}
 	return nodes, nil
+}
+
+func (s *fileSource) traces() ([]*Stream, []*Marks, error) {
+	info := &s.run.Procs[s.proc]
+	if len(info.Streams) == 0 || len(s.run.traces) == 0 {
+		return make([]*Stream, 0), nil, nil
+	}
+	p, err := s.run.Process(s.proc)
+	if err != nil {
+		return nil, nil, s.failed(err)
+	}
+	m := &memorySource{proc: p}
+	for i := range p.Streams {
+		m.marks = append(m.marks, p.Streams[i].Marks)
+	}
+	return m.traces()
 }
 
 func (s *fileSource) exact() bool { return s.run.exact }

@@ -69,6 +69,8 @@ type source interface {
 	hasTimes() bool
 	// times returns the nodes of each stream, all of them, for their statistics.
 	times() ([][]Node, error)
+	// traces returns the streams with all their times, and their marks.
+	traces() ([]*Stream, []*Marks, error)
 	// exact tells whether the hash of each stream is known.
 	exact() bool
 	// hash is what the process's hashes add to the sum of their group.
@@ -92,7 +94,9 @@ type runWriter struct {
 	size    int   // of the group
 	pieces  []writtenPiece
 	procs   []ProcInfo
+	streams int
 	stats   []statsBlock
+	traces  []traceBlock
 	exact   bool // few processes: each stream's hash is kept, and each process's id
 	noTimes bool
 	partial bool // a part of a run, to be merged: it keeps what tells processes apart
@@ -204,6 +208,7 @@ func (rw *runWriter) process(at *placed, units []*unit) error {
 		rw.hashes[hashGroupOf(&info, rw.worlds)] += at.source.hash()
 	}
 	rw.procs = append(rw.procs, info)
+	rw.streams += len(info.Streams)
 	return nil
 }
 
@@ -322,11 +327,7 @@ func (rw *runWriter) index() error {
 		return err
 	}
 	start := rw.offset
-	streams := 0
-	for i := range rw.procs {
-		streams += len(rw.procs[i].Streams)
-	}
-	least := (max(streams, len(rw.procs))-freeProcesses)/maxProcesses - int(start)
+	least := (max(rw.streams, len(rw.procs))-freeProcesses)/maxProcesses - int(start)
 	if err := rw.write(appendBlock(nil, blockIndex, rw.indexColumns(), least)); err != nil {
 		return err
 	}

@@ -186,16 +186,24 @@ func DecodeTimes(code []byte) *Times {
 
 // Clock reconstructs when a stream's events started and ended.
 type Clock struct {
-	q     *Quantum
-	now   uint64
-	nodes []nodeClock
+	q      *Quantum
+	stream *Stream
+	now    uint64
+	seq    uint64 // of the next event
+	part   int    // of the stream's times that is at hand
+	end    uint64 // events before the next part
+	marks  SeqIter
+	nodes  []nodeClock
 }
 
 type nodeClock struct{ gap, dur TimeIter }
 
 // NewClock returns the clock of a stream with traced times. It begins at 0, at
 // Trace.Begin.
-func NewClock(s *Stream) (*Clock, error) {
+func NewClock(s *Stream) (*Clock, error) { return s.ClockFrom(0) }
+
+// ClockFrom returns a clock for a walk that WalkFrom(n) begins.
+func (s *Stream) ClockFrom(n uint64) (*Clock, error) {
 	if s.Trace == nil {
 		return nil, fmt.Errorf("%w: the stream has none", ErrTimes)
 	}
@@ -203,20 +211,80 @@ func NewClock(s *Stream) (*Clock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrTimes, err)
 	}
-	c := &Clock{q: q, nodes: make([]nodeClock, len(s.Nodes))}
-	for i := range s.Nodes {
-		t := s.Nodes[i].Times
-		if t == nil {
-			return nil, fmt.Errorf("%w: node %d has none", ErrTimes, i)
-		}
-		c.nodes[i] = nodeClock{t.Gap.Iter(), t.Dur.Iter()}
+	c := &Clock{q: q, stream: s, nodes: make([]nodeClock, len(s.Nodes)), end: s.Events}
+	mark, events, marked := s.Marks.find(n)
+	if s.later == nil || len(s.Nodes) > 0 && s.Nodes[0].Times != nil {
+		return c, c.whole(mark, events, marked)
 	}
-	return c, nil
+	c.marks = s.Marks.Events.Iter()
+	if marked {
+		c.marks.skip(mark + 1)
+		c.part, c.seq = int(mark)+1, events
+	}
+	return c, c.load()
+}
+
+// whole opens the times that are in the nodes, at a mark.
+func (c *Clock) whole(mark, events uint64, marked bool) error {
+	from := make([]uint64, len(c.nodes))
+	if marked {
+		var err error
+		if from, _, err = span(c.stream.Nodes, c.stream.Marks, mark+1, c.stream.Marks.Events.Len()); err != nil {
+			return err
+		}
+		c.seq = events
+	}
+	for i := range c.nodes {
+		t := c.stream.Nodes[i].Times
+		if t == nil {
+			return fmt.Errorf("%w: node %d has none", ErrTimes, i)
+		}
+		n := &c.nodes[i]
+		n.gap, n.dur = t.Gap.Iter(), t.Dur.Iter()
+		for range from[i] {
+			if _, _, err := c.take(uint32(i)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// load opens the part at hand.
+func (c *Clock) load() error {
+	p, err := c.stream.later(c.part)
+	if err != nil {
+		return err
+	}
+	if p == nil || len(p.times) != len(c.nodes) {
+		return fmt.Errorf("%w: part %d is of no stream", ErrTimes, c.part)
+	}
+	c.now = p.clock
+	for i := range c.nodes {
+		c.nodes[i] = nodeClock{p.times[i].Gap.Iter(), p.times[i].Dur.Iter()}
+	}
+	var more bool
+	if c.end, more = c.marks.Next(); !more {
+		c.end = c.stream.Events
+	}
+	return nil
 }
 
 // Next takes the stream's next event, which is at a node, and returns its start
 // and its end.
 func (c *Clock) Next(node uint32) (start, end uint64, err error) {
+	if c.seq == c.end && c.seq < c.stream.Events {
+		c.part++
+		if err := c.load(); err != nil {
+			return 0, 0, err
+		}
+	}
+	c.seq++
+	return c.take(node)
+}
+
+// take moves the clock on by an event of a node.
+func (c *Clock) take(node uint32) (start, end uint64, err error) {
 	n := &c.nodes[node]
 	gap, ok1 := n.gap.Next()
 	dur, ok2 := n.dur.Next()

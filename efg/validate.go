@@ -56,7 +56,10 @@ func Validate(r *Run) error {
 			}
 		}
 	}
-	return r.validateTimes()
+	if err := r.validateTimes(); err != nil {
+		return err
+	}
+	return r.validateTraces()
 }
 
 // validatePieces checks that every piece has the members that the index gives it.
@@ -110,6 +113,45 @@ func (r *Run) validateTimes() error {
 			for range r.Procs[i].Streams {
 				b.stats(nil)
 			}
+		}
+		if err := b.close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// validateTraces checks that nothing is left over in trace blocks, and that all
+// parts of a stream's times are there.
+func (r *Run) validateTraces() error {
+	for i := range r.Procs {
+		for j := range r.Procs[i].Streams {
+			blocks := r.traceBlocks(r.Procs[i].first + j)
+			if len(blocks) < 2 {
+				continue
+			}
+			p, err := r.Process(i)
+			if err != nil {
+				return err
+			}
+			if s := &p.Streams[j]; s.Trace == nil || s.Nodes[0].Times == nil && s.LoadTimes() != nil {
+				return &StreamError{r.Procs[i].Rank, s.Thread, -1, fmt.Errorf("%w: parts that do not fit", ErrTimes)}
+			}
+		}
+	}
+	for k, t := range r.traces {
+		if t.streams == 0 || k > 0 && t.first < r.traces[k-1].first+r.traces[k-1].streams && (t != traceBlock{r.traces[k-1].first, 1, t.block} || r.traces[k-1].streams != 1) {
+			return &CorruptError{"index", 0, fmt.Errorf("trace block %d overlaps the one before", k)}
+		}
+		if k+1 < len(r.traces) && r.traces[k+1].first == t.first || k > 0 && r.traces[k-1].first == t.first {
+			continue // a part: LoadTimes has read it
+		}
+		b, err := r.read(t.block)
+		if err != nil {
+			return err
+		}
+		for n := t.first; n < t.first+t.streams; n++ {
+			b.trace(nil, nil, r.eventsOf(n))
 		}
 		if err := b.close(); err != nil {
 			return err

@@ -55,7 +55,7 @@ class File:
         return strings
 
     def property(self, i, n):
-        body = Body(self.index, 13 + 6 * i)
+        body = Body(self.index, 15 + 6 * i)
         return list(body.values(n))
 
     def read_index(self):
@@ -77,7 +77,8 @@ class File:
             if kind == STATISTICS:
                 first += ix.take(10)
                 self.times.append((first, ix.take(11), data))
-        self.hashes = ix.all(12)
+        ix.all(12), ix.all(13)
+        self.hashes = ix.all(14)
         self.processes = list(zip(*(self.property(i, processes) for i in range(10))))
         self.streams = list(zip(*(self.property(10 + i, streams) for i in range(7))))
         ix.close()

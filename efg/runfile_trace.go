@@ -1,0 +1,430 @@
+package efg
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+)
+
+// A trace block holds the times of each event: of all streams of a few ranks,
+// or, if these have many events, of one stream from one mark to the next.
+
+// sharedTrace is how many events the ranks of a batch may have together to
+// share a block.
+const sharedTrace = 1 << 18
+
+// Columns of a trace block.
+const (
+	traceNodes = iota // of a stream: number of nodes
+	traceError        // of a stream
+	traceBegin        // of a stream
+	traceClock        // of a stream: its clock before the first event in the block
+	traceGap          // of an event: bin + 1; 0: see the two columns at the end
+	traceDur
+	traceFineBin
+	traceFine // zigzag
+)
+
+// traceBlock is a trace block in the index: that of some streams, or a piece of
+// one; the pieces of a stream follow each other.
+type traceBlock struct {
+	first, streams int
+	block          int
+}
+
+// tracesOfBatch returns the trace blocks of a batch's processes; first counts
+// from the batch's first stream.
+func tracesOfBatch(batch []placed) ([]encodedTrace, error) {
+	if from := wholeTraces(batch); from != nil {
+		return from.run.copyTraces(from.run.Procs[from.proc].first, streamsOf(batch))
+	}
+	var streams []*Stream
+	var marks []*Marks
+	events := uint64(0)
+	for i := range batch {
+		s, m, err := batch[i].source.traces()
+		if err != nil {
+			return nil, err
+		}
+		streams, marks = append(streams, s...), append(marks, m...)
+	}
+	any := false
+	for _, s := range streams {
+		events += s.Events
+		any = any || s.Trace != nil
+	}
+	switch {
+	case !any:
+		return nil, nil
+	case events <= sharedTrace:
+		var cols columnSet
+		for _, s := range streams {
+			if err := cols.trace(s, nil, 0, 0, 0); err != nil {
+				return nil, err
+			}
+		}
+		return []encodedTrace{{0, len(streams), appendBlock(nil, blockTrace, cols, 0)}}, nil
+	}
+	var out []encodedTrace
+	for i, s := range streams {
+		blocks, err := streamTraces(s, marks[i])
+		if err != nil {
+			return nil, err
+		}
+		for _, b := range blocks {
+			out = append(out, encodedTrace{i, 1, b})
+		}
+	}
+	return out, nil
+}
+
+// encodedTrace is a block that is to be written.
+type encodedTrace struct {
+	first, streams int
+	raw            []byte
+}
+
+// streamsOf is the number of streams of a batch's processes.
+func streamsOf(batch []placed) int {
+	n := 0
+	for i := range batch {
+		n += len(batch[i].source.info().Streams)
+	}
+	return n
+}
+
+// streamTraces cuts the times of a stream at its marks.
+func streamTraces(s *Stream, m *Marks) ([][]byte, error) {
+	parts := uint64(0)
+	if m != nil && s.Trace != nil {
+		parts = m.Events.Len()
+	}
+	var out [][]byte
+	clock := uint64(0)
+	for k := uint64(0); k <= parts; k++ {
+		var cols columnSet
+		if err := cols.trace(s, m, k, parts, clock); err != nil {
+			return nil, err
+		}
+		out = append(out, appendBlock(nil, blockTrace, cols, 0))
+		if s.Trace != nil && k < parts {
+			passed, err := s.passed(m, k, parts)
+			if err != nil {
+				return nil, err
+			}
+			clock += passed
+		}
+	}
+	return out, nil
+}
+
+// traceOrder lists the nodes of a stream so that those of a callsite follow each
+// other: their times are alike.
+func traceOrder(nodes []Node) []int {
+	order := make([]int, len(nodes))
+	for i := range order {
+		order[i] = i
+	}
+	sort.SliceStable(order, func(a, b int) bool {
+		x, y := nodes[order[a]].Words, nodes[order[b]].Words
+		return x[0] < y[0] || x[0] == y[0] && x[1] < y[1]
+	})
+	return order
+}
+
+// span is which visits of each node lie in part k of parts that marks cut a
+// stream into: from, up to to.
+func span(nodes []Node, m *Marks, k, parts uint64) (from, to []uint64, err error) {
+	at := func(mark uint64) ([]uint64, error) {
+		out := make([]uint64, len(nodes))
+		for i := range out {
+			v, ok := valueAt(m.Nodes[i].Visits, mark)
+			if !ok {
+				return nil, fmt.Errorf("%w: marks end early", ErrTimes)
+			}
+			out[i] = v
+		}
+		return out, nil
+	}
+	from, to = make([]uint64, len(nodes)), visitsOf(nodes)
+	if parts > 0 && len(m.Nodes) != len(nodes) {
+		return nil, nil, fmt.Errorf("%w: marks of another graph", ErrTimes)
+	}
+	if k > 0 {
+		if from, err = at(k - 1); err != nil {
+			return nil, nil, err
+		}
+	}
+	if k < parts {
+		if to, err = at(k); err != nil {
+			return nil, nil, err
+		}
+	}
+	for i := range from {
+		if from[i] > to[i] {
+			return nil, nil, fmt.Errorf("%w: marks that do not fit the graph", ErrTimes)
+		}
+	}
+	return from, to, nil
+}
+
+// trace appends a part of a stream's times.
+func (c *columnSet) trace(s *Stream, m *Marks, k, parts, clock uint64) error {
+	if s.Trace == nil {
+		c.put(traceNodes, 0)
+		return nil
+	}
+	from, to, err := span(s.Nodes, m, k, parts)
+	if err != nil {
+		return err
+	}
+	c.put(traceNodes, uint64(len(s.Nodes))+1)
+	c.put(traceError, uint64(s.Trace.Error))
+	c.put(traceBegin, s.Trace.Begin)
+	c.put(traceClock, clock)
+	for _, i := range traceOrder(s.Nodes) {
+		t := s.Nodes[i].Times
+		if t == nil || t.Gap.Len() < to[i] || t.Dur.Len() < to[i] {
+			return fmt.Errorf("%w: node %d has not %d", ErrTimes, i, to[i])
+		}
+		gap, dur := t.Gap.Iter(), t.Dur.Iter()
+		for v := uint64(0); v < to[i]; v++ {
+			g, _ := gap.Next()
+			d, _ := dur.Next()
+			if v >= from[i] {
+				c.timeCode(traceGap, g)
+				c.timeCode(traceDur, d)
+			}
+		}
+	}
+	return nil
+}
+
+func (c *columnSet) timeCode(column int, t TimeCode) {
+	if t.Fine == 0 {
+		c.put(column, uint64(t.Bin)+1)
+		return
+	}
+	c.put(column, 0)
+	c.put(traceFineBin, uint64(t.Bin))
+	c.put(traceFine, zigzag(t.Fine))
+}
+
+// passed is how much time passes in a part of a stream.
+func (s *Stream) passed(m *Marks, k, parts uint64) (ns uint64, err error) {
+	q, err := NewQuantum(s.Trace.Error)
+	if err != nil {
+		return 0, err
+	}
+	from, to, err := span(s.Nodes, m, k, parts)
+	if err != nil {
+		return 0, err
+	}
+	for i := range s.Nodes {
+		for _, seq := range []TimeSeq{s.Nodes[i].Times.Gap, s.Nodes[i].Times.Dur} {
+			it := seq.Iter()
+			for v := uint64(0); v < to[i]; v++ {
+				c, _ := it.Next()
+				if v < from[i] {
+					continue
+				}
+				x, err := q.Value(c)
+				if err != nil {
+					return 0, err
+				}
+				ns += x
+			}
+		}
+	}
+	return ns, nil
+}
+
+// tracePart is a part of a stream's times that was read.
+type tracePart struct {
+	trace Trace
+	clock uint64
+	times []Times // of each node
+}
+
+// trace takes a part of a stream's times: of each node as many as count says.
+// None are wanted if nodes is nil: so many events are passed over. It returns
+// nil if the stream has no times.
+func (b *block) trace(nodes []Node, count []uint64, events uint64) *tracePart {
+	n := b.get(traceNodes)
+	if n == 0 || b.err != nil {
+		return nil
+	}
+	p := &tracePart{trace: Trace{Error: uint32(b.below(traceError, ErrorUnit, "error")), Begin: b.get(traceBegin)}, clock: b.get(traceClock)}
+	if nodes == nil {
+		for range events {
+			if b.timeCode(traceGap); b.err != nil {
+				return nil
+			}
+			b.timeCode(traceDur)
+		}
+		return nil
+	}
+	if n != uint64(len(nodes))+1 {
+		b.failf("times of %d nodes, there are %d", n-1, len(nodes))
+		return nil
+	}
+	p.times = make([]Times, len(nodes))
+	for _, i := range traceOrder(nodes) {
+		for range count[i] {
+			if b.err != nil {
+				return nil
+			}
+			p.times[i].Gap.Append(b.timeCode(traceGap))
+			p.times[i].Dur.Append(b.timeCode(traceDur))
+		}
+	}
+	return p
+}
+
+func (b *block) timeCode(column int) TimeCode {
+	v := b.get(column)
+	if v > 0 {
+		return TimeCode{Bin: uint32(min(v-1, 1<<32-1))}
+	}
+	bin := b.below(traceFineBin, 1<<32, "bin")
+	return TimeCode{Bin: uint32(bin), Fine: unzigzag(b.get(traceFine))}
+}
+
+// traceBlocks finds the blocks with the times of stream n of the file.
+func (r *Run) traceBlocks(n int) []traceBlock {
+	i := sort.Search(len(r.traces), func(i int) bool { return r.traces[i].first+r.traces[i].streams > n })
+	j := i
+	for j < len(r.traces) && r.traces[j].first <= n {
+		j++
+	}
+	return r.traces[i:j]
+}
+
+// readTrace reads a part of the times of Procs[i].Streams[j], which is s.
+func (r *Run) readTrace(i, j int, s *Stream, part int) (*tracePart, error) {
+	n := r.Procs[i].first + j
+	blocks := r.traceBlocks(n)
+	if part >= len(blocks) {
+		return nil, fmt.Errorf("%w: part %d of %d", ErrTimes, part, len(blocks))
+	}
+	parts := uint64(len(blocks) - 1)
+	if parts > 0 && (s.Marks == nil || s.Marks.Events.Len() != parts) {
+		return nil, fmt.Errorf("%w: %d parts, other marks", ErrTimes, len(blocks))
+	}
+	from, to, err := span(s.Nodes, s.Marks, uint64(part), parts)
+	if err != nil {
+		return nil, err
+	}
+	for k := range to {
+		to[k] -= from[k]
+	}
+	b, err := r.read(blocks[part].block)
+	if err != nil {
+		return nil, err
+	}
+	for at := blocks[part].first; at < n; at++ {
+		b.trace(nil, nil, r.eventsOf(at))
+	}
+	p := b.trace(s.Nodes, to, 0)
+	return p, b.err
+}
+
+// eventsOf is the number of events of stream n of the file.
+func (r *Run) eventsOf(n int) uint64 {
+	i := sort.Search(len(r.Procs), func(i int) bool { return r.Procs[i].first > n }) - 1
+	return r.Procs[i].Streams[n-r.Procs[i].first].Events
+}
+
+// attachTrace gives a stream that was read its times: at once if they are in
+// one part, else as they are needed.
+func (r *Run) attachTrace(i, j int, s *Stream) error {
+	blocks := r.traceBlocks(r.Procs[i].first + j)
+	if len(blocks) == 0 {
+		return nil
+	}
+	load := func(part int) (*tracePart, error) { return r.readTrace(i, j, s, part) }
+	p, err := load(0)
+	if err != nil || p == nil {
+		return err
+	}
+	s.Trace = &p.trace
+	s.later = load
+	if len(blocks) > 1 {
+		return nil
+	}
+	for k := range s.Nodes {
+		s.Nodes[k].Times = &p.times[k]
+	}
+	return nil
+}
+
+// LoadTimes reads the times of all events of a stream of a run file into its
+// nodes. Those of short streams are there; of long ones a Clock reads what it
+// needs.
+func (s *Stream) LoadTimes() error {
+	if s.Trace == nil || s.later == nil || len(s.Nodes) == 0 || s.Nodes[0].Times != nil {
+		return nil
+	}
+	times := make([]Times, len(s.Nodes))
+	for part := range int(s.Marks.Events.Len()) + 1 {
+		p, err := s.later(part)
+		if err != nil {
+			return err
+		}
+		for i := range times {
+			times[i].Gap.join(p.times[i].Gap)
+			times[i].Dur.join(p.times[i].Dur)
+		}
+	}
+	for i := range times {
+		s.Nodes[i].Times = &times[i]
+	}
+	return nil
+}
+
+func (s *TimeSeq) join(o TimeSeq) {
+	s.code = append(s.code, o.code...)
+	s.n += o.n
+}
+
+// wholeTraces returns the first of these processes if they are neighbours in a
+// run file and have trace blocks for themselves, which can be copied.
+func wholeTraces(batch []placed) *fileSource {
+	first, ok := batch[0].source.(*fileSource)
+	if !ok {
+		return nil
+	}
+	for i := range batch {
+		s, ok := batch[i].source.(*fileSource)
+		if !ok || s.run != first.run || s.proc != first.proc+i {
+			return nil
+		}
+	}
+	from := first.run.Procs[first.proc].first
+	to := from + streamsOf(batch)
+	whole := from < to
+	for n := from; n < to && whole; n++ {
+		blocks := first.run.traceBlocks(n)
+		whole = len(blocks) > 0 && !slices.ContainsFunc(blocks, func(b traceBlock) bool { return b.first < from || b.first+b.streams > to })
+	}
+	if !whole {
+		return nil
+	}
+	return first
+}
+
+// copyTraces returns the trace blocks of streams as they are in the file.
+func (r *Run) copyTraces(first, streams int) ([]encodedTrace, error) {
+	var out []encodedTrace
+	for _, t := range r.traces {
+		if t.first < first || t.first >= first+streams {
+			continue
+		}
+		raw, _, err := r.readRaw(t.block)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, encodedTrace{t.first - first, t.streams, raw})
+	}
+	return out, nil
+}
