@@ -79,8 +79,8 @@ func TestFormatColumns(t *testing.T) {
 			}
 		}
 	}
-	if i, s := len(processProperties), indexSeqs+bodyColumns-1; i != 10 || s != 20 || len(streamProperties) != 7 {
-		t.Errorf("FORMAT.md tells of 10 properties of processes, 7 of streams, from column 15 to 20; there are %d, to %d", i, s)
+	if i, s := len(processProperties), indexSeqs+bodyColumns-1; i != 11 || s != 20 || len(streamProperties) != 7 {
+		t.Errorf("FORMAT.md tells of 11 properties of processes, 7 of streams, from column 15 to 20; there are %d, to %d", i, s)
 	}
 	if colDefWord+7 != 30 || colWord+1 != 32 || colWord+MaxWords-1 != 62 {
 		t.Error("FORMAT.md has the words in columns 24 to 30 and 32 to 62")

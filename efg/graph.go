@@ -143,7 +143,13 @@ type Process struct {
 	Command []string
 	MPI     string // library version line
 	Start   int64  // Unix nanoseconds of the first recorded call; 0 in files without times
-	Began   int64  // Start of the first process of the world, if Start is 0
+	// Mono is what CLOCK_MONOTONIC was behind the time of day when the process
+	// began, ns; 0: not known. Files keep it only with traced times.
+	Mono int64
+	// Clock is what CLOCK_MONOTONIC, ns, is behind the time since the run began, as
+	// the processes of the machine agree; from a file only.
+	Clock int64
+	Began int64 // Start of the first process of the world, if Start is 0
 	// Sum is what files of many processes have in place of the streams' hashes:
 	// the sum of the process's group, with the group's first process; 0 with others.
 	Sum *uint64

@@ -64,6 +64,7 @@ type ProcInfo struct {
 	Command []string
 	MPI     string
 	Start   int64
+	Mono    int64 // see Process
 	Streams []StreamInfo
 
 	began int64 // Start, or that of the world

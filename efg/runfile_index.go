@@ -65,6 +65,13 @@ var processProperties = []processProperty{
 			return inRange(v, uint64(len(r.pieces)), "piece")
 		}},
 	{func(_ *runWriter, p *ProcInfo) uint64 { return uint64(len(p.Streams)) }, setStreams},
+	{func(rw *runWriter, p *ProcInfo) uint64 {
+		if len(rw.traces) == 0 {
+			return 0
+		}
+		return zigzag(p.Mono)
+	},
+		func(_ *Run, p *ProcInfo, v uint64) error { p.Mono = unzigzag(v); return nil }},
 }
 
 func setCommand(r *Run, p *ProcInfo, v uint64) error {

@@ -47,6 +47,7 @@ type Run struct {
 
 	cache   *blockCache
 	times   timesCache
+	clocks  hostClocks
 	mu      sync.Mutex
 	keys    map[int]shapeKey // of pieces
 	ordinal []uint64         // of each process: member of its piece of definitions
@@ -496,7 +497,7 @@ func (r *Run) Process(i int) (*Process, error) {
 	info := &r.Procs[i]
 	p := &Process{
 		Rank: info.Rank, Size: info.Size, World: info.World, PID: info.PID, Host: info.Host,
-		Command: info.Command, MPI: info.MPI, Start: info.Start, base: info.Rank - info.inIts,
+		Command: info.Command, MPI: info.MPI, Start: info.Start, Mono: info.Mono, Clock: r.clock(info), base: info.Rank - info.inIts,
 	}
 	if p.Start == 0 {
 		p.Began = r.worlds[info.world].start

@@ -18,7 +18,7 @@ type memorySource struct {
 func (s *memorySource) info() *ProcInfo {
 	p := s.proc
 	info := &ProcInfo{
-		Rank: p.WorldRank(), Size: p.Size, World: p.World, PID: p.PID, Host: p.Host, Command: p.Command, MPI: p.MPI, Start: p.Start, began: p.began(),
+		Rank: p.WorldRank(), Size: p.Size, World: p.World, PID: p.PID, Host: p.Host, Command: p.Command, MPI: p.MPI, Start: p.Start, Mono: p.Mono, began: p.began(),
 		Streams: make([]StreamInfo, len(p.Streams)),
 	}
 	for i := range p.Streams {

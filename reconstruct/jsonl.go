@@ -10,7 +10,15 @@ func (e *Event) AppendJSON(b []byte) []byte {
 	b = strconv.AppendUint(b, uint64(e.Thread()), 10)
 	b = append(b, `,"seq":`...)
 	b = strconv.AppendUint(b, e.Seq, 10)
-	return e.appendEvent(b, jsonStyle)
+	b = e.appendEvent(b, jsonStyle)
+	start, end, ok := e.Times()
+	if !ok {
+		return b
+	}
+	b = append(b[:len(b)-len("}\n")], `,"t0":`...)
+	b = strconv.AppendInt(b, start, 10)
+	b = append(b, `,"t1":`...)
+	return append(strconv.AppendInt(b, end, 10), "}\n"...)
 }
 
 // AppendText appends the event as one line for people: rank, thread if the
@@ -21,8 +29,23 @@ func (e *Event) AppendText(b []byte) []byte {
 		b = strconv.AppendUint(append(b, '.'), uint64(e.Thread()), 10)
 	}
 	b = appendPadded(b, e.Seq, 9)
+	if start, end, ok := e.Times(); ok {
+		b = appendSeconds(append(b, "  "...), start)
+		b = appendSeconds(append(b, " +"...), end-start)
+	}
 	b = append(b, "  "...)
 	return e.appendEvent(b, textStyle)
+}
+
+// appendSeconds appends nanoseconds as seconds.
+func appendSeconds(b []byte, ns int64) []byte {
+	if ns < 0 {
+		b, ns = append(b, '-'), -ns
+	}
+	b = strconv.AppendInt(b, ns/1e9, 10)
+	frac := strconv.AppendInt(nil, 1e9+ns%1e9, 10)
+	frac[0] = '.'
+	return append(b, frac...)
 }
 
 // appendPadded appends v in at least width columns.

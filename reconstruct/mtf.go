@@ -66,6 +66,12 @@ func (m *mtf) begin(class string) {
 	m.b = append(m.b, '"')
 	m.name("MPOperationName")
 	m.b = jsonStyle.appendString(m.b, e.Op())
+	if start, end, ok := e.Times(); ok {
+		m.name("StartTime")
+		m.b = strconv.AppendInt(m.b, start, 10)
+		m.name("EndTime")
+		m.b = strconv.AppendInt(m.b, end, 10)
+	}
 	if p := e.node.proc; p != nil && p.Object >= 0 && p.Params[p.Object].Kind == signature.Comm {
 		m.word("Communicator", p.Params[p.Object].Name)
 	}

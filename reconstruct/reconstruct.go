@@ -145,6 +145,9 @@ var firstStepBack uint64 = 1 << 20
 func (s *stream) eventsFrom(p *Process, from uint64, opt Options) *Event {
 	e := &Event{stream: s, walk: s.WalkFrom(p.proc.Defs, from)}
 	e.track = newTracker(s, opt.Issues)
+	if s.Trace != nil {
+		e.clock, e.clockErr = s.ClockFrom(from)
+	}
 	return e
 }
 
@@ -160,6 +163,10 @@ func (e *Event) window(next *uint64, to uint64, yield func(*Event, error) bool) 
 			first = false
 		}
 		e.Seq, e.number = seq, e.walk.Node()
+		if err := e.tick(); err != nil {
+			yield(nil, err)
+			return false
+		}
 		e.node = &e.stream.nodes[e.number]
 		if e.node.tracked == 0 && !follow {
 			if seq == *next {
@@ -190,6 +197,23 @@ func (e *Event) window(next *uint64, to uint64, yield func(*Event, error) bool) 
 	}
 	return false
 }
+
+// tick reads the times of the event.
+func (e *Event) tick() error {
+	if e.clockErr != nil || e.clock == nil {
+		return e.clockErr
+	}
+	start, end, err := e.clock.Next(uint32(e.number))
+	begin := int64(e.stream.Trace.Begin) + e.stream.process.proc.Clock
+	e.start, e.end = begin+int64(start), begin+int64(end)
+	return err
+}
+
+// Times returns when the call started and ended, in nanoseconds since the run
+// began; ok is false if that was not recorded. FORMAT.md of package efg, "Times",
+// states how exact they are. Clocks of processes on one machine are one; those of
+// machines agree as far as their clocks of the day do.
+func (e *Event) Times() (start, end int64, ok bool) { return e.start, e.end, e.clock != nil }
 
 // known tells whether everything about the event can be told: that its array of
 // requests and what its requests were posted with was seen.
@@ -222,6 +246,10 @@ type Event struct {
 	node   *node
 	number int // of node
 	track  *tracker
+
+	clock      *efg.Clock
+	clockErr   error
+	start, end int64
 }
 
 // Rank is the rank of the process.

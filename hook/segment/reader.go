@@ -72,6 +72,7 @@ func (s *Segment) fill(r *reader) error {
 	p.Rank, p.Size, p.World = int(h.Rank), int(h.Size), h.World
 	p.PID, p.Host, p.MPI = int(h.PID), text(h.Host[:]), text(h.MPI[:])
 	p.Start = int64(h.StartReal)
+	p.Mono = int64(h.StartReal - h.StartMono)
 	p.Command = arguments(h)
 	for ref := h.Streams; ref != 0; {
 		var st Stream

@@ -79,8 +79,8 @@ class File:
                 self.times.append((first, ix.take(11), data))
         ix.all(12), ix.all(13)
         self.hashes = ix.all(14)
-        self.processes = list(zip(*(self.property(i, processes) for i in range(10))))
-        self.streams = list(zip(*(self.property(10 + i, streams) for i in range(7))))
+        self.processes = list(zip(*(self.property(i, processes) for i in range(11))))
+        self.streams = list(zip(*(self.property(11 + i, streams) for i in range(7))))
         ix.close()
 
     def members(self):
