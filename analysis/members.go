@@ -30,3 +30,6 @@ func newMembers(g *group, first int) *Members {
 
 // Key is equal for equal members.
 func (m *Members) Key() uint64 { return m.key }
+
+// Index is the position of a rank in the run among the members, -1 if it is none.
+func (m *Members) Index(rank int) int { return m.index(rank) }

@@ -26,7 +26,7 @@ func TestExamples(t *testing.T) {
 	if len(lines) < 5 || !strings.HasPrefix(lines[0], "efg run -o jacobi.efg ") {
 		t.Fatalf("examples, run first: %q", lines)
 	}
-	for _, page := range []string{"guide", "reading", "report", "query"} {
+	for _, page := range []string{"guide", "reading", "report", "query", "sql"} {
 		lines = append(lines, commandsOf(t, page)...)
 	}
 	// What the examples of efg merge join is what the first one has recorded.

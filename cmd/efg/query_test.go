@@ -31,19 +31,7 @@ func TestQueries(t *testing.T) {
 			if status != 0 || errOut != "" {
 				t.Fatalf("status %d: %s", status, errOut)
 			}
-			file := filepath.Join(golden, name+".txt")
-			if *update {
-				if err := os.WriteFile(file, []byte(out), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if out != string(want) {
-				t.Errorf("%s prints\n%s\nwant\n%s", args, out, want)
-			}
+			compareGolden(t, filepath.Join(golden, name+".txt"), out)
 		})
 	}
 }
@@ -66,5 +54,71 @@ func TestQueryMistakes(t *testing.T) {
 		if out != "" || errOut != "efg: "+c.want+"\n" || status != 2 {
 			t.Errorf("%s: status %d, output %q, errors %q; want %q", c.args, status, out, errOut, c.want)
 		}
+	}
+}
+
+// TestSQL compares what efg sql prints with testdata/golden.
+func TestSQL(t *testing.T) {
+	golden, err := filepath.Abs("testdata/golden")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	timedRun(t, "ring.efg", 5, 20)
+	for name, args := range map[string][]string{
+		"sql-table":  {"select op, count(*) as calls, sum(bytes) as bytes, 0.5 as half from events group by op"},
+		"sql-empty":  {"select rank, op from events where rank > 7"},
+		"sql-csv":    {"select rank, seq, op, peer, tag, comm, args, t0 from events where rank = 1 and seq between 0 and 4", "--format", "csv"},
+		"sql-json":   {"select rank, seq, op, peer, out from events where rank in (1, 3) and op = 'MPI_Recv' limit 3", "--format", "json"},
+		"sql-none":   {"select rank, op from events where rank > 7", "--format", "csv"},
+		"sql-nodes":  {"select op, args, visits, sent, time from nodes where rank = 0"},
+		"sql-others": {"select r.rank, r.events, sum(e.weight), count(c.comm) from ranks r join edges e on e.rank = r.rank join communicators c on c.rank = r.rank group by r.rank"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, errOut, status := efgRun(t, nil, append([]string{"sql", "ring.efg"}, args...)...)
+			if status != 0 || errOut != "" {
+				t.Fatalf("status %d: %s", status, errOut)
+			}
+			compareGolden(t, filepath.Join(golden, name+".txt"), out)
+		})
+	}
+}
+
+// Mistakes in statements have status 2.
+func TestSQLMistakes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	timedRun(t, "ring.efg", 3, 4)
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"sql", "none.efg", "select 1"}, "none.efg: no such file or directory"},
+		{[]string{"sql", "ring.efg"}, "efg sql: accepts 2 arg(s), received 1"},
+		{[]string{"sql", "ring.efg", "select 1", "--format", "xml"}, "--format xml: want table, csv or json"},
+		{[]string{"sql", "ring.efg", "select foo from events"}, "SQL logic error: no such column: foo (1)"},
+		{[]string{"sql", "ring.efg", "select * from traces"}, "SQL logic error: no such table: traces (1)"},
+		{[]string{"sql", "ring.efg", "create table x(y)"}, "attempt to write a readonly database (8)"},
+	} {
+		out, errOut, status := efgRun(t, nil, c.args...)
+		if out != "" || errOut != "efg: "+c.want+"\n" || status != 2 {
+			t.Errorf("%s: status %d, output %q, errors %q; want %q", c.args, status, out, errOut, c.want)
+		}
+	}
+}
+
+// compareGolden compares an output with a file, or writes the file.
+func compareGolden(t *testing.T, file, out string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, []byte(out), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out != string(want) {
+		t.Errorf("prints\n%s\nwant\n%s", out, want)
 	}
 }

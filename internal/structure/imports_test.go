@@ -22,6 +22,7 @@ var mayImport = map[string][]string{
 	"analysis":             {"signature", "efg", "reconstruct"},
 	"merge":                {"efg", "hook/segment", "internal/durable", "internal/symbolize"},
 	"analysis/query":       {"signature", "efg", "reconstruct", "analysis", "analysis/topology"},
+	"analysis/sql":         {"signature", "efg", "reconstruct", "analysis"},
 	"analysis/topology":    {},
 	"hook":                 {},
 	"hook/slots":           {"signature"},
@@ -38,7 +39,7 @@ var mayImport = map[string][]string{
 	"bench":                {"signature", "efg", "reconstruct", "bench/sim", "internal/groundtruth"},
 	"bench/sim":            {"signature", "efg"},
 	"bench/simulate":       {"bench/sim"},
-	"cmd/efg":              {"signature", "efg", "reconstruct", "analysis", "analysis/query", "text", "hook", "hook/segment", "internal/symbolize", "merge"},
+	"cmd/efg":              {"signature", "efg", "reconstruct", "analysis", "analysis/query", "analysis/sql", "text", "hook", "hook/segment", "internal/symbolize", "merge"},
 }
 
 // mayImportInTests tells what the tests of a package may import besides.
@@ -48,6 +49,7 @@ var mayImportInTests = map[string][]string{
 	"bench/sim":      {"reconstruct", "hook/segment", "internal/groundtruth"},
 	"analysis":       {"internal/groundtruth"},
 	"analysis/query": {"bench/sim", "internal/groundtruth"},
+	"analysis/sql":   {"bench/sim"},
 	"merge":          {"bench/sim"},
 	"hook":           {"signature", "hook/slots", "internal/mpilib"},
 	"hook/slots":     {"internal/mpilib"},
