@@ -118,9 +118,7 @@ func (rw *runWriter) addStats(block []byte, n int) error {
 	if block == nil {
 		return nil
 	}
-	ready := make(chan []byte, 1)
-	ready <- block
-	number, err := rw.enqueue(blockStats, ready)
+	number, err := rw.enqueueRaw(blockStats, block)
 	rw.stats = append(rw.stats, statsBlock{len(rw.procs) - n, n, number})
 	return err
 }
@@ -163,13 +161,20 @@ func (rw *runWriter) flush(keep int) error {
 // addTraces writes the trace blocks of the last processes, a batch.
 func (rw *runWriter) addTraces(traces []encodedTrace, batch []placed) error {
 	for _, t := range traces {
-		rw.traces = append(rw.traces, traceBlock{rw.streams - streamsOf(batch) + t.first, t.streams, len(rw.blocks)})
-		rw.blocks = append(rw.blocks, blockRef{kind: blockTrace, offset: rw.offset, length: uint64(len(t.raw))})
-		if err := rw.write(t.raw); err != nil {
+		number, err := rw.enqueueRaw(blockTrace, t.raw)
+		if err != nil {
 			return err
 		}
+		rw.traces = append(rw.traces, traceBlock{rw.streams - streamsOf(batch) + t.first, t.streams, number})
 	}
 	return nil
+}
+
+// enqueueRaw writes a block that is encoded, after those before it.
+func (rw *runWriter) enqueueRaw(kind blockKind, b []byte) (int, error) {
+	ready := make(chan []byte, 1)
+	ready <- b
+	return rw.enqueue(kind, ready)
 }
 
 // aheadOf is how many calls for each goroutine a pipeline is ahead.
