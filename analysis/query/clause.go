@@ -75,7 +75,7 @@ func (p *parser) timeWindow(at int) error {
 	if err == nil && to.number < from.number {
 		err = p.errorAt(end, "the window ends before it begins")
 	}
-	p.q.window = &timeWindow{uint64(from.number), uint64(to.number), at}
+	p.q.window = &timeWindow{from.number, to.number, at}
 	return err
 }
 

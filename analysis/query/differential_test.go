@@ -16,44 +16,13 @@ import (
 	"github.com/efg-tools/efg/reconstruct"
 )
 
-// simulated makes a run file of a simulated program and opens it.
-func simulated(tb testing.TB, c sim.Config) *efg.Run {
-	tb.Helper()
-	var procs []*efg.Process
-	for p, err := range c.All(2) {
-		if err != nil {
-			tb.Fatal(err)
-		}
-		procs = append(procs, p)
-	}
-	meta, err := c.Meta()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	file := filepath.Join(tb.TempDir(), c.Program+".efg")
-	if err := efg.WriteRun(file, procs, meta); err != nil {
-		tb.Fatal(err)
-	}
-	return open(tb, file)
-}
-
-func open(tb testing.TB, file string) *efg.Run {
-	tb.Helper()
-	run, err := efg.OpenRun(file)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() { run.Close() })
-	return run
-}
-
 func totals(t *testing.T, run *efg.Run, text string) string {
 	t.Helper()
 	q, err := query.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := q.Totals(run, query.Options{})
+	table, err := q.Totals(run)
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
@@ -68,7 +37,7 @@ func lines(t *testing.T, run *efg.Run, text string) []string {
 		t.Fatal(err)
 	}
 	var b []byte
-	err = q.Select(run, query.Options{}, false, func(m *query.Match) error {
+	err = q.Select(run, false, func(m *query.Match) error {
 		if m.IsMessages() {
 			b = m.AppendMessages(b)
 		} else {
@@ -164,7 +133,7 @@ func compareWithJSON(t *testing.T, run *efg.Run) {
 				if line.Op != "MPI_Send" && line.Op != "MPI_Isend" || e.Failed() || line.Args["dest"] == "MPI_PROC_NULL" {
 					continue
 				}
-				size, ok := p.Names().TypeSize(wordNamed(e, "datatype"))
+				size, ok := p.Names().TypeSize(e.Word(wordIndex(e, "datatype")))
 				if !ok {
 					t.Fatalf("no size: %s", e.AppendText(nil))
 				}
@@ -201,13 +170,13 @@ func compareWithJSON(t *testing.T, run *efg.Run) {
 	}
 }
 
-func wordNamed(e *reconstruct.Event, name string) uint64 {
+func wordIndex(e *reconstruct.Event, name string) int {
 	for i, w := range e.Proc().Words {
 		if w.Name == name {
-			return e.Word(i)
+			return i
 		}
 	}
-	return 0
+	return -1
 }
 
 func TestSimulated(t *testing.T) {
@@ -217,7 +186,7 @@ func TestSimulated(t *testing.T) {
 		{Program: "mesh", Ranks: 6, Steps: 30},
 		{Program: "random", Ranks: 4, Steps: 60},
 	} {
-		t.Run(c.Program, func(t *testing.T) { compareWithEvents(t, simulated(t, c)) })
+		t.Run(c.Program, func(t *testing.T) { compareWithEvents(t, simulated(t, c, false)) })
 	}
 }
 

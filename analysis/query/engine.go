@@ -10,29 +10,21 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// Clock tells start and end of an event in nanoseconds since the start of the
-// recording.
-type Clock func(e *reconstruct.Event) (start, end uint64)
-
-// Options tell what a run has besides its events.
-type Options struct {
-	Clock Clock // nil: times of single events were not recorded
-}
-
 // engine is a query that is asked of a run.
 type engine struct {
 	*Query
-	Options
 	run       *efg.Run
 	rebuilder *reconstruct.Run
 	fields    analysis.Fields
 	texts     bool // sites or names of communicators are wanted
+	traced    bool // the times of single calls were recorded
+	byEvents  bool // the graph is not enough
 	sets      []*rankSet
 	first     []int
 }
 
-func (q *Query) bind(run *efg.Run, opt Options) (*engine, error) {
-	e := &engine{Query: q, Options: opt, run: run, first: analysis.FirstRanks(run.Procs)}
+func (q *Query) bind(run *efg.Run) (*engine, error) {
+	e := &engine{Query: q, run: run, first: analysis.FirstRanks(run.Procs), traced: run.Meta.Time == "trace", byEvents: q.needsEvents()}
 	if err := e.checkTimes(); err != nil {
 		return nil, err
 	}
@@ -57,7 +49,7 @@ func (q *Query) bind(run *efg.Run, opt Options) (*engine, error) {
 
 // checkTimes refuses questions about times that were not recorded.
 func (e *engine) checkTimes() error {
-	if e.Clock != nil {
+	if e.traced {
 		return nil
 	}
 	const missing = "the times of single calls were not recorded"
@@ -71,7 +63,7 @@ func (e *engine) checkTimes() error {
 	}
 	switch {
 	case e.timeTotal == nil:
-	case e.needsEvents():
+	case e.byEvents:
 		return &Error{e.text, e.timeTotal.at, missing + ", so that TIME cannot be told of some calls at a place"}
 	case e.run.Meta.Time == "off":
 		return &Error{e.text, e.timeTotal.at, "times were not recorded"}
@@ -194,7 +186,7 @@ func (r *reader) matchOne(i *item) bool {
 		return false
 	case r.comms != nil && !slices.ContainsFunc(r.comms, func(c commName) bool { return c.match(o.Comm) }):
 		return false
-	case r.window != nil && (i.start < r.window.from || i.end > r.window.to):
+	case r.window != nil && (!i.timed || i.start < r.window.from || i.end > r.window.to):
 		return false
 	case !r.fits(o):
 		return false

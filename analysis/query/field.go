@@ -16,7 +16,8 @@ type item struct {
 	node         *nodeFacts
 	op           *analysis.Operation
 	seq          uint64
-	start, end   uint64 // nanoseconds
+	start, end   int64 // nanoseconds since the run began
+	timed        bool  // they are known
 }
 
 // value is a number or a text.
@@ -91,9 +92,9 @@ var fields = []*field{
 	{name: "COMM", text: true, word: commText, needs: analysis.CommField, group: true},
 	{name: "ERROR", text: true, word: func(i *item) string { return i.node.failure }, group: true},
 	{name: "SEQ", number: func(i *item) (int64, bool) { return int64(i.seq), true }, event: true},
-	{name: "START", number: func(i *item) (int64, bool) { return int64(i.start), true }, event: true, clock: true, unit: "time"},
-	{name: "END", number: func(i *item) (int64, bool) { return int64(i.end), true }, event: true, clock: true, unit: "time"},
-	{name: "DURATION", number: func(i *item) (int64, bool) { return int64(i.end - i.start), true }, event: true, clock: true, unit: "time"},
+	{name: "START", number: func(i *item) (int64, bool) { return i.start, i.timed }, event: true, clock: true, unit: "time"},
+	{name: "END", number: func(i *item) (int64, bool) { return i.end, i.timed }, event: true, clock: true, unit: "time"},
+	{name: "DURATION", number: func(i *item) (int64, bool) { return i.end - i.start, i.timed }, event: true, clock: true, unit: "time"},
 	{name: "TIME", total: true, unit: "time"},
 }
 

@@ -33,9 +33,9 @@ const (
 	betweenProcesses
 )
 
-// timeWindow is a window in nanoseconds since the start of the recording.
+// timeWindow is a window in nanoseconds since the run began.
 type timeWindow struct {
-	from, to uint64
+	from, to int64
 	at       int
 }
 

@@ -16,7 +16,7 @@ import (
 
 // The forms of the tables and the figure of the paper, and what they select.
 func TestPaper(t *testing.T) {
-	run := simulated(t, sim.Config{Program: "halo", Ranks: 8, Steps: 10, Grid: [3]int{4, 2, 1}})
+	run := simulated(t, sim.Config{Program: "halo", Ranks: 8, Steps: 10, Grid: [3]int{4, 2, 1}}, false)
 	comm := commOf(t, run)
 	// A rank of a 4 × 2 grid has two neighbours at a corner, else three. Two
 	// collectives of the grid: one reduction, one barrier.
@@ -77,43 +77,63 @@ func commOf(t *testing.T, run *efg.Run) string {
 	return name
 }
 
-// clock makes event n of each stream last from 10n to 10n+4 ns.
-func clock(e *reconstruct.Event) (start, end uint64) { return 10 * e.Seq, 10*e.Seq + 4 }
-
+// Conditions on times select what reconstruction says was called then.
 func TestTimes(t *testing.T) {
-	run := simulated(t, sim.Config{Program: "farm", Ranks: 3, Steps: 20})
-	for text, want := range map[string]string{
-		"SELECT COUNT(*), SUM(TIME), MAX(TIME) FOR PROCESS(0) BETWEEN TIME 0ns AND 95ns": `{"count":10,"sum_time":40,"max_time":4}`,
-		"SELECT COUNT(*) FOR PROCESS(0) BETWEEN TIME 0.01us AND TIME 95 ns":              `err`,
-		"SELECT COUNT(*) FOR PROCESS(0) BETWEEN TIME 0.01us AND TIME 94ns":               `{"count":9}`,
-		"SELECT COUNT(*) FOR PROCESS(1) WHERE START >= 20ns AND END < 44ns":              `{"count":2}`,
-		"SELECT COUNT(*) FOR PROCESS(1) WHERE DURATION > 4ns":                            `{"count":0}`,
-		"SELECT COUNT(*), AVG(TIME) FOR PROCESS(1) WHERE SEQ IN (1, 3)":                  `{"count":2,"avg_time":4}`,
+	run := simulated(t, sim.Config{Program: "farm", Ranks: 3, Steps: 20}, true)
+	for text, want := range map[string]func(seq uint64, start, end int64) bool{
+		"BETWEEN TIME 0ns AND 9.5us":             func(_ uint64, start, end int64) bool { return end <= 9500 },
+		"BETWEEN TIME 10us AND TIME 19us":        func(_ uint64, start, end int64) bool { return start >= 10000 && end <= 19000 },
+		"BETWEEN TIME 5us - 5us":                 func(uint64, int64, int64) bool { return false },
+		"WHERE START >= 2us AND END < 4400ns":    func(_ uint64, start, end int64) bool { return start >= 2000 && end < 4400 },
+		"WHERE DURATION > 400ns":                 func(_ uint64, start, end int64) bool { return end-start > 400 },
+		"WHERE SEQ IN (1, 3) OR START < -1ns":    func(seq uint64, _, _ int64) bool { return seq == 1 || seq == 3 },
+		"WHERE NOT START BETWEEN 1us AND 0.02ms": func(_ uint64, start, _ int64) bool { return start < 1000 || start > 20000 },
 	} {
-		q, err := query.Parse(text)
-		if err != nil {
-			if want != "err" {
-				t.Errorf("%s: %v", text, err)
+		n, sum := 0, int64(0)
+		eachEvent(t, run, func(e *reconstruct.Event) {
+			start, end, ok := e.Times()
+			if !ok {
+				t.Fatal("no times")
 			}
-			continue
+			if want(e.Seq, start, end) {
+				n++
+				sum += end - start
+			}
+		})
+		if got, want := totals(t, run, "SELECT COUNT(*), SUM(TIME) "+text), fmt.Sprintf("{\"count\":%d,\"sum_time\":%d}\n", n, sum); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
 		}
-		table, err := q.Totals(run, query.Options{Clock: clock})
+		if got := len(lines(t, run, "SELECT OPERATIONS "+text)); got != n {
+			t.Errorf("%s: %d lines, want %d", text, got, n)
+		}
+	}
+}
+
+func eachEvent(t *testing.T, run *efg.Run, f func(e *reconstruct.Event)) {
+	t.Helper()
+	rebuilder, err := reconstruct.NewRun(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range run.Procs {
+		p, err := rebuilder.Process(i)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.TrimSpace(string(table.AppendJSON(nil))); got != want {
-			t.Errorf("%s: %s, want %s", text, got, want)
-		}
-		var wrong *query.Error
-		if _, err := q.Totals(run, query.Options{}); !errors.As(err, &wrong) {
-			t.Errorf("%s: without a clock: %v", text, err)
+		for k := range p.Streams() {
+			for e, err := range p.Events(k, reconstruct.Options{}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				f(e)
+			}
 		}
 	}
 }
 
 // Times of nodes add up, and those of parts of them are refused.
 func TestNodeTimes(t *testing.T) {
-	run := simulated(t, sim.Config{Program: "mesh", Ranks: 3, Steps: 30, Stats: true})
+	run := simulated(t, sim.Config{Program: "mesh", Ranks: 3, Steps: 30, Stats: true}, false)
 	want := map[string]uint64{}
 	for i := range run.Procs {
 		p, err := run.Process(i)
@@ -134,8 +154,27 @@ func TestNodeTimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	var wrong *query.Error
-	if _, err := q.Totals(run, query.Options{}); !errors.As(err, &wrong) || wrong.At != 14 {
+	if _, err := q.Totals(run); !errors.As(err, &wrong) || wrong.At != 14 {
 		t.Errorf("a part of a node: %v", err)
+	}
+}
+
+// Where the times of single calls were recorded they tell what nodes do not.
+func TestTracedTotals(t *testing.T) {
+	for _, stats := range []bool{false, true} {
+		run := simulated(t, sim.Config{Program: "mesh", Ranks: 3, Steps: 30, Stats: stats}, true)
+		sum := int64(0)
+		eachEvent(t, run, func(e *reconstruct.Event) {
+			if start, end, _ := e.Times(); e.Op() == "MPI_Isend" && e.Word(wordIndex(e, "count"))*8 > 2000 {
+				sum += end - start
+			}
+		})
+		if got, want := totals(t, run, "SELECT SUM(TIME) OF SENDS WHERE SIZE > 2000"), fmt.Sprintf("{\"sum_time\":%d}\n", sum); got != want || sum == 0 {
+			t.Errorf("%s, want %s", got, want)
+		}
+		if got := totals(t, run, "SELECT SUM(TIME), COUNT"); strings.Contains(got, ":0,") {
+			t.Errorf("stats %v: %s", stats, got)
+		}
 	}
 }
 
@@ -161,7 +200,7 @@ func TestTopology(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := q.Topology(simulated(t, c.config), query.Options{})
+		got, err := q.Topology(simulated(t, c.config, false))
 		if err != nil || got.String() != c.want {
 			t.Errorf("%+v: %v, %v; want %s", c.config, got, err, c.want)
 		}
@@ -173,7 +212,7 @@ func TestTopology(t *testing.T) {
 
 // Mistakes: what is wrong, and where (the caret is under ^).
 func TestMistakes(t *testing.T) {
-	run := simulated(t, sim.Config{Program: "farm", Ranks: 3, Steps: 20})
+	run := simulated(t, sim.Config{Program: "farm", Ranks: 3, Steps: 20}, false)
 	for _, c := range [][3]string{
 		{"", "^", `want SELECT, not the end`},
 		{"FROM x", "^", `want SELECT, not "FROM"`},
@@ -227,11 +266,11 @@ func ask(run *efg.Run, text string) error {
 	}
 	switch {
 	case q.IsTopology():
-		_, err = q.Topology(run, query.Options{})
+		_, err = q.Topology(run)
 	case q.IsTotal():
-		_, err = q.Totals(run, query.Options{})
+		_, err = q.Totals(run)
 	default:
-		err = q.Select(run, query.Options{}, false, func(m *query.Match) error {
+		err = q.Select(run, false, func(m *query.Match) error {
 			m.AppendMessages(nil)
 			m.AppendMessagesText(nil)
 			return nil
@@ -252,7 +291,7 @@ func FuzzQuery(f *testing.F) {
 			f.Add(strings.TrimSpace(text))
 		}
 	}
-	run := simulated(f, sim.Config{Program: "farm", Ranks: 3, Steps: 6})
+	run := simulated(f, sim.Config{Program: "farm", Ranks: 3, Steps: 6}, false)
 	f.Fuzz(func(t *testing.T, text string) {
 		err := ask(run, text)
 		var wrong *query.Error

@@ -22,8 +22,8 @@ func (m *Match) IsMessages() bool { return m.messages != nil }
 
 // Select calls f for what the query selects: by rank, thread and event. IsTotal
 // and IsTopology must not hold. issues is reconstruct.Options.Issues.
-func (q *Query) Select(run *efg.Run, opt Options, issues bool, f func(*Match) error) error {
-	e, err := q.bind(run, opt)
+func (q *Query) Select(run *efg.Run, issues bool, f func(*Match) error) error {
+	e, err := q.bind(run)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,11 @@ func (m *Match) AppendMessages(b []byte) []byte {
 		b = appendText(b, "datatype", m.reader.names.Handle(signature.Type, o.Datatype))
 		b = appendNumber(b, "bytes", o.Sent, o.Known)
 		b = appendText(b, "comm", m.reader.names.Handle(signature.Comm, o.Comm))
-		b = append(appendText(b, "site", m.Site()), "}\n"...)
+		b = appendText(b, "site", m.Site())
+		if start, end, ok := m.Times(); ok {
+			b = appendNumber(appendNumber(b, "t0", uint64(start), true), "t1", uint64(end), true)
+		}
+		b = append(b, "}\n"...)
 	}
 	return b
 }

@@ -17,8 +17,8 @@ type Topology struct {
 }
 
 // Topology answers SELECT TOPOLOGY.
-func (q *Query) Topology(run *efg.Run, opt Options) (*Topology, error) {
-	e, err := q.bind(run, opt)
+func (q *Query) Topology(run *efg.Run) (*Topology, error) {
+	e, err := q.bind(run)
 	if err != nil {
 		return nil, err
 	}

@@ -105,12 +105,12 @@ func (t *totaler) call(c *analysis.Call) {
 
 // addTime adds the time of the current event, if it has one of its own.
 func (t *totaler) addTime(r *row) {
-	if t.timeTotal == nil || !t.needsEvents() {
+	if t.timeTotal == nil || !t.item.timed {
 		return
 	}
 	for i, a := range t.aggregates {
 		if a.field != nil && a.field.name == "TIME" {
-			r.cells[i].add(t.item.end-t.item.start, 1)
+			r.cells[i].add(uint64(t.item.end-t.item.start), 1)
 		}
 	}
 }
@@ -148,12 +148,18 @@ func (t *totaler) row(i *item) *row {
 // endNode adds the times of a node, which are known of all its events together.
 func (t *totaler) endNode(n *efg.Node, visits uint64) error {
 	defer clear(t.byNode)
-	if t.timeTotal == nil || len(t.byNode) == 0 || n.Stats == nil || n.Stats.Count == 0 {
+	if t.timeTotal == nil || len(t.byNode) == 0 {
+		return nil
+	}
+	if n.Stats == nil || n.Stats.Count == 0 {
+		if t.traced {
+			return errPart
+		}
 		return nil
 	}
 	for row, matching := range t.byNode {
 		if matching != visits {
-			return &Error{t.text, t.timeTotal.at, "times were recorded for some calls together of which only a part is asked for: the time of that part is not known"}
+			return errPart
 		}
 		s := n.Stats
 		for i, a := range t.aggregates {
@@ -165,9 +171,12 @@ func (t *totaler) endNode(n *efg.Node, visits uint64) error {
 	return nil
 }
 
+// errPart says that the graph does not tell the time of some calls.
+var errPart = errors.New("times were recorded for some calls together of which only a part is asked for: the time of that part is not known")
+
 // Totals answers a query for totals. IsTotal must hold.
-func (q *Query) Totals(run *efg.Run, opt Options) (*Table, error) {
-	e, err := q.bind(run, opt)
+func (q *Query) Totals(run *efg.Run) (*Table, error) {
+	e, err := q.bind(run)
 	if err != nil {
 		return nil, err
 	}
@@ -177,17 +186,29 @@ func (q *Query) Totals(run *efg.Run, opt Options) (*Table, error) {
 	if e.aggregates == nil {
 		return nil, errors.New("no query for totals")
 	}
-	all := rows{}
-	var mu sync.Mutex
-	err = e.visit(func(r *reader) visitor { return newTotaler(r) }, func(v visitor) {
-		mu.Lock()
-		defer mu.Unlock()
-		all.merge(v.(*totaler).rows)
-	})
+	all, err := e.allRows()
+	if errors.Is(err, errPart) && e.traced {
+		e.byEvents = true
+		all, err = e.allRows()
+	}
+	if errors.Is(err, errPart) {
+		err = &Error{e.text, e.timeTotal.at, err.Error()}
+	}
 	if err != nil {
 		return nil, err
 	}
 	return e.table(all), nil
+}
+
+func (e *engine) allRows() (rows, error) {
+	all := rows{}
+	var mu sync.Mutex
+	err := e.visit(func(r *reader) visitor { return newTotaler(r) }, func(v visitor) {
+		mu.Lock()
+		defer mu.Unlock()
+		all.merge(v.(*totaler).rows)
+	})
+	return all, err
 }
 
 // IsTotal tells whether the query asks for totals, and not for a selection or

@@ -31,7 +31,7 @@ func (e *engine) visit(open func(r *reader) visitor, done func(visitor)) error {
 		v := open(r)
 		for i := range p.Data.Streams {
 			var err error
-			if e.needsEvents() {
+			if e.byEvents {
 				err = r.eachEvent(reconstruct.NewProcess(p.Data, reconstruct.NewNames(nil, nil)), i, reconstruct.Options{}, func(_ *reconstruct.Event, c *analysis.Call) (bool, error) {
 					v.call(c)
 					return true, nil
@@ -114,9 +114,7 @@ func (r *reader) eachEvent(p *reconstruct.Process, i int, opt reconstruct.Option
 			continue
 		}
 		r.item = item{rank: r.Data.Rank, thread: int(s.Thread), node: n, seq: e.Seq}
-		if r.Clock != nil {
-			r.item.start, r.item.end = r.Clock(e)
-		}
+		r.item.start, r.item.end, r.item.timed = e.Times()
 		if more, err := f(e, c); err != nil || !more {
 			return err
 		}

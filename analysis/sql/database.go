@@ -14,17 +14,9 @@ import (
 	"github.com/efg-tools/efg/reconstruct"
 )
 
-// Options tell what a run has besides its events.
-type Options struct {
-	// Clock tells start and end of an event in nanoseconds since the start of the
-	// recording; nil if the times of single events were not recorded.
-	Clock func(e *reconstruct.Event) (start, end uint64)
-}
-
 // Database is a run as a database that can be read.
 type Database struct {
 	*dbsql.DB
-	Options
 	run       *efg.Run
 	rebuilder *reconstruct.Run
 	first     []int
@@ -45,12 +37,12 @@ func (c connector) Connect(context.Context) (driver.Conn, error) { return c.driv
 func (c connector) Driver() driver.Driver                        { return c.driver }
 
 // Open prepares a run. Close closes the database, not the run.
-func Open(run *efg.Run, opt Options) (*Database, error) {
+func Open(run *efg.Run) (*Database, error) {
 	rebuilder, err := reconstruct.NewRun(run)
 	if err != nil {
 		return nil, err
 	}
-	db := &Database{Options: opt, run: run, rebuilder: rebuilder, first: analysis.FirstRanks(run.Procs)}
+	db := &Database{run: run, rebuilder: rebuilder, first: analysis.FirstRanks(run.Procs)}
 	streams := int64(0)
 	for i := range run.Procs {
 		db.streams = append(db.streams, streams)

@@ -84,7 +84,8 @@ type eventRows struct {
 	follower   *analysis.Follower
 	call       *analysis.Call // nil: not asked for yet
 	line       []byte         // JSON; empty: not made yet
-	start, end uint64
+	start, end int64
+	known      bool // the times
 }
 
 func openEvents(db *Database, q *request) (rows, error) {
@@ -282,12 +283,12 @@ func (r *eventRows) byEvents(i int) func() (bool, error) {
 // timed reads the event's times and tells whether they may be wanted, or those
 // of later events cannot be.
 func (r *eventRows) timed() (in, over bool) {
-	if r.db.Clock == nil || !r.q.uses(eventTimes) {
+	if !r.q.uses(eventTimes) {
 		return true, false
 	}
-	r.start, r.end = r.db.Clock(r.event)
+	r.start, r.end, r.known = r.event.Times()
 	b := r.q.bound(eventT0)
-	return b.has(int64(r.start)), int64(r.start) > b.high
+	return !r.known || b.has(r.start), r.known && r.start > b.high
 }
 
 func (r *eventRows) column(i int) (any, error) {
@@ -320,11 +321,11 @@ func (r *eventRows) column(i int) (any, error) {
 	return r.operation(i), nil
 }
 
-func (r *eventRows) time(t uint64) any {
-	if r.db.Clock == nil {
+func (r *eventRows) time(t int64) any {
+	if !r.known {
 		return nil
 	}
-	return int64(t)
+	return t
 }
 
 // json is the object of the arguments or of the results. The line's own quotes

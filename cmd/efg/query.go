@@ -80,7 +80,7 @@ func queryRun(path, text, format string, out io.Writer) error {
 func showMatches(q *query.Query, r *efg.Run, format string, write writer, out io.Writer) error {
 	const full = 1 << 16
 	b := make([]byte, 0, 2*full)
-	err := q.Select(r, query.Options{}, format == "mtf", func(m *query.Match) error {
+	err := q.Select(r, format == "mtf", func(m *query.Match) error {
 		switch {
 		case !m.IsMessages():
 			b = write(b, m.Event)
@@ -101,7 +101,7 @@ func showMatches(q *query.Query, r *efg.Run, format string, write writer, out io
 }
 
 func showTotals(q *query.Query, r *efg.Run, format string, out io.Writer) error {
-	t, err := q.Totals(r, query.Options{})
+	t, err := q.Totals(r)
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func cellText(v any) string {
 }
 
 func showTopology(q *query.Query, r *efg.Run, format string, out io.Writer) error {
-	t, err := q.Topology(r, query.Options{})
+	t, err := q.Topology(r)
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func sqlRun(path, statement, format string, out io.Writer) error {
 		return err
 	}
 	defer r.Close()
-	db, err := sql.Open(r, sql.Options{})
+	db, err := sql.Open(r)
 	if err != nil {
 		return err
 	}
