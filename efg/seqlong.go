@@ -12,7 +12,7 @@ import (
 
 // partCode is how much code a part of a long sequence has. A sequence with less
 // is not cut.
-const partCode = 64 << 10
+const partCode = 16 << 10
 
 // seqPart is a part of a long sequence: n values, read when they are needed.
 type seqPart struct {
