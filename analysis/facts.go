@@ -17,7 +17,7 @@ type Node struct {
 	Site   uint64          // word of the callsite
 	Comm   uint64          // word of the communicator, window or file; see Varies
 	Error  uint16          // class, 0 for success
-	Visits uint64          // events
+	Visits uint64          // events, or polls that are only counted
 	Volume Volume
 	// Stats are the times of the events, nil if there are none.
 	Stats *efg.Stats
@@ -59,7 +59,7 @@ func (s *stream) effects(node int, f func(*instance) error) error {
 	proc := procOf(n)
 	plan := planOf(proc)
 	switch {
-	case plan.kind == movesNothing || signature.Header(n.Words[0]).ErrorClass() != 0:
+	case plan.kind == movesNothing || n.Counted > 0 || signature.Header(n.Words[0]).ErrorClass() != 0:
 		return nil
 	case plan.kind == starting:
 		return s.started(node, f)

@@ -71,13 +71,14 @@ func (p *Process) define(d *efg.Def) {
 }
 
 // countVisits computes how many events each node has: it is entered by steps,
-// and the first node once more.
+// and the first node once more. Polls that are only counted are at nodes of theirs.
 func (s *stream) countVisits() error {
 	s.visits = make([]uint64, len(s.Nodes))
-	if len(s.Nodes) > 0 {
-		s.visits[0] = 1
+	if i := s.Start(); i >= 0 {
+		s.visits[i] = 1
 	}
 	for i := range s.Nodes {
+		s.visits[i] += s.Nodes[i].Counted
 		for _, e := range s.Nodes[i].Edges {
 			if int(e.To) >= len(s.Nodes) {
 				return fmt.Errorf("%w: edge to node %d of %d", efg.ErrGraph, e.To, len(s.Nodes))

@@ -187,12 +187,13 @@ func (s *stream) reaching(node int) ([]uint64, bool) {
 // left, by data flow over the edges.
 func (s *stream) propagateArrays() {
 	s.arrays = make([]uint64, len(s.Nodes))
-	s.arrays[0] = arrayUnknown
+	first := s.Start()
+	s.arrays[first] = arrayUnknown
 	passes := make([]int, len(s.Nodes))
 	for i := range s.Nodes {
 		passes[i] = arrayWord(procOf(&s.Nodes[i]))
 	}
-	work := []int{0}
+	work := []int{first}
 	for len(work) > 0 {
 		i := work[len(work)-1]
 		work = work[:len(work)-1]
@@ -200,7 +201,7 @@ func (s *stream) propagateArrays() {
 		for _, e := range s.Nodes[i].Edges {
 			in := &s.arrays[e.To]
 			switch {
-			case *in == out || *in == arrayUnknown && e.To != 0:
+			case *in == out || *in == arrayUnknown && int(e.To) != first:
 				continue
 			case *in == arrayUnset:
 				*in = out

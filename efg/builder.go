@@ -54,6 +54,7 @@ type Builder struct {
 	events uint64
 	hash   uint64
 	thread uint32
+	totals bool
 }
 
 type buildNode struct {
@@ -95,9 +96,16 @@ func NewBuilder(thread uint32, demote int, defs *Definitions) *Builder {
 	}
 }
 
+// CountPolls makes the builder only count polls that find nothing, from then on, at
+// nodes of their own.
+func (b *Builder) CountPolls() { b.totals = true }
+
 // Add appends an event. An event whose header does not say its number of words
 // is refused.
 func (b *Builder) Add(e Input) error {
+	if b.totals && signature.FoundNothing(e.Words) {
+		return b.count(e)
+	}
 	to, err := b.node(e)
 	if err == nil {
 		b.enter(to, e)
@@ -105,10 +113,28 @@ func (b *Builder) Add(e Input) error {
 	return err
 }
 
+// count counts a poll.
+func (b *Builder) count(e Input) error {
+	if err := b.check(e); err != nil {
+		return err
+	}
+	e.Words = slices.Clone(e.Words)
+	e.Words[0] = uint64(signature.Header(e.Words[0]).AsCounted())
+	b.nodes[b.find(e)].run++
+	return nil
+}
+
+func (b *Builder) check(e Input) error {
+	if n := signature.Header(e.Words[0]).Words(); n != len(e.Words) || n < 3 || n > signature.MaxWords {
+		return fmt.Errorf("event %d: %d words, header says %d", b.events, len(e.Words), n)
+	}
+	return nil
+}
+
 // node returns the node of an event; made if it is new.
 func (b *Builder) node(e Input) (int, error) {
-	if n := signature.Header(e.Words[0]).Words(); n != len(e.Words) || n < 3 || n > signature.MaxWords {
-		return 0, fmt.Errorf("event %d: %d words, header says %d", b.events, len(e.Words), n)
+	if err := b.check(e); err != nil {
+		return 0, err
 	}
 	if to := b.next(e.Words); to >= 0 {
 		return to, nil
@@ -183,7 +209,7 @@ func (b *Builder) make(e Input, words []uint64, mask, hash uint64) int {
 		}
 	}
 	n := &buildNode{words: words, mask: mask, hash: hash, byTo: map[int]*buildEdge{}, number: len(b.nodes)}
-	for m := mask; m != 0; m &= m - 1 {
+	for m := mask; m != 0 && !isCounted(words); m &= m - 1 {
 		a := buildAttr{word: bits.TrailingZeros64(m), values: NewSeqWriter(true)}
 		if a.form = form(words[0], a.word); a.form == signature.VecForm {
 			a.elems = NewSeqWriter(true)

@@ -7,6 +7,12 @@
 // signature.
 package efg
 
+import (
+	"slices"
+
+	"github.com/efg-tools/efg/signature"
+)
+
 // Stream is the event flow graph of one thread of one process.
 type Stream struct {
 	// Thread is the ordinal of the thread in its process, in the order of first
@@ -22,7 +28,8 @@ type Stream struct {
 	End End
 	// Trace says how the times of each event were recorded; nil if they were not.
 	Trace *Trace
-	// Nodes in the order of their first event; Nodes[0] is the start.
+	// Nodes in the order of their first event. The first one that is not Counted is
+	// the start.
 	Nodes []Node
 	// Marks are places from which a walk can begin; nil: only the start.
 	Marks *Marks
@@ -63,11 +70,28 @@ type Node struct {
 	// Attrs holds one attribute stream for each set bit of Mask, lowest bit
 	// first, with one value for each event at the node.
 	Attrs []Attr
+	// Counted is, at a node of failed polls that are only counted, how many there
+	// were. They are not among the stream's events: the node has no edges, and no
+	// attribute streams whatever its Mask. Its header says so.
+	Counted uint64
 	// Stats are the node's times; nil if time was not recorded.
 	Stats *Stats
 	// Times are the times of each event; nil if they were not recorded.
 	Times *Times
 }
+
+// isCounted tells by a node's words whether its events are only counted.
+func isCounted(words []uint64) bool {
+	return len(words) > 0 && signature.Header(words[0]).Counted()
+}
+
+// start is the node of the first event, -1 if there is none.
+func start(nodes []Node) int {
+	return slices.IndexFunc(nodes, func(n Node) bool { return !isCounted(n.Words) })
+}
+
+// Start is the node of the stream's first event, -1 if there is none.
+func (s *Stream) Start() int { return start(s.Nodes) }
 
 // Edge is an observed step from one node to another.
 type Edge struct {

@@ -132,6 +132,9 @@ func (m *Meta) Join(o *Meta) {
 // options tells with which options a run was recorded.
 func (m *Meta) options() string {
 	s := "--time " + m.Time
+	if m.Polls != "" {
+		s += " --polls " + m.Polls
+	}
 	if m.Queries {
 		s += " --queries"
 	}

@@ -14,6 +14,9 @@ type Meta struct {
 	Status int `msgpack:"status"`
 	// Time is the kind of time that was recorded: "off", "stats" or "trace".
 	Time string `msgpack:"time,omitempty"`
+	// Polls is PollTotals if polls that found nothing are only counted, at nodes of
+	// their own; else all are in the sequence.
+	Polls string `msgpack:"polls,omitempty"`
 	// Queries and Buffers say whether local queries and buffer addresses were
 	// recorded.
 	Queries bool `msgpack:"queries,omitempty"`
@@ -22,6 +25,9 @@ type Meta struct {
 	// They have a block of their own.
 	Sites []Site `msgpack:"-"`
 }
+
+// PollTotals is the value of Meta.Polls.
+const PollTotals = "totals"
 
 // Site is the place in the source of a callsite.
 type Site struct {

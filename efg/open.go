@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // OpenStream is a stream as a recorder keeps it: the current branch run of each
@@ -29,7 +30,7 @@ type OpenNode struct {
 	Mask  uint64
 	Edges []OpenEdge
 	Cur   int    // edge of the current run, -1 if none
-	Run   uint64 // its length so far
+	Run   uint64 // its length so far; of a node of counted polls, their number
 	Runs  *Seq   // edge numbers of all runs, the current one included; nil with one edge
 	// Counts are the lengths of the closed runs that their edges do not fix.
 	Counts *Seq
@@ -56,22 +57,15 @@ var ErrGraph = errors.New("impossible graph")
 // are walked through to find where each node stood.
 func (o *OpenStream) Close() (*Stream, error) {
 	s := &Stream{Thread: o.Thread, Events: o.Events, Hash: o.Hash, Dropped: o.Dropped, End: o.End, Trace: o.Trace}
-	if o.Events == 0 {
-		return s, nil
-	}
-	if err := o.check(); err != nil {
-		return nil, err
-	}
-	cut := o.cutLast
-	if o.Ahead {
-		cut = o.cutAll
-	}
-	if err := cut(); err != nil {
-		return nil, err
+	if o.Events > 0 {
+		if err := o.cut(); err != nil {
+			return nil, err
+		}
 	}
 	visits := o.visits()
-	for len(o.Nodes) > 0 && visits[len(o.Nodes)-1] == 0 {
-		o.Nodes = o.Nodes[:len(o.Nodes)-1]
+	o.Nodes = o.Nodes[:o.used(visits)]
+	if len(o.Nodes) == 0 {
+		return s, nil
 	}
 	s.Nodes = make([]Node, len(o.Nodes))
 	for i := range o.Nodes {
@@ -82,8 +76,43 @@ func (o *OpenStream) Close() (*Stream, error) {
 	return s, nil
 }
 
+// cut cuts off what belongs to later events than the last one.
+func (o *OpenStream) cut() error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	if o.Ahead {
+		return o.cutAll()
+	}
+	return o.cutLast()
+}
+
+// used is how many nodes there are without those of later events. A node of counted
+// polls has none; it is one of these if the nodes before it are.
+func (o *OpenStream) used(visits []uint64) int {
+	n := len(o.Nodes)
+	for i := n - 1; i >= 0; i-- {
+		if isCounted(o.Nodes[i].Words) {
+			if visits[i] == 0 && i == n-1 {
+				n = i
+			}
+			continue
+		}
+		if visits[i] > 0 {
+			break
+		}
+		n = i
+	}
+	return n
+}
+
+// first is the node of the first event, -1 if there is none.
+func (o *OpenStream) first() int {
+	return slices.IndexFunc(o.Nodes, func(n OpenNode) bool { return !isCounted(n.Words) })
+}
+
 func (o *OpenStream) check() error {
-	if uint64(o.Last) >= uint64(len(o.Nodes)) {
+	if uint64(o.Last) >= uint64(len(o.Nodes)) || isCounted(o.Nodes[o.Last].Words) {
 		return fmt.Errorf("%w: last node %d of %d", ErrGraph, o.Last, len(o.Nodes))
 	}
 	for i := range o.Nodes {
@@ -93,7 +122,7 @@ func (o *OpenStream) check() error {
 			return fmt.Errorf("%w: node %d: current edge %d of %d", ErrGraph, i, n.Cur, len(n.Edges))
 		}
 		for _, e := range n.Edges {
-			if uint64(e.To) >= uint64(len(o.Nodes)) {
+			if uint64(e.To) >= uint64(len(o.Nodes)) || isCounted(n.Words) || isCounted(o.Nodes[e.To].Words) {
 				return fmt.Errorf("%w: node %d: edge to node %d of %d", ErrGraph, i, e.To, len(o.Nodes))
 			}
 		}
@@ -135,7 +164,7 @@ func (o *OpenStream) cutLast() error {
 func (o *OpenStream) cutAll() error {
 	readers := make([]*runReader, len(o.Nodes))
 	steps := make([]uint64, len(o.Nodes))
-	at := uint32(0)
+	at := uint32(o.first())
 	for left := o.Events - 1; left > 0; {
 		r := readers[at]
 		if r == nil {
@@ -251,12 +280,17 @@ func (n *OpenNode) keep(done []OpenEdge, nruns uint64, cur int, run uint64) erro
 	return err
 }
 
-// visits returns how many events each node had.
+// visits returns how many events each node had, or counted polls.
 func (o *OpenStream) visits() []uint64 {
 	v := make([]uint64, len(o.Nodes))
-	v[0] = 1
+	if o.Events > 0 {
+		v[o.first()] = 1
+	}
 	for i := range o.Nodes {
 		n := &o.Nodes[i]
+		if isCounted(n.Words) {
+			v[i] = n.Run
+		}
 		for j, e := range n.Edges {
 			v[e.To] += e.Total
 			if j == n.Cur {
@@ -269,6 +303,9 @@ func (o *OpenStream) visits() []uint64 {
 
 // close closes the current run and trims the attributes to the node's visits.
 func (n *OpenNode) close(to *Node, visits uint64) error {
+	if isCounted(n.Words) {
+		return n.closeCounted(to, visits)
+	}
 	*to = Node{Words: n.Words, Mask: n.Mask, Runs: n.Runs, Counts: n.Counts, Attrs: n.Attrs, Stats: n.Stats}
 	to.Edges = make([]Edge, len(n.Edges))
 	for i := range n.Edges {
@@ -291,6 +328,22 @@ func (n *OpenNode) close(to *Node, visits uint64) error {
 		if to.Times, err = n.Times.Prefix(visits); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// closeCounted is close for a node of counted polls. Where there is a later node it
+// has at least one, whatever was read of it.
+func (n *OpenNode) closeCounted(to *Node, visits uint64) error {
+	if len(n.Edges) > 0 {
+		return fmt.Errorf("%w: edges from polls that are only counted", ErrGraph)
+	}
+	*to = Node{Words: n.Words, Mask: n.Mask, Counted: max(visits, 1), Stats: n.Stats}
+	if n.Stats != nil && n.Stats.Count > to.Counted {
+		to.Stats = nil
+	}
+	if n.Times != nil {
+		to.Times = &Times{} // of no event
 	}
 	return nil
 }

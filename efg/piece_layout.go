@@ -1,6 +1,6 @@
 package efg
 
-import "math/bits"
+import "github.com/efg-tools/efg/signature"
 
 // place is what the shape of a unit tells of one of its cells.
 type place struct {
@@ -28,7 +28,7 @@ const (
 	colDefKind
 	colDefWords
 	colVaries // of a cell, if the piece has several members: 1: it varies
-	colWeight // differences from the weight before
+	colWeight // differences from the weight before; also numbers of counted polls
 	colCount
 	colFixed
 	colDeviation // of lengths from what is expected
@@ -100,6 +100,9 @@ func (l *layouter) graphNode() {
 			l.add(place{what: cellWord, column: colWord + k, of: header, index: k, node: l.node, peer: isPeer(header, k)})
 		}
 	}
+	if signature.Header(header).Counted() {
+		l.number(colWeight)
+	}
 	for range edges {
 		l.number(colWeight)
 		l.number(colCount)
@@ -111,7 +114,7 @@ func (l *layouter) graphNode() {
 	if edges > 1 {
 		l.seq(roleRuns, colDeviation)
 	}
-	for k := range bits.OnesCount64(mask) {
+	for k := range attrsOf(header, mask) {
 		l.seq(roleValues, colDeviation)
 		if flags&(nodeElems<<k) != 0 {
 			l.seq(roleElems, colLength)

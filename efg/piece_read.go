@@ -3,8 +3,9 @@ package efg
 import (
 	"errors"
 	"fmt"
-	"math/bits"
 	"sync"
+
+	"github.com/efg-tools/efg/signature"
 )
 
 // readPiece is a piece as it is in a file.
@@ -106,7 +107,32 @@ func (r *pieceReader) graphShape() (shape, masks []uint64) {
 			shape = append(shape, to)
 		}
 	}
+	r.checkCounted(shape)
 	return shape, masks
+}
+
+// checkCounted checks that nodes of counted polls have neither edges, nor flags.
+func (r *pieceReader) checkCounted(shape []uint64) {
+	var counted []bool
+	walk := func(f func(header, flags uint64, edges []uint64)) {
+		for at := shape[1:]; len(at) >= 4 && r.err == nil; at = at[4+at[3]:] {
+			f(at[0], at[2], at[4:4+at[3]])
+		}
+	}
+	walk(func(header, flags uint64, edges []uint64) {
+		is := signature.Header(header).Counted()
+		counted = append(counted, is)
+		if is && (flags != 0 || len(edges) > 0) {
+			r.failf("node %d of counted polls has edges", len(counted)-1)
+		}
+	})
+	walk(func(_, _ uint64, edges []uint64) {
+		for _, to := range edges {
+			if counted[to] {
+				r.failf("edge to node %d of counted polls", to)
+			}
+		}
+	})
 }
 
 func (r *pieceReader) header() uint64 {
@@ -378,6 +404,9 @@ func (u *unflatten) node(n *Node, shape []uint64, c *wordContext, r *ranks) (res
 	if edges > 0 {
 		n.Edges = make([]Edge, edges)
 	}
+	if isCounted(n.Words) {
+		n.Counted = u.number()
+	}
 	for i := range n.Edges {
 		e := &n.Edges[i]
 		e.To = uint32(shape[4+i])
@@ -389,8 +418,8 @@ func (u *unflatten) node(n *Node, shape []uint64, c *wordContext, r *ranks) (res
 	if edges > 1 {
 		n.Runs = u.seq(nil)
 	}
-	if mask != 0 {
-		n.Attrs = make([]Attr, bits.OnesCount64(mask))
+	if attrs := attrsOf(header, mask); attrs > 0 {
+		n.Attrs = make([]Attr, attrs)
 	}
 	for i := range n.Attrs {
 		n.Attrs[i].Values = u.seq(c)

@@ -45,11 +45,11 @@ func (p *Process) began() int64 {
 	return p.Start
 }
 
-// wordsOf is the number of words of all events.
+// wordsOf is the number of words of all events, not of counted polls.
 func wordsOf(nodes []Node) uint64 {
 	total := uint64(0)
-	if len(nodes) > 0 {
-		total = uint64(len(nodes[0].Words)) // the first event; edges lead to the others
+	if i := start(nodes); i >= 0 {
+		total = uint64(len(nodes[i].Words)) // the first event; edges lead to the others
 	}
 	for i := range nodes {
 		for _, e := range nodes[i].Edges {

@@ -386,6 +386,20 @@ func TestLongCommandLineIsCut(t *testing.T) {
 	}
 }
 
+// countedNode adds a node of seven counted polls.
+func countedNode(s *Stream) *Node {
+	s.Nodes = append(s.Nodes, Node{Words: []uint64{1<<19 | 4<<24, 5, 0, 0}, Counted: 7})
+	return &s.Nodes[len(s.Nodes)-1]
+}
+
+func TestCountedPollsAreValid(t *testing.T) {
+	s := sampleProcess(0).Streams[0]
+	countedNode(&s).Mask = 1 << 3
+	if node, err := CheckStream(&s); err != nil {
+		t.Errorf("node %d: %v", node, err)
+	}
+}
+
 func TestValidateFindsBrokenGraphs(t *testing.T) {
 	ones := func(n int) *Seq {
 		w := NewSeqWriter(false)
@@ -411,6 +425,12 @@ func TestValidateFindsBrokenGraphs(t *testing.T) {
 		"end":          func(s *Stream) { s.End = 9 },
 		"times":        func(s *Stream) { s.Nodes[0].Stats.Count = 1 << 40 },
 		"edge to no":   func(s *Stream) { s.Nodes[2].Edges[0].To = 1 << 20 },
+		"no polls":     func(s *Stream) { countedNode(s).Counted = 0 },
+		"polls":        func(s *Stream) { s.Nodes[0].Counted = 1 },
+		"edge to poll": func(s *Stream) { countedNode(s); s.Nodes[2].Edges[0].To = uint32(len(s.Nodes) - 1) },
+		"poll's edge":  func(s *Stream) { countedNode(s).Edges = s.Nodes[2].Edges },
+		"poll's words": func(s *Stream) { n := countedNode(s); n.Mask, n.Attrs = 1<<3, s.Nodes[1].Attrs },
+		"poll's times": func(s *Stream) { countedNode(s).Stats = &Stats{Count: 8} },
 		"double edge":  func(s *Stream) { s.Nodes[0].Edges[1].To = s.Nodes[0].Edges[0].To },
 	} {
 		s := sampleProcess(0).Streams[0]

@@ -175,7 +175,7 @@ func flattenGraph(s *Stream, defs *defIndex, r *ranks) (*unit, error) {
 			n.Words[0]>>24&0xff != uint64(len(n.Words)) {
 			return nil, fmt.Errorf("node %d: %d words, mask %#x", i, len(n.Words), n.Mask)
 		}
-		if len(n.Attrs) != bits.OnesCount64(n.Mask) || (n.Runs != nil) != (len(n.Edges) > 1) {
+		if len(n.Attrs) != attrsOf(n.Words[0], n.Mask) || isCounted(n.Words) && len(n.Edges) > 0 || (n.Runs != nil) != (len(n.Edges) > 1) {
 			return nil, fmt.Errorf("node %d: %d attribute streams for mask %#x, %d edges", i, len(n.Attrs), n.Mask, len(n.Edges))
 		}
 		f.nodeShape(n)
@@ -208,6 +208,9 @@ func (f *flatten) nodeCells(n *Node, c *wordContext, visits uint64) {
 		if n.Mask>>k&1 == 0 {
 			f.word(c, n.Words[k], isPeer(n.Words[0], k))
 		}
+	}
+	if isCounted(n.Words) {
+		f.number(n.Counted)
 	}
 	runs := n.Counts.Len()
 	for i := range n.Edges {
@@ -247,11 +250,19 @@ func (f *flatten) nodeCells(n *Node, c *wordContext, visits uint64) {
 	}
 }
 
+// attrsOf is how many attribute streams a node has.
+func attrsOf(header, mask uint64) int {
+	if signature.Header(header).Counted() {
+		return 0
+	}
+	return bits.OnesCount64(mask)
+}
+
 // visitsOf returns how often the edges lead to each node, the start included.
 func visitsOf(nodes []Node) []uint64 {
 	v := make([]uint64, len(nodes))
-	if len(v) > 0 {
-		v[0] = 1
+	if i := start(nodes); i >= 0 {
+		v[i] = 1
 	}
 	for i := range nodes {
 		for _, e := range nodes[i].Edges {

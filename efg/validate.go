@@ -3,7 +3,6 @@ package efg
 import (
 	"errors"
 	"fmt"
-	"math/bits"
 )
 
 // checkLimit is how many values of one sequence Validate looks at. Sequences
@@ -202,6 +201,9 @@ func CheckStream(s *Stream) (node int, err error) {
 		return node, err
 	}
 	for i := range s.Nodes {
+		visits[i] += s.Nodes[i].Counted
+	}
+	for i := range s.Nodes {
 		if err := checkContent(&s.Nodes[i], visits[i]); err != nil {
 			return i, err
 		}
@@ -241,7 +243,10 @@ func checkForm(s *Stream, n *Node) error {
 			return fmt.Errorf("word %d is demoted and not zero", i)
 		}
 	}
-	if len(n.Attrs) != bits.OnesCount64(n.Mask) {
+	if counted := isCounted(n.Words); counted != (n.Counted > 0) || counted && len(n.Edges) > 0 {
+		return fmt.Errorf("%d polls counted, %d edges, header %#x", n.Counted, len(n.Edges), n.Words[0])
+	}
+	if len(n.Attrs) != attrsOf(n.Words[0], n.Mask) {
 		return fmt.Errorf("%d attribute streams for mask %#x", len(n.Attrs), n.Mask)
 	}
 	if (n.Runs != nil) != (len(n.Edges) > 1) {
@@ -249,7 +254,7 @@ func checkForm(s *Stream, n *Node) error {
 	}
 	seen := make(map[uint32]bool, len(n.Edges))
 	for i, e := range n.Edges {
-		if uint64(e.To) >= uint64(len(s.Nodes)) || seen[e.To] {
+		if uint64(e.To) >= uint64(len(s.Nodes)) || seen[e.To] || isCounted(s.Nodes[e.To].Words) {
 			return fmt.Errorf("edge %d to node %d: no such node, or second edge to it", i, e.To)
 		}
 		seen[e.To] = true
@@ -264,8 +269,13 @@ func checkForm(s *Stream, n *Node) error {
 // one is left as often as it is entered.
 func checkFlow(s *Stream) (visits []uint64, node int, err error) {
 	visits = make([]uint64, len(s.Nodes))
-	visits[0] = 1
-	total := uint64(1)
+	total := uint64(0)
+	if i := start(s.Nodes); i >= 0 {
+		visits[i], total = 1, 1
+	}
+	if total > s.Events {
+		return nil, -1, errors.New("no events, but a node of some")
+	}
 	for i := range s.Nodes {
 		for _, e := range s.Nodes[i].Edges {
 			if e.Weight > s.Events-total {

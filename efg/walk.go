@@ -92,8 +92,7 @@ func (w *Walker) Next() bool {
 		return false
 	}
 	if w.cur < 0 {
-		w.cur = 0
-		if len(w.nodes) == 0 {
+		if w.cur = start(w.stream.Nodes); w.cur < 0 {
 			return w.fail("no nodes")
 		}
 	} else {
@@ -255,7 +254,7 @@ func (w *Walker) defined(word uint64) []uint64 {
 // at the start.
 func (w *Walker) visits() []uint64 {
 	v := make([]uint64, len(w.nodes))
-	v[0] = 1
+	v[start(w.stream.Nodes)] = 1
 	for i := range w.nodes {
 		n := &w.nodes[i]
 		if n.single {

@@ -69,6 +69,7 @@ var timeModes = []string{"off", "stats", "trace"}
 const (
 	optionQueries = 1
 	optionBuffers = 2
+	optionTotals  = 16
 )
 
 // metaOf says of a run what one process knows of it: a segment does not have the
@@ -81,6 +82,9 @@ func metaOf(s *segment.Segment, tool string) (efg.Meta, error) {
 	m := efg.Meta{
 		Tool: tool, Command: s.Process.Command, Started: int64(h.StartReal), Time: timeModes[h.TimeMode],
 		Queries: h.Options&optionQueries != 0, Buffers: h.Options&optionBuffers != 0,
+	}
+	if h.Options&optionTotals != 0 {
+		m.Polls = efg.PollTotals
 	}
 	if h.EndMono > h.StartMono {
 		m.Ended = m.Started + int64(h.EndMono-h.StartMono)

@@ -88,3 +88,14 @@ func (q *Param) form() Form {
 	}
 	return ScalarForm
 }
+
+// PollWord is the index of the word that is 0 when a poll found nothing; 0 if the
+// procedure is no poll.
+func (p *Proc) PollWord() int {
+	for i := FirstWord; p.Poll && i < len(p.Words); i++ {
+		if w := &p.Words[i]; w.Out && (w.Name == "flag" || w.Name == "outcount") {
+			return i
+		}
+	}
+	return 0
+}

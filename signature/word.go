@@ -124,6 +124,27 @@ func (h Header) Lang() Language { return Language(h >> 16 & 3) }
 // Large tells whether it was the large-count variant.
 func (h Header) Large() bool { return h>>18&1 != 0 }
 
+const countedBit = 1 << 19
+
+// Counted tells whether this is the header of failed polls that are only counted:
+// they are not in the order of events.
+func (h Header) Counted() bool { return h&countedBit != 0 }
+
+// AsCounted returns the header of such a poll.
+func (h Header) AsCounted() Header { return h | countedBit }
+
+// FoundNothing tells whether words are those of a successful poll that found
+// nothing.
+func FoundNothing(words []uint64) bool {
+	h := Header(words[0])
+	p := ProcByID(h.Proc())
+	if p == nil || h.ErrorClass() != 0 {
+		return false
+	}
+	i := p.PollWord()
+	return i > 0 && i < len(words) && words[i] == 0
+}
+
 // Words is the number of words of the event.
 func (h Header) Words() int { return int(h >> 24 & 0xff) }
 

@@ -168,6 +168,9 @@ func (d *dumper) marks(m *efg.Marks) {
 
 func (d *dumper) node(i int, n *efg.Node) {
 	fmt.Fprintf(d.w, "  node %d %s", i, headerText(n.Words[0]))
+	if n.Counted > 0 {
+		fmt.Fprintf(d.w, " polls:%d", n.Counted)
+	}
 	for k := 1; k < len(n.Words); k++ {
 		value := "*"
 		if n.Mask>>k&1 == 0 {
@@ -276,13 +279,16 @@ func symbolText(y efg.Symbol, form efg.SeqForm) string {
 
 var languageNames = []string{"c", "fortran", "f08"}
 
-// headerText writes a header but for its number of words: procedure, language
-// unless it is C, large, error class. One that is not made like that is a number.
+// headerText writes a header but for its number of words and that polls are only
+// counted: procedure, language unless it is C, large, error class. One that is not made like that is a number.
 func headerText(w uint64) string {
 	h := signature.Header(w)
 	p := signature.ProcByID(h.Proc())
-	if p == nil || int(h.Lang()) >= len(languageNames) ||
-		uint64(signature.MakeHeader(h.Proc(), h.Lang(), h.Large(), h.Words(), h.ErrorClass())) != w {
+	made := signature.MakeHeader(h.Proc(), h.Lang(), h.Large(), h.Words(), h.ErrorClass())
+	if h.Counted() {
+		made = made.AsCounted()
+	}
+	if p == nil || int(h.Lang()) >= len(languageNames) || made != h {
 		return fmt.Sprintf("%#x", w)
 	}
 	s := p.Name

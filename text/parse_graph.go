@@ -92,6 +92,9 @@ func (p *parser) nodeLine() error {
 	p.node = &p.stream.Nodes[n]
 	p.places[[2]int{len(p.proc.Streams) - 1, int(n)}] = p.line
 	header, err := p.header()
+	if err == nil {
+		header, err = p.counted(header)
+	}
 	if err != nil {
 		return err
 	}
@@ -147,6 +150,23 @@ func (p *parser) header() (uint64, error) {
 		}
 	}
 	return uint64(signature.MakeHeader(proc.ID, lang, large, 0, uint16(class))), nil
+}
+
+// counted takes polls:N, if it is there, and returns the header of such polls.
+func (p *parser) counted(header uint64) (uint64, error) {
+	if !p.more() {
+		return header, nil
+	}
+	n, ok := strings.CutPrefix(p.fields[p.next].text, "polls:")
+	if !ok {
+		return header, nil
+	}
+	p.next++
+	var err error
+	if p.node.Counted, err = strconv.ParseUint(n, 10, 64); err != nil {
+		return 0, p.errorf("%q is no number of polls", n)
+	}
+	return uint64(signature.Header(header).AsCounted()), nil
 }
 
 // nodeWord takes NAME=WORD or NAME=*.

@@ -79,7 +79,12 @@ func writeDOT(w *bufio.Writer, p *reconstruct.Process, j int) {
 	for i := range s.Nodes {
 		t := p.Describe(j, i)
 		label := t.Op + "\n" + strings.Join(t.Args, "\n") + "\n" + t.Site
-		fmt.Fprintf(w, "\tn%d [label=%s];\n", i, quoteDOT(strings.Replace(label, "\n\n", "\n", 1)))
+		style := ""
+		if n := s.Nodes[i].Counted; n > 0 {
+			label += fmt.Sprintf("\n%d polls, not in the sequence", n)
+			style = ", style=dashed"
+		}
+		fmt.Fprintf(w, "\tn%d [label=%s%s];\n", i, quoteDOT(strings.Replace(label, "\n\n", "\n", 1)), style)
 	}
 	for i := range s.Nodes {
 		writeEdges(w, i, &s.Nodes[i])

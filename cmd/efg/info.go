@@ -66,6 +66,7 @@ type summary struct {
 	Seconds    float64         `json:"seconds"`
 	Status     int             `json:"status"`
 	Time       string          `json:"time"`
+	Polls      string          `json:"polls,omitempty"`
 	Queries    bool            `json:"queries"`
 	Buffers    bool            `json:"buffers"`
 	Programs   []string        `json:"programs"`
@@ -109,7 +110,7 @@ func summarize(path string, r *efg.Run, list bool) *summary {
 	s := &summary{
 		File: path, Bytes: r.Size(), Tool: m.Tool, Command: m.Command, Started: time.Unix(0, m.Started).UTC(),
 		Seconds: float64(m.Ended-m.Started) / 1e9, Status: m.Status, Time: m.Time,
-		Queries: m.Queries, Buffers: m.Buffers, Processes: len(r.Procs), Missing: missing(r),
+		Polls: m.Polls, Queries: m.Queries, Buffers: m.Buffers, Processes: len(r.Procs), Missing: missing(r),
 		Streams: []streamSummary{},
 	}
 	graphs := map[int]bool{}
@@ -235,6 +236,9 @@ func (s *summary) recorded() string {
 	text := "times: " + s.Time
 	if s.Time == "" {
 		text = "times: unknown"
+	}
+	if s.Polls == efg.PollTotals {
+		text += "; polls that found nothing: totals"
 	}
 	if s.Queries {
 		text += ", local queries"

@@ -37,7 +37,7 @@ JSON Lines in the terms of the MPI Trace Format.`,
   efg reconstruct jacobi.efg --verify`,
 		Args: argCount(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return reconstructRun(args[0], opt, cmd.OutOrStdout())
+			return reconstructRun(args[0], opt, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	f := cmd.Flags()
@@ -50,7 +50,7 @@ JSON Lines in the terms of the MPI Trace Format.`,
 	return cmd
 }
 
-func reconstructRun(path string, opt reconstructOptions, out io.Writer) error {
+func reconstructRun(path string, opt reconstructOptions, out, errOut io.Writer) error {
 	write, err := eventWriter(opt.format, out)
 	if err != nil {
 		return err
@@ -67,6 +67,9 @@ func reconstructRun(path string, opt reconstructOptions, out io.Writer) error {
 		return err
 	}
 	defer r.Close()
+	if r.Meta.Polls == efg.PollTotals {
+		fmt.Fprintln(errOut, "efg: polls that found nothing are left out: the run was recorded with --polls totals, which only counts them")
+	}
 	procs, err := set.find(r)
 	if err != nil {
 		return err

@@ -19,6 +19,7 @@ import (
 type runOptions struct {
 	output  string
 	time    string
+	polls   string
 	queries bool
 	buffers bool
 	keep    bool
@@ -44,6 +45,7 @@ library. Its input, output and exit status stay as they are.`,
 	f.SetInterspersed(false)
 	f.StringVarP(&opt.output, "output", "o", "run.efg", "file to write")
 	f.StringVar(&opt.time, "time", "stats", "times to record: off, stats (per node), or trace[=ERROR] (of each call, ERROR in percent, 5 by default)")
+	f.StringVar(&opt.polls, "polls", "exact", "what to keep of polls that find nothing: exact (each, in order) or totals (how many)")
 	f.BoolVar(&opt.queries, "queries", false, "record local queries (MPI_Comm_rank, MPI_Get_count ...) too")
 	f.BoolVar(&opt.buffers, "buffers", false, "record buffer addresses, as region and offset")
 	f.BoolVar(&opt.keep, "keep", false, "keep the folder of segments and say where it is")
@@ -55,6 +57,9 @@ func run(args []string, opt runOptions, in io.Reader, out, errOut io.Writer) err
 	var err error
 	if opt.hookTime, err = timeForHook(opt.time); err != nil {
 		return err
+	}
+	if opt.polls != "exact" && opt.polls != efg.PollTotals {
+		return usageError("--polls %s: want exact or totals", opt.polls)
 	}
 	mode, _, _ := strings.Cut(opt.time, "=")
 	path, err := exec.LookPath(args[0])
@@ -75,6 +80,9 @@ func run(args []string, opt runOptions, in io.Reader, out, errOut io.Writer) err
 	meta := efg.Meta{
 		Tool: "efg " + version(), Command: args, Started: time.Now().UnixNano(),
 		Time: mode, Queries: opt.queries, Buffers: opt.buffers,
+	}
+	if opt.polls == efg.PollTotals {
+		meta.Polls = efg.PollTotals
 	}
 	cmd := &exec.Cmd{Path: path, Args: args, Stdin: in, Stdout: out, Stderr: errOut}
 	cmd.Env = hookEnv(os.Environ(), h, dir, opt)

@@ -216,3 +216,26 @@ func runPython(t *testing.T, barriers int) {
 		}
 	}
 }
+
+// With --polls totals the file says so, and reconstruct leaves the polls out.
+func TestRunPollTotals(t *testing.T) {
+	for _, m := range mpis {
+		program := compileMPI(t, m, filepath.Join("..", "..", "..", "testdata", "c", "polling.c"))
+		file := filepath.Join(t.TempDir(), "run.efg")
+		args := append([]string{"run", "--polls", "totals", "-o", file, "--"}, m.launcher...)
+		if _, errOut, status := efgRun(t, nil, append(args, program)...); status != 0 {
+			t.Fatalf("%s: status %d: %s", m.name, status, errOut)
+		}
+		const left = "efg: polls that found nothing are left out: the run was recorded with --polls totals, which only counts them\n"
+		out, errOut, status := efgRun(t, nil, "reconstruct", file, "--rank", "0")
+		if errOut != left || status != 0 || !strings.Contains(out, `"flag":1`) || strings.Contains(out, `"flag":0`) || strings.Contains(out, `"outcount":0`) {
+			t.Errorf("%s: status %d, errors %q, output\n%s", m.name, status, errOut, out)
+		}
+		if out, _, _ := efgRun(t, nil, "info", file); !strings.Contains(out, "times: stats; polls that found nothing: totals\n") {
+			t.Errorf("info of %s:\n%s", m.name, out)
+		}
+		if out, _, _ := efgRun(t, nil, "graph", file); !strings.Contains(out, " polls, not in the sequence") {
+			t.Errorf("graph of %s:\n%s", m.name, out)
+		}
+	}
+}

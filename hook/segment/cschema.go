@@ -13,7 +13,7 @@ func CSchema() []byte {
 	var b bytes.Buffer
 	b.WriteString("/* Generated from signature's procedure table by hook/gen/layout. Do not edit. */\n")
 	b.WriteString("#include \"../core_internal.h\"\n\nconst efg_schema efg_schemas[] = {\n")
-	b.WriteString("    {0, 0, {0}},\n")
+	b.WriteString("    {0, 0, 0, {0}},\n")
 	for i := range signature.Procs() {
 		p := &signature.Procs()[i]
 		slot := 0
@@ -28,7 +28,7 @@ func CSchema() []byte {
 				kinds += fmt.Sprintf(",%d", uint8(w.Form))
 			}
 		}
-		fmt.Fprintf(&b, "    {%d, %d, {%s}}, /* %s */\n", len(p.Words), slot, kinds, p.Name)
+		fmt.Fprintf(&b, "    {%d, %d, %d, {%s}}, /* %s */\n", len(p.Words), slot, p.PollWord(), kinds, p.Name)
 	}
 	b.WriteString("};\n\nconst unsigned efg_nschemas = sizeof efg_schemas / sizeof *efg_schemas;\n")
 	return b.Bytes()

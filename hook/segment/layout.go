@@ -45,7 +45,7 @@ type Header struct {
 	EndTick    uint64
 	Dropped    uint64 // events of threads that never got a stream
 	TimeMode   uint32 // 0 off, 1 stats, 2 stats and the times of each event
-	Options    uint32 // 1 queries, 2 buffers, 4 thread multiple, 8 clock is the TSC
+	Options    uint32 // 1 queries, 2 buffers, 4 thread multiple, 8 clock is the TSC, 16 failed polls are only counted
 	Demote     uint32 // live nodes at a site that cause a demotion
 	NStreams   uint32
 	Streams    uint32 // ref: first Stream
@@ -94,7 +94,7 @@ type Published struct {
 // Node is a signature; its words (N of them; those in Mask mean nothing) follow
 // it, then a NodeStats if time is recorded.
 type Node struct {
-	Run   uint64 // length of the current branch run
+	Run   uint64 // length of the current branch run; number of polls that are only counted
 	Hash  uint64 // XXH64 of the words, demoted ones zero
 	Mask  uint32 // demoted words
 	Pred  uint32 // ref: node that the current run leads to

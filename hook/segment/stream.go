@@ -140,8 +140,10 @@ func (r *reader) node(raw *rawNode, numbers map[uint32]uint32, times uint32) (*e
 	if err := r.steps(raw, numbers, n); err != nil {
 		return nil, err
 	}
-	if n.Attrs, err = r.attrs(raw); err != nil {
-		return nil, err
+	if !signature.Header(n.Words[0]).Counted() {
+		if n.Attrs, err = r.attrs(raw); err != nil {
+			return nil, err
+		}
 	}
 	if times == timesOff {
 		return n, nil

@@ -100,6 +100,7 @@ uint64_t bk_many_begin(bk_thread *b, bk_many *m, unsigned word, const void *arra
     }
     uint64_t w = unchanged(b, l, m) ? K(EFG_SAME) : look_up(b, l, word, array, (uint32_t)n);
     l->valid = false;        /* until the call is over */
+    l->full = w != K(EFG_SAME);
     l->n = (uint32_t)n;
     l->width = bk_request_width(b->lang == BK_C);
     m->recv = receiving(l->flags);
@@ -219,7 +220,7 @@ static uint64_t settle(bk_last *l, int64_t i)
 
 /* Keeps the array as the call left it. changes: those to the request map that
  * this call made; any others make the next call look again. */
-static void keep(const bk_many *m, uint64_t changes)
+static void keep(const bk_thread *b, const bk_many *m, uint64_t changes)
 {
     bk_last *l = m->l;
     l->flags = 0;
@@ -227,15 +228,15 @@ static void keep(const bk_many *m, uint64_t changes)
     if (l->n > 0) memcpy(l->raw, m->array, (size_t)l->n * l->width);
     l->array = m->array;
     l->changes = m->changes + changes;
-    l->valid = true;
+    l->valid = !(l->full && b->t->counted);
 }
 
 /* All are complete. */
-static void end_all(const bk_many *m)
+static void end_all(const bk_thread *b, const bk_many *m)
 {
     uint64_t changes = bk_requests_done(m->l->r, (uint32_t)m->n);
     if (m->l->flags & BK_PERSISTENT) {
-        keep(m, changes);
+        keep(b, m, changes);
         return;
     }
     m->l->array = NULL;      /* to look up null handles takes no longer than to compare */
@@ -255,19 +256,19 @@ void bk_many_end(bk_thread *b, const bk_many *m, const uint64_t *pos, int64_t n,
     if (bk_unlikely(failed)) {
         end_failed(b, m);
     } else if (n == BK_ALL) {
-        end_all(m);
+        end_all(b, m);
     } else {
         for (int64_t i = 0; i < n; i++) changes += settle(m->l, (int64_t)pos[i]);
-        keep(m, changes);
+        keep(b, m, changes);
     }
 }
 
-void bk_many_peek_end(const bk_many *m, bool failed)
+void bk_many_peek_end(const bk_thread *b, const bk_many *m, bool failed)
 {
-    if (m->l && !failed) keep(m, 0);
+    if (m->l && !failed) keep(b, m, 0);
 }
 
-void bk_many_start(const bk_many *m, bool failed)
+void bk_many_start(const bk_thread *b, const bk_many *m, bool failed)
 {
     uint64_t changes = 0;
     if (!m->l || failed) return;
@@ -278,5 +279,5 @@ void bk_many_start(const bk_many *m, bool failed)
         r->flags |= BK_ACTIVE;
         changes++;
     }
-    keep(m, changes);
+    keep(b, m, changes);
 }

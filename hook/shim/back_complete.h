@@ -57,9 +57,11 @@ void bk_one_end(const bk_one *o, bool done, bool failed, uint64_t now);
 /* ---- arrays of requests ---- */
 
 /* What the last call of this thread that took an array of requests left in it
- * (EFG_SAME); during such a call, the array before the call. */
+ * (EFG_SAME); during such a call, the array before the call. It is not valid after a
+ * poll that is only counted and had another array: nobody will know of that. */
 typedef struct bk_last {
     bool valid;
+    bool full;               /* the newest call's word is not EFG_SAME */
     unsigned flags;          /* of all the requests */
     uint32_t n, cap, width;
     uint64_t changes;        /* bk_request_changes when it was stored */
@@ -106,8 +108,8 @@ enum { BK_ALL = -1 };
  * was recorded. failed: finds out by itself which are gone. */
 void bk_many_end(bk_thread *b, const bk_many *m, const uint64_t *pos, int64_t n, bool failed);
 /* The same for calls that leave the requests as they are, or start them. */
-void bk_many_peek_end(const bk_many *m, bool failed);
-void bk_many_start(const bk_many *m, bool failed);
+void bk_many_peek_end(const bk_thread *b, const bk_many *m, bool failed);
+void bk_many_start(const bk_thread *b, const bk_many *m, bool failed);
 
 /* The library counts mpi_f08's indexes from 0 (a fault of some releases). */
 extern _Atomic bool bk_f08_from_zero;

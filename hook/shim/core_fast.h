@@ -75,11 +75,11 @@ static inline unsigned bin_of(uint64_t ns)
     return b > SEG_BINS - 1 ? SEG_BINS - 1 : b;
 }
 
-/* Counts the times of the event added last. -1: there will soon be no space to
+/* Counts the times of the newest event, at p. -1: there will soon be no space to
  * count more. */
-static inline int graph_times(graph *g, uint64_t dur, uint64_t gap)
+static inline int graph_times(const seg_node *p, uint64_t dur, uint64_t gap)
 {
-    seg_node_stats *t = node_stats(g->cur);
+    seg_node_stats *t = node_stats(p);
     t->dur_sum += dur;
     t->gap_sum += gap;
     if (unlikely(t->count == 0))

@@ -121,7 +121,8 @@ static seg_node *make_node(graph *g, const efg_stream *e, uint64_t mask)
     p->mask = (uint32_t)mask;
     p->n = p->live = (uint16_t)n;
     p->index = g->nnodes;
-    if (graph_make_attrs(g, p, words[0]) != 0 || sites_add_node(g->sites, e->w, p) != 0)
+    bool counted = (words[0] & EFG_COUNTED) != 0;
+    if ((!counted && graph_make_attrs(g, p, words[0]) != 0) || sites_add_node(g->sites, e->w, p) != 0)
         return NULL;
     efg_publish_barrier();
     if (g->tail == NULL)
@@ -363,4 +364,14 @@ int graph_turn(graph *g, efg_stream *e, uint64_t *id)
     if (p->mask != 0)
         return graph_add_masked(g, p, e, id);
     return graph_publish(g, e, p, graph_roll(g->hash, p->hash));
+}
+
+/* Its header keeps it apart from those polls of the callsite that found something. */
+seg_node *graph_count(graph *g, efg_stream *e)
+{
+    e->w[0] |= EFG_COUNTED;
+    seg_node *p = node_of(g, e);
+    if (p != NULL)
+        p->run++;
+    return p;
 }

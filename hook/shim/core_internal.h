@@ -69,6 +69,7 @@ enum efg_word_kind { EFG_W_SCALAR, EFG_W_IDENT, EFG_W_VEC, EFG_W_SLOT };
 typedef struct efg_schema {
     uint8_t n;                      /* words, the three of the site included */
     uint8_t slot;                   /* the slot word, 0: none */
+    uint8_t poll;                   /* the word that is 0 when nothing was found, 0: no poll */
     uint8_t kind[EFG_MAX_WORDS];
 } efg_schema;
 
@@ -78,6 +79,7 @@ extern const unsigned efg_nschemas;
 #define EFG_OP(header)     ((unsigned)(header) & 0xffff)
 #define EFG_NWORDS(header) ((unsigned)((header) >> 24) & 0xff)
 #define EFG_IS_CONST(w)    ((w) >> 62 == 2)
+#define EFG_COUNTED        ((uint64_t)1 << 19) /* in a header: of polls that are only counted */
 
 /* ---- core_graph.c: nodes, edges, branch runs ---- */
 
@@ -114,6 +116,10 @@ graph *graph_new(seg_stream *s, bool times, bool trace);
  * graph_add is in core_fast.h; it leaves all but the most frequent case to: */
 int graph_turn(graph *g, efg_stream *e, uint64_t *id);
 int graph_add_masked(graph *g, seg_node *p, efg_stream *e, uint64_t *id);
+
+/* Counts the event, a failed poll, at a node of its own, which is no part of the
+ * sequence: its Run is their number. Returns the node, NULL when out of space. */
+seg_node *graph_count(graph *g, efg_stream *e);
 
 /* Gives the slot of an id of this stream back. Any thread, if efg_slots_shared. */
 void graph_slot_free(graph *g, uint64_t id);

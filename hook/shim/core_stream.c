@@ -21,6 +21,8 @@ typedef struct stream {
     seg_stream *seg;
     graph *graph;
     bool stopped;               /* out of space */
+    bool counts;                /* failed polls are only counted */
+    bool special;               /* one of both */
     uint64_t last_end;          /* ticks */
 } stream;
 
@@ -32,6 +34,7 @@ static stream *streams[4096];   /* by thread ordinal; ids have 12 bits for it */
 static seg_stream *last_stream;
 static pthread_key_t thread_key;
 static uint32_t options;
+static bool count_polls;
 static pid_t owner;
 
 /* ---- streams ---- */
@@ -78,6 +81,7 @@ static stream *open_stream(void)
         return NULL;
     }
     s->pub.w = s->seg->words;
+    s->counts = s->special = count_polls;
     s->seg->tid = (uint64_t)syscall(SYS_gettid);
     s->last_end = s->seg->first_tick = efg_ticks();
     efg_tls.s = &s->pub;
@@ -115,26 +119,65 @@ void efg_call_begin(efg_stream *t)
     s->seg->call_tick = t->t0;
 }
 
-/* Counts the times of the event just added. */
-static inline int count_times(const stream *s)
+/* Counts the times of the call at p. */
+static inline int count_times(const stream *s, const seg_node *p)
 {
     const efg_stream *t = &s->pub;
-    if (unlikely(s->graph->trace))
-        return graph_times(s->graph, s->graph->dur, s->graph->gap);
-    return graph_times(s->graph, efg_ticks_to_ns(t->t1 - t->t0), efg_ticks_to_ns(t->t0 - s->last_end));
+    return graph_times(p, efg_ticks_to_ns(t->t1 - t->t0), efg_ticks_to_ns(t->t0 - s->last_end));
+}
+
+/* The same for the event just added. */
+static inline int count_event_times(const stream *s)
+{
+    const graph *g = s->graph;
+    if (unlikely(g->trace))
+        return graph_times(g->cur, g->dur, g->gap);
+    return count_times(s, g->cur);
+}
+
+static void stop(stream *s) { s->stopped = s->special = true; }
+
+static bool found_nothing(const uint64_t *w)
+{
+    unsigned op = EFG_OP(w[0]), poll = op < efg_nschemas ? efg_schemas[op].poll : 0;
+    return poll != 0 && w[0] >> 32 == 0 && w[poll] == 0;
+}
+
+static void count_poll(stream *s)
+{
+    const seg_node *p = graph_count(s->graph, &s->pub);
+    if (p == NULL || (efg_time_on && count_times(s, p) != 0))
+        stop(s);
+    if (p == NULL)
+        s->seg->dropped++;
+    else if (efg_time_on)
+        s->last_end = s->seg->last_tick = s->pub.t1;
+}
+
+/* Of a stream that is special: was the event dealt with without adding it? */
+static bool put_aside(stream *s)
+{
+    s->pub.counted = !s->stopped && s->counts && found_nothing(s->pub.w);
+    if (s->pub.counted)
+        count_poll(s);
+    else if (s->stopped)
+        s->seg->dropped++;
+    return s->pub.counted || s->stopped;
 }
 
 uint64_t efg_record(efg_stream *t)
 {
     stream *s = (stream *)t;
     uint64_t id = 0;
-    if (unlikely(s->stopped) || graph_add(s->graph, t, &id) != 0) {
-        s->stopped = true;
+    if (unlikely(s->special) && put_aside(s)) {
+        id = 0;
+    } else if (graph_add(s->graph, t, &id) != 0) {
+        stop(s);
         s->seg->dropped++;
         id = 0;
     } else if (efg_time_on) {
-        if (unlikely(count_times(s) != 0))
-            s->stopped = true;
+        if (unlikely(count_event_times(s) != 0))
+            stop(s);
         s->last_end = s->seg->last_tick = t->t1;
     }
     s->seg->call_tick = 0;
@@ -188,7 +231,7 @@ static void forked_child(void)
     atomic_store(&efg_off, 1);
     efg_segment_leave();
     for (size_t i = 0; i < sizeof streams / sizeof *streams && streams[i] != NULL; i++)
-        streams[i]->stopped = true;
+        stop(streams[i]);
 }
 
 static void say(const char *what, const char *why)
@@ -198,8 +241,10 @@ static void say(const char *what, const char *why)
 
 static uint32_t read_options(void)
 {
-    const char *q = getenv("EFG_QUERIES"), *b = getenv("EFG_BUFFERS");
-    return (q != NULL && *q == '1' ? 1u : 0) | (b != NULL && *b == '1' ? 2u : 0);
+    const char *q = getenv("EFG_QUERIES"), *b = getenv("EFG_BUFFERS"), *p = getenv("EFG_POLLS");
+    count_polls = p != NULL && strcmp(p, "totals") == 0;
+    return (q != NULL && *q == '1' ? 1u : 0) | (b != NULL && *b == '1' ? 2u : 0)
+           | (count_polls ? 16u : 0);
 }
 
 static uint32_t demote_bound(void)

@@ -56,6 +56,7 @@ typedef struct efg_stream {
     uint32_t nvec;          /* vec words filled so far; efg_record resets it */
     uint32_t thread;        /* ordinal of the thread */
     efg_vecref vec[EFG_MAX_WORDS];
+    bool counted;           /* the last event was a poll that is only counted */
     uint64_t t0, t1;        /* start and end of the call, clock ticks */
     efg_slots *slots;       /* where the slot of the newest object comes from */
     void *user;             /* the back end's per-thread state */

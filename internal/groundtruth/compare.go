@@ -12,6 +12,7 @@ import (
 type Comparison struct {
 	Queries bool // the run was recorded with --queries
 	sem     *semantics
+	totals  bool // the run was recorded with --polls totals
 
 	Events      int // compared so far
 	Differences []string
@@ -102,12 +103,12 @@ func (c *Comparison) process(p *Process, threads [][]Event) {
 
 // recorded leaves out what efg is not meant to record.
 func (c *Comparison) recorded(calls []Call) []Call {
-	if c.Queries {
+	if c.Queries && !c.totals {
 		return calls
 	}
 	var kept []Call
 	for _, call := range calls {
-		if !c.sem.query[call.Op] {
+		if (c.Queries || !c.sem.query[call.Op]) && !(c.totals && call.foundNothing()) {
 			kept = append(kept, call)
 		}
 	}

@@ -100,6 +100,11 @@ func (b *Bench) BothBrief(ctx context.Context, file, logs string, n int, prog ..
 	return b.both(ctx, nil, file, logs, n, prog...)
 }
 
+// BothTotals is Both, with polls that find nothing only counted.
+func (b *Bench) BothTotals(ctx context.Context, file, logs string, n int, prog ...string) (Result, error) {
+	return b.both(ctx, []string{"--queries", "--polls", "totals"}, file, logs, n, prog...)
+}
+
 func (b *Bench) both(ctx context.Context, flags []string, file, logs string, n int, prog ...string) (Result, error) {
 	env := append(b.preload(b.Logger), "LOGGER_DIR="+logs)
 	before := append([]string{b.Efg, "run", "-o", file}, flags...)
@@ -128,31 +133,45 @@ func (b *Bench) Proven(ctx context.Context, file string) error {
 
 // Check proves a run file and compares its reconstruction with the logs.
 func (b *Bench) Check(ctx context.Context, file, logs string, queries bool) (*Comparison, error) {
-	if err := b.Proven(ctx, file); err != nil {
-		return nil, err
-	}
 	c, err := NewComparison(b.Root, queries)
 	if err != nil {
 		return nil, err
 	}
-	all, err := ReadLogs(logs)
+	return c, b.check(ctx, c, file, logs)
+}
+
+// CheckTotals is Check for a run of BothTotals.
+func (b *Bench) CheckTotals(ctx context.Context, file, logs string) (*Comparison, error) {
+	c, err := NewComparison(b.Root, true)
 	if err != nil {
 		return nil, err
+	}
+	c.totals = true
+	return c, b.check(ctx, c, file, logs)
+}
+
+func (b *Bench) check(ctx context.Context, c *Comparison, file, logs string) error {
+	if err := b.Proven(ctx, file); err != nil {
+		return err
+	}
+	all, err := ReadLogs(logs)
+	if err != nil {
+		return err
 	}
 	cmd := exec.CommandContext(ctx, b.Efg, "reconstruct", file, "--format", "jsonl")
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := cmd.Start(); err != nil {
-		return nil, err
+		return err
 	}
 	err = c.Compare(all, out)
 	out.Close()
 	if werr := cmd.Wait(); err == nil && werr != nil {
 		err = fmt.Errorf("efg reconstruct: %w\n%s", werr, errs.String())
 	}
-	return c, err
+	return err
 }

@@ -35,6 +35,18 @@ type Call struct {
 	Abandoned  bool // it was left with longjmp
 }
 
+// polls are the procedures that may find nothing.
+var polls = map[string]bool{
+	"Test": true, "Testall": true, "Testany": true, "Testsome": true, "Iprobe": true, "Improbe": true,
+	"Request_get_status": true, "Request_get_status_all": true, "Request_get_status_any": true,
+	"Request_get_status_some": true, "Parrived": true, "Win_test": true,
+}
+
+// foundNothing tells whether the call is a successful poll that found nothing.
+func (c *Call) foundNothing() bool {
+	return polls[c.Op] && c.Done && c.Err == 0 && (get(c.Out, "flag") == "0" || get(c.Out, "outcount") == "0")
+}
+
 // Field is one argument as the logger wrote it.
 type Field struct{ Name, Raw string }
 

@@ -122,6 +122,7 @@ class Piece:
         flags = b.take(5)
         to = [i + 1 + unzigzag(b.take(7)) for _ in range(b.take(6))]
         need(all(0 <= t < count for t in to), "edge to no node")
+        need(not counted(header) or flags == 0 and not to, "edges from counted polls")
         return header, mask, flags, to
 
     def definition_shape(self, i, count):
@@ -199,6 +200,9 @@ class Piece:
         for k in range(1, header >> 24 & 0xFF):
             if mask >> k & 1 == 0:
                 self.token(header, k, 31 + k)
+        if counted(header):
+            self.number(11)
+            return
         for _ in to:
             for column in (11, 12, 13):
                 self.number(column)
@@ -331,16 +335,27 @@ def graph(piece, m, found, thread, rank, size):
                 word.rank, word.size = rank, size
                 if not mask & 4:
                     word.rank, word.size = known.get(n.words[2] >> 24 << 24, (rank, size))
+        n.polls = next(cells) if counted(header) else 0
         n.edges = [edge(next(cells), next(cells), next(cells)) for _ in to]
         n.counts = (unzigzag(next(cells)), next(cells)) if flags & 1 else (0, None)
         n.runs = (unzigzag(next(cells)), next(cells)) if len(to) > 1 else (0, None)
         n.attributes = []
-        for k in range(bin(mask).count("1")):
+        for k in range(0 if counted(header) else bin(mask).count("1")):
             values = (unzigzag(next(cells)), next(cells))
             elems = (unzigzag(next(cells)), next(cells)) if flags >> k + 1 & 1 else (0, None)
             n.attributes.append((values, elems))
         nodes.append(n)
     return nodes
+
+
+def counted(header):
+    """Are the polls of such a node only counted?"""
+    return header >> 19 & 1 == 1
+
+
+def start(nodes):
+    """Returns the number of the node of the first event, None if there is none."""
+    return next((i for i, n in enumerate(nodes) if not counted(n.words[0])), None)
 
 
 def edge(weight, count, fixed):

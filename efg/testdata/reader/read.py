@@ -11,7 +11,7 @@ import struct
 import sys
 
 from columns import M64, Block, need, unzigzag, xxh64
-from pieces import Body, Piece, Predictions, Words, definitions, derived, graph
+from pieces import Body, Piece, Predictions, Words, definitions, derived, graph, start
 
 META, STRINGS, SITES, PIECES, STATISTICS, INDEX, PART = 1, 2, 3, 4, 5, 6, 7
 SITE, MODULE = 9, 10
@@ -113,15 +113,14 @@ class File:
 
 def walk(nodes, events, forms):
     """Yields the words of each event."""
-    visits = [0] * len(nodes)
-    if nodes:
-        visits[0] = 1
+    first = start(nodes)
+    visits = [int(i == first) for i in range(len(nodes))]
     for n in nodes:
         for to, (weight, _, _) in zip(n.to, n.edges):
             visits[to] += weight
     for n, visited in zip(nodes, visits):
         n.open(visited)
-    at = 0
+    at = first
     for i in range(events):
         if i > 0:
             at = nodes[at].step()
@@ -151,7 +150,7 @@ class Walk:
             self.left = n.edges[0][0]
         self.attributes = []
         for k in range(1, 32):
-            if n.mask >> k & 1:
+            if n.mask >> k & 1 and n.attributes:
                 values, elems = n.attributes[len(self.attributes)]
                 self.attributes.append(
                     (k, self.sequence(values, visits, n.word), self.sequence(elems, 0, n.word))

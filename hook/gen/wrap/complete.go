@@ -112,7 +112,7 @@ func (x *body) settleMany() {
 	const failed = "rc != MPI_SUCCESS"
 	switch {
 	case x.p.Starts:
-		x.then("bk_many_start(&many, %s);", failed)
+		x.then("bk_many_start(b, &many, %s);", failed)
 		return
 	case x.which() == "any":
 		x.in("int64_t position = -1;")
@@ -130,7 +130,7 @@ func (x *body) settleMany() {
 			"if (!pos) npos = 0;")
 	}
 	if x.p.Peeks != "" {
-		x.then("bk_many_peek_end(&many, %s);", failed)
+		x.then("bk_many_peek_end(b, &many, %s);", failed)
 		return
 	}
 	switch x.which() {

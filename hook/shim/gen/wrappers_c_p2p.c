@@ -1173,7 +1173,7 @@ static int efg_MPI_Request_get_status_all(int count, const MPI_Request *array_of
         w[6] = EFG_ABSENT;
     }
     efg_record(b->t);
-    bk_many_peek_end(&many, rc != MPI_SUCCESS);
+    bk_many_peek_end(b, &many, rc != MPI_SUCCESS);
     efg_leave(b->t);
     return rc;
 }
@@ -1205,7 +1205,7 @@ static int efg_MPI_Request_get_status_any(int count, const MPI_Request *array_of
         bk_status_absent(w + 7);
     }
     efg_record(b->t);
-    bk_many_peek_end(&many, rc != MPI_SUCCESS);
+    bk_many_peek_end(b, &many, rc != MPI_SUCCESS);
     efg_leave(b->t);
     return rc;
 }
@@ -1240,7 +1240,7 @@ static int efg_MPI_Request_get_status_some(int incount, const MPI_Request *array
         w[7] = EFG_ABSENT;
     }
     efg_record(b->t);
-    bk_many_peek_end(&many, rc != MPI_SUCCESS);
+    bk_many_peek_end(b, &many, rc != MPI_SUCCESS);
     efg_leave(b->t);
     return rc;
 }
@@ -1712,7 +1712,7 @@ static int efg_MPI_Startall(int count, MPI_Request *array_of_requests)
     efg_call_end(b->t);
     if (bk_unlikely(rc != MPI_SUCCESS)) bk_failed(w, rc);
     efg_record(b->t);
-    bk_many_start(&many, rc != MPI_SUCCESS);
+    bk_many_start(b, &many, rc != MPI_SUCCESS);
     efg_leave(b->t);
     return rc;
 }

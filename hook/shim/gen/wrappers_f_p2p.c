@@ -1257,7 +1257,7 @@ static __attribute__((noinline)) void f_MPI_Request_get_status_all(const unsigne
         w[6] = EFG_ABSENT;
     }
     efg_record(b->t);
-    bk_many_peek_end(&many, rc != MPI_SUCCESS);
+    bk_many_peek_end(b, &many, rc != MPI_SUCCESS);
     efg_leave(b->t);
 }
 
@@ -1299,7 +1299,7 @@ static __attribute__((noinline)) void f_MPI_Request_get_status_any(const unsigne
         bk_status_absent(w + 7);
     }
     efg_record(b->t);
-    bk_many_peek_end(&many, rc != MPI_SUCCESS);
+    bk_many_peek_end(b, &many, rc != MPI_SUCCESS);
     efg_leave(b->t);
 }
 
@@ -1344,7 +1344,7 @@ static __attribute__((noinline)) void f_MPI_Request_get_status_some(const unsign
         w[7] = EFG_ABSENT;
     }
     efg_record(b->t);
-    bk_many_peek_end(&many, rc != MPI_SUCCESS);
+    bk_many_peek_end(b, &many, rc != MPI_SUCCESS);
     efg_leave(b->t);
 }
 
@@ -1794,7 +1794,7 @@ static __attribute__((noinline)) void f_MPI_Startall(const unsigned how, void *c
     efg_call_end(b->t);
     if (bk_unlikely(rc != MPI_SUCCESS)) bk_failed(w, rc);
     efg_record(b->t);
-    bk_many_start(&many, rc != MPI_SUCCESS);
+    bk_many_start(b, &many, rc != MPI_SUCCESS);
     efg_leave(b->t);
 }
 
