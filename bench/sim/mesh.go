@@ -20,7 +20,7 @@ var (
 
 const (
 	patches  = 3   // messages to a neighbour, at most
-	maxPatch = 512 // elements that receives are posted for
+	maxPatch = 512 // elements that receives are posted for, more than come
 )
 
 // message is a message of the mesh.
@@ -63,7 +63,7 @@ func exchange(r *rank, in, out []message, random *rand.Rand) {
 			r.vec(waitArray, receives)
 		}
 		m := in[i]
-		copy(w[waitIndex:], []uint64{uint64(i), uint64(m.peer), uint64(m.patch), 8 * m.count})
+		copy(w[waitIndex:], []uint64{uint64(i), wordAsPosted, wordAsPosted, 8 * m.count})
 		r.record()
 		r.build.Free(receives[i])
 	}
