@@ -32,15 +32,16 @@ static int table_grow(void)
 {
     struct entry *old = table;
     uint32_t old_size = table_size;
-    struct entry *t = calloc(old_size != 0 ? 2 * (size_t)old_size : 256, sizeof *t);
+    uint32_t size = old_size != 0 ? 2 * old_size : 256;
+    struct entry *t = efg_table_new(size * sizeof *t);
     if (t == NULL)
         return -1;
     table = t;
-    table_size = old_size != 0 ? 2 * old_size : 256;
+    table_size = size;
     for (uint32_t i = 0; i < old_size; i++)
         if (old[i].number != 0)
             *slot(word_of(&old[i])) = old[i];
-    free(old);
+    efg_table_free(old, old_size * sizeof *old);
     return 0;
 }
 

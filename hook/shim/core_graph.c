@@ -13,6 +13,7 @@
 #include "xxh64.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct index_entry {
     uint32_t key;               /* of the node's lookup_key, the half that is not its place */
@@ -28,8 +29,8 @@ graph *graph_new(seg_stream *s, bool times, bool trace)
     g->times = times;
     g->trace = trace;
     g->cap = 64;
-    g->nodes = malloc(g->cap * sizeof *g->nodes);
-    g->index = calloc(2 * (size_t)g->cap, sizeof *g->index);
+    g->nodes = efg_table_new(g->cap * sizeof *g->nodes);
+    g->index = efg_table_new(2 * (size_t)g->cap * sizeof *g->index);
     g->sites = sites_new();
     if (g->nodes == NULL || g->index == NULL || g->sites == NULL)
         return NULL;
@@ -66,16 +67,19 @@ static index_entry *index_slot(const graph *g, uint64_t key, uint64_t mask, cons
 static int grow_index(graph *g)
 {
     uint32_t cap = g->cap * 2;
-    slots_lock(g);              /* graph_slot_free reads nodes */
-    uint32_t *nodes = realloc(g->nodes, cap * sizeof *nodes);
-    if (nodes != NULL)
-        g->nodes = nodes;
-    slots_unlock(g);
-    index_entry *index = calloc(2 * (size_t)cap, sizeof *index);
-    if (nodes == NULL || index == NULL) {
-        free(index);
+    uint32_t *nodes = efg_table_new(cap * sizeof *nodes), *old = g->nodes;
+    if (nodes == NULL)
+        return -1;
+    index_entry *index = efg_table_new(2 * (size_t)cap * sizeof *index);
+    if (index == NULL) {
+        efg_table_free(nodes, cap * sizeof *nodes);
         return -1;
     }
+    memcpy(nodes, old, g->nnodes * sizeof *nodes);
+    slots_lock(g);              /* graph_slot_free reads nodes */
+    g->nodes = nodes;
+    slots_unlock(g);
+    efg_table_free(old, g->cap * sizeof *old);
     for (uint32_t k = 0; k < g->nnodes; k++) {
         const seg_node *p = efg_ptr(g->nodes[k]);
         uint64_t key = lookup_key(node_words(p), p->n, p->mask);
@@ -84,7 +88,7 @@ static int grow_index(graph *g)
             i = (i + 1) & (2 * cap - 1);
         index[i] = (index_entry){(uint32_t)key, g->nodes[k]};
     }
-    free(g->index);
+    efg_table_free(g->index, 2 * (size_t)g->cap * sizeof *index);
     g->index = index;
     g->cap = cap;
     return 0;
@@ -109,7 +113,7 @@ static seg_node *make_node(graph *g, const efg_stream *e, uint64_t mask)
     if (g->nnodes == g->cap && grow_index(g) != 0)
         return NULL;
     define_vectors(e, mask);
-    seg_node *p = efg_alloc(head + (g->times ? sizeof(seg_node_stats) : 0), 64);
+    seg_node *p = efg_alloc(head + (g->times ? sizeof(seg_node_stats) : 0), SEG_REF_UNIT);
     if (p == NULL)
         return NULL;
     uint64_t *words = node_words(p);

@@ -40,6 +40,13 @@ void efg_segment_full(int err);
  * x86-64 keeps stores in order; the compiler must, too. */
 #define efg_publish_barrier() atomic_thread_fence(memory_order_release)
 
+/* ---- core_table.c: private tables that grow ---- */
+
+/* Zeroed memory, NULL if there is none; and back, with the size that it was asked
+ * for with. p may be NULL if that is 0. */
+void *efg_table_new(size_t bytes);
+void efg_table_free(void *p, size_t bytes);
+
 /* A test-and-set lock for the slow paths; held for a few instructions or one
  * file extension. */
 typedef atomic_flag efg_lock_t;

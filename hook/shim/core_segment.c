@@ -119,7 +119,7 @@ static int extend_or_less(int fd, uint64_t from, uint64_t *bytes, uint64_t least
 static int grow(uint64_t need)
 {
     need = (need + PAGE - 1) & ~(uint64_t)(PAGE - 1);
-    uint64_t step = efg_header->mapped / 4 & ~(uint64_t)(PAGE - 1);
+    uint64_t step = efg_header->mapped / 8 & ~(uint64_t)(PAGE - 1);
     step = step < GROW_MIN ? GROW_MIN : step > GROW_MAX ? GROW_MAX : step;
     if (step < need)
         step = need;

@@ -20,18 +20,25 @@ enum {
 typedef struct site {
     uint64_t object;
     uint32_t mask;
-    uint32_t nlive;
-    uint32_t few[FEW_LIVE];     /* refs of live nodes, */
-    uint32_t *more;             /* and of the others, as many as the bound allows */
+    uint8_t nlive;              /* the bound is at most 255 */
+    bool has_many;
+    /* Of the first site of a callsite: */
+    uint8_t nsites;             /* of the callsite */
+    bool object_demoted;        /* it is the only site, whatever the object */
+    union {                     /* refs of live nodes: */
+        uint32_t few[FEW_LIVE];
+        uint32_t *many;         /* more of them; as many as the bound allows */
+    } live;
     struct site *next;          /* of the callsite */
 } site;
 
+/* A program has many, and most have one site with one node. */
 typedef struct callsite {
     uint64_t header, word;
-    uint32_t nsites;
-    bool object_demoted;        /* first is its only site, whatever the object */
     site first;
 } callsite;
+
+_Static_assert(sizeof(callsite) == 48, "no padding");
 
 /* Open addressing over pointers to callsites. */
 struct sites {
@@ -43,7 +50,7 @@ struct sites {
 sites *sites_new(void)
 {
     sites *t = calloc(1, sizeof *t);
-    if (t != NULL && (t->slot = calloc(64, sizeof *t->slot)) != NULL)
+    if (t != NULL && (t->slot = efg_table_new(64 * sizeof *t->slot)) != NULL)
         t->size = 64;
     return t;
 }
@@ -60,7 +67,7 @@ static callsite **find(const sites *t, uint64_t header, uint64_t word)
 
 static int rehash(sites *t)
 {
-    sites n = {calloc(2 * (size_t)t->size, sizeof *n.slot), t->size * 2, t->used, t->block};
+    sites n = {efg_table_new(2 * (size_t)t->size * sizeof *n.slot), t->size * 2, t->used, t->block};
     if (n.slot == NULL)
         return -1;
     for (uint32_t i = 0; i < t->size; i++) {
@@ -68,7 +75,7 @@ static int rehash(sites *t)
         if (c != NULL)
             *find(&n, c->header, c->word) = c;
     }
-    free(t->slot);
+    efg_table_free(t->slot, t->size * sizeof *t->slot);
     *t = n;
     return 0;
 }
@@ -96,15 +103,12 @@ static callsite *callsite_of(sites *t, const uint64_t *w)
     return *at = c;
 }
 
-static inline uint32_t *live(site *s, uint32_t i)
-{
-    return i < FEW_LIVE ? &s->few[i] : &s->more[i - FEW_LIVE];
-}
+static inline uint32_t *live(site *s) { return s->has_many ? s->live.many : s->live.few; }
 
 static void kill_nodes(site *s)
 {
     for (uint32_t i = 0; i < s->nlive; i++)
-        ((seg_node *)efg_ptr(*live(s, i)))->live = 0;
+        ((seg_node *)efg_ptr(live(s)[i]))->live = 0;
     s->nlive = 0;
 }
 
@@ -122,11 +126,12 @@ static site *demote_object(callsite *c)
         next = s->next;
         kill_nodes(s);
         if (s != &c->first) {
-            free(s->more);
+            if (s->has_many)
+                free(s->live.many);
             free(s);
         }
     }
-    c->object_demoted = true;
+    c->first.object_demoted = true;
     c->first.next = NULL;
     c->first.mask = first_mask(c->header) | (uint32_t)1 << OBJECT_WORD;
     return &c->first;
@@ -136,15 +141,15 @@ static site *demote_object(callsite *c)
 static site *add_site(callsite *c, uint64_t object)
 {
     site *s = &c->first;
-    if (c->nsites == MAX_OBJECTS)
+    if (c->first.nsites == MAX_OBJECTS)
         return demote_object(c);
-    if (c->nsites != 0) {
+    if (c->first.nsites != 0) {
         if ((s = calloc(1, sizeof *s)) == NULL)
             return NULL;
         s->next = c->first.next;
         c->first.next = s;
     }
-    c->nsites++;
+    c->first.nsites++;
     s->object = object;
     s->mask = first_mask(c->header);
     return s;
@@ -156,9 +161,9 @@ static site *site_of(sites *t, const uint64_t *w)
     callsite *c = callsite_of(t, w);
     if (c == NULL)
         return NULL;
-    if (c->object_demoted)
+    if (c->first.object_demoted)
         return &c->first;
-    for (site *s = c->nsites != 0 ? &c->first : NULL; s != NULL; s = s->next)
+    for (site *s = c->first.nsites != 0 ? &c->first : NULL; s != NULL; s = s->next)
         if (s->object == w[OBJECT_WORD])
             return s;
     return add_site(c, w[OBJECT_WORD]);
@@ -185,7 +190,7 @@ static unsigned distinct(site *s, const uint64_t *w, unsigned i)
     uint64_t v[256];
     unsigned n = 0, d = 1;
     for (uint32_t k = 0; k < s->nlive; k++)
-        v[n++] = node_words(efg_ptr(*live(s, k)))[i];
+        v[n++] = node_words(efg_ptr(live(s)[k]))[i];
     v[n++] = w[i];
     qsort(v, n, sizeof *v, compare_words);
     for (unsigned k = 1; k < n; k++)
@@ -222,6 +227,17 @@ int sites_make_room(sites *t, const uint64_t *w)
     return 1;
 }
 
+static int make_room_for_many(site *s)
+{
+    uint32_t *many = malloc(efg_header->demote * sizeof *many);
+    if (many == NULL)
+        return -1;
+    memcpy(many, s->live.few, sizeof s->live.few);
+    s->live.many = many;
+    s->has_many = true;
+    return 0;
+}
+
 int sites_add_node(sites *t, const uint64_t *w, seg_node *node)
 {
     site *s = site_of(t, w);
@@ -229,9 +245,8 @@ int sites_add_node(sites *t, const uint64_t *w, seg_node *node)
         return -1;
     if (s->nlive >= efg_header->demote)
         return 0;
-    if (s->nlive == FEW_LIVE && s->more == NULL
-        && (s->more = malloc((efg_header->demote - FEW_LIVE) * sizeof *s->more)) == NULL)
+    if (s->nlive == FEW_LIVE && !s->has_many && make_room_for_many(s) != 0)
         return -1;
-    *live(s, s->nlive++) = efg_ref(node);
+    live(s)[s->nlive++] = efg_ref(node);
     return 0;
 }

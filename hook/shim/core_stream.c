@@ -195,13 +195,13 @@ void efg_slot_free(uint64_t id)
 static int grow_places(efg_stream *t)
 {
     uint32_t size = t->places_size == 0 ? FIRST_PLACES : 2 * t->places_size;
-    efg_place *table = calloc(size, sizeof *table);
+    efg_place *table = efg_table_new(size * sizeof *table);
     if (table == NULL)
         return -1;
     for (uint32_t i = 0; i < t->places_size; i++)
         if (t->places[i].address != NULL)
             *efg_place_slot(table, size, t->places[i].address) = t->places[i];
-    free(t->places);
+    efg_table_free(t->places, t->places_size * sizeof *table);
     t->places = table;
     t->places_size = size;
     return 0;
