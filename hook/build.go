@@ -33,6 +33,12 @@ var (
 
 var frontArch = map[string]string{"amd64": "x86_64"}
 
+// backOrder is the order of a back end's files in its library: what most programs
+// use lies together, in few of the windows of 64 KiB that Linux maps at a time.
+var backOrder = []string{
+	"core*.c", "back*.c", "gen/wrappers_c_env.c", "gen/wrappers_c_p2p.c", "gen/wrappers_c_coll.c", "gen/*.c",
+}
+
 type builder struct {
 	cache string
 	opt   Options
@@ -49,7 +55,7 @@ func (b *builder) front(cc compiler) (string, error) {
 		return "", err
 	}
 	dir, err := b.cached("front", cc, frontName, func(dir string) error {
-		link := append(slices.Clone(linkFlags), "-Wl,-soname,"+frontName)
+		link := append(slices.Clone(linkFlags), "-Wl,-soname,"+frontName, "-Wl,--hash-style=gnu")
 		return compile(cc, dir, files, commonFlags, append(link, "-ldl"), frontName)
 	})
 	return filepath.Join(dir, frontName), err
@@ -57,7 +63,7 @@ func (b *builder) front(cc compiler) (string, error) {
 
 // back builds a back end.
 func (b *builder) back(c compiler) (Back, error) {
-	files, err := matching("back*.c", "core*.c", "gen/*.c")
+	files, err := matching(backOrder...)
 	if err != nil {
 		return Back{}, err
 	}
@@ -161,7 +167,8 @@ func cacheKey(c compiler) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)[:8]), err
 }
 
-// matching are the source files that match one of the patterns.
+// matching are the source files that match one of the patterns, those of the first
+// one first.
 func matching(patterns ...string) ([]string, error) {
 	var l []string
 	for _, p := range patterns {
@@ -172,10 +179,11 @@ func matching(patterns ...string) ([]string, error) {
 		if len(m) == 0 {
 			return nil, fmt.Errorf("no source file matches %s", p)
 		}
-		l = append(l, m...)
-	}
-	for i := range l {
-		l[i] = strings.TrimPrefix(l[i], "shim/")
+		for _, name := range m {
+			if name = strings.TrimPrefix(name, "shim/"); !slices.Contains(l, name) {
+				l = append(l, name)
+			}
+		}
 	}
 	return l, nil
 }

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "gen/wrappers.h"
 
 void *const *bk_real;
 
@@ -201,8 +200,7 @@ int efg_back_open(const efg_front *f, void **wrappers)
     if (efg_start(&info) != 0) return -1;
     bk_fortran_start(f->find);
     bool queries = efg_option_queries();
-    for (size_t i = 0; i < sizeof bk_tables / sizeof *bk_tables; i++)
-        for (const bk_wrapper *x = bk_tables[i]; x->fn; x++)
-            if (queries || !x->query) wrappers[x->slot] = (void *)x->fn;
+    for (const bk_wrapper *x = __start_efg_wrappers; x != __stop_efg_wrappers; x++)
+        if (queries || !x->query) wrappers[x->slot] = (char *)(uintptr_t)x + x->fn;
     return 0;
 }

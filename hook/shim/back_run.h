@@ -104,11 +104,23 @@ void bk_session_started(MPI_Session session, bool failed);
 void bk_before_session(void);
 void bk_finalized(bool failed);
 
-/* A wrapper of the generated tables. */
+/* A wrapper in the table that the linker collects, of all files. Functions are
+ * told by their distance from this: a process would have to relocate pointers, and
+ * keep the relocations and all the pointers in memory, for the few that it uses. */
 typedef struct bk_wrapper {
-    uint16_t slot;
-    bool query;              /* with --queries only */
-    void (*fn)(void);
+    int32_t fn;
+    uint16_t slot, query;    /* query: with --queries only */
 } bk_wrapper;
+
+extern const bk_wrapper __start_efg_wrappers[] __attribute__((visibility("hidden")));
+extern const bk_wrapper __stop_efg_wrappers[] __attribute__((visibility("hidden")));
+
+/* A function that only BK_WRAPPER names. */
+#define BK_ENTRY static __attribute__((used))
+
+/* Enters a function in the table; the slot's number and query are numerals. */
+#define BK_WRAPPER(slot, query, fn)                                             \
+    __asm__(".pushsection efg_wrappers, \"a\", @progbits\n\t.balign 4\n\t"        \
+            ".long " #fn " - .\n\t.short " #slot ", " #query "\n\t.popsection");
 
 #endif

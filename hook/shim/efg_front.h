@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#define EFG_FRONT_VERSION 1
+#define EFG_FRONT_VERSION 2
 
 typedef struct efg_front {
     uint32_t version;             /* EFG_FRONT_VERSION of the front */
@@ -26,7 +26,6 @@ typedef struct efg_front {
     /* Address of any other symbol of the MPI library, as the program would see
      * it; NULL if there is none. */
     void *(*find)(const char *name);
-    const char *const *names;     /* a name of each slot, for messages */
     const char *mpi_path;         /* file of the library that has PMPI_Init */
     const char *mpi_soname;
 } efg_front;

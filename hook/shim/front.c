@@ -28,8 +28,8 @@ static __thread int opening __attribute__((tls_model("initial-exec")));
 static void *real_of(uint32_t slot, const void *caller)
 {
     void *p = __atomic_load_n(&real[slot], __ATOMIC_ACQUIRE);
-    for (const char *name = NULL; !p && (name = front_next_symbol(slot, name)); )
-        p = front_find(name, caller);
+    for (uint16_t s = front_first_symbol(slot); !p && s; s = front_next_symbol(s))
+        p = front_find(front_symbol_name(s), caller);
     if (p) __atomic_store_n(&real[slot], p, __ATOMIC_RELEASE);
     return p;
 }
@@ -68,7 +68,7 @@ static enum state open_back(const void *caller)
     if (!open) return PASSING;
     front = (efg_front){
         .version = EFG_FRONT_VERSION, .nslots = EFG_NSLOTS, .slots_hash = EFG_SLOTS_HASH,
-        .real = real, .resolve = back_resolve, .find = back_find, .names = front_slot_names(),
+        .real = real, .resolve = back_resolve, .find = back_find,
         .mpi_path = mpi.path, .mpi_soname = mpi.soname,
     };
     return open(&front, wrapper) == 0 ? RECORDING : PASSING;
@@ -92,8 +92,9 @@ static void ensure_open(const void *caller)
 
 __attribute__((noreturn)) static void missing(uint32_t slot)
 {
+    uint16_t s = front_first_symbol(slot);
     fprintf(stderr, "efg: the program calls %s, which its MPI library does not have\n",
-            front_slot_names()[slot]);
+            s ? front_symbol_name(s) : "a procedure");
     abort();
 }
 

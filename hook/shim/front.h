@@ -12,9 +12,10 @@
 /* ---- front_symbols.c ---- */
 
 void front_symbols_init(void);
-const char *const *front_slot_names(void);
-/* The symbols of a slot: name NULL asks for the first; NULL ends them. */
-const char *front_next_symbol(uint32_t slot, const char *name);
+/* The symbols of a slot, in the order in which to look for them; 0 ends them. */
+uint16_t front_first_symbol(uint32_t slot);
+uint16_t front_next_symbol(uint16_t symbol);
+const char *front_symbol_name(uint16_t symbol);
 
 /* ---- front_find.c ---- */
 

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"embed"
-	"fmt"
 	"strings"
 	"text/template"
 
@@ -264,17 +263,21 @@ type source struct {
 }
 
 type row struct {
-	Slot, Fn string
-	Query    bool
+	Slot, Query int
+	Fn          string
 }
 
 func (s *source) add(slot *slots.Slot, text []byte) {
 	s.text.WriteByte('\n')
 	s.text.Write(text)
-	s.rows = append(s.rows, row{slot.Name, "efg_" + slot.Name, slot.Proc.Class == signature.Query})
+	r := row{Slot: slot.ID, Fn: "efg_" + slot.Name}
+	if slot.Proc.Class == signature.Query {
+		r.Query = 1
+	}
+	s.rows = append(s.rows, r)
 }
 
-// wrapperFiles adds wrappers_*.c and wrappers.h to files.
+// wrapperFiles adds wrappers_*.c to files.
 func wrapperFiles(files map[string][]byte) error {
 	sources := map[string]*source{}
 	var order []string
@@ -297,24 +300,18 @@ func wrapperFiles(files map[string][]byte) error {
 		}
 		all = all[n:]
 	}
-	var decls, tables []string
 	for _, name := range order {
 		s := sources[name]
-		table := "bk_wrappers_" + name
 		var b bytes.Buffer
 		b.WriteString(notice)
 		if !hot[name[2:]] {
 			b.WriteString("#pragma GCC optimize(\"Os\")   /* called rarely: small and soon compiled */\n")
 		}
-		b.WriteString("#include \"../back_run.h\"\n\nextern const bk_wrapper " + table + "[];\n")
+		b.WriteString("#include \"../back_run.h\"\n")
 		b.Write(s.text.Bytes())
-		b.Write(render("table", map[string]any{"Table": table, "Rows": s.rows}))
+		b.Write(render("table", s.rows))
 		files["wrappers_"+name+".c"] = b.Bytes()
-		decls = append(decls, "extern const bk_wrapper "+table+"[];")
-		tables = append(tables, "    "+table+",")
 	}
-	files["wrappers.h"] = fmt.Appendf(nil, "%s%s\n\nstatic const bk_wrapper *const bk_tables[] = {\n%s\n};\n",
-		notice, strings.Join(decls, "\n"), strings.Join(tables, "\n"))
 	return nil
 }
 

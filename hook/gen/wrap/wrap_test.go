@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -37,7 +38,7 @@ func TestGeneratedFilesAreFresh(t *testing.T) {
 	}
 }
 
-var tableRow = regexp.MustCompile(`(?m)^    \{ EFG_SLOT_(\w+), `)
+var tableRow = regexp.MustCompile(`(?m)^BK_WRAPPER\((\d+), [01], efg_(\w+)\)$`)
 
 // Every entry point that the front exports has one wrapper.
 func TestEverySlotHasOneWrapper(t *testing.T) {
@@ -48,14 +49,15 @@ func TestEverySlotHasOneWrapper(t *testing.T) {
 	wrappers := map[string]int{}
 	for _, text := range files {
 		for _, m := range tableRow.FindAllSubmatch(text, -1) {
-			wrappers[string(m[1])]++
+			wrappers[string(m[1])+" "+string(m[2])]++
 		}
 	}
 	for _, s := range slots.All() {
-		if wrappers[s.Name] != 1 {
-			t.Errorf("%s has %d wrappers", s.Name, wrappers[s.Name])
+		name := fmt.Sprint(s.ID, " ", s.Name)
+		if wrappers[name] != 1 {
+			t.Errorf("%s has %d wrappers", name, wrappers[name])
 		}
-		delete(wrappers, s.Name)
+		delete(wrappers, name)
 	}
 	for name := range wrappers {
 		t.Errorf("%s has a wrapper but no slot", name)

@@ -2,9 +2,7 @@
 #pragma GCC optimize("Os")   /* called rarely: small and soon compiled */
 #include "../back_run.h"
 
-extern const bk_wrapper bk_wrappers_c_comm[];
-
-static int efg_MPI_Comm_accept(const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm)
+BK_ENTRY int efg_MPI_Comm_accept(const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm)
 {
     typedef int (*const real_fn)(const char *, MPI_Info, int, MPI_Comm, MPI_Comm *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_accept];
@@ -30,7 +28,7 @@ static int efg_MPI_Comm_accept(const char *port_name, MPI_Info info, int root, M
     return rc;
 }
 
-static int efg_MPI_Comm_connect(const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm)
+BK_ENTRY int efg_MPI_Comm_connect(const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm)
 {
     typedef int (*const real_fn)(const char *, MPI_Info, int, MPI_Comm, MPI_Comm *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_connect];
@@ -56,7 +54,7 @@ static int efg_MPI_Comm_connect(const char *port_name, MPI_Info info, int root, 
     return rc;
 }
 
-static int efg_MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
+BK_ENTRY int efg_MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Group, MPI_Comm *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_create];
@@ -79,7 +77,7 @@ static int efg_MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm
     return rc;
 }
 
-static int efg_MPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newcomm)
+BK_ENTRY int efg_MPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newcomm)
 {
     typedef int (*const real_fn)(MPI_Group, const char *, MPI_Info, MPI_Errhandler, MPI_Comm *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_create_from_group];
@@ -104,7 +102,7 @@ static int efg_MPI_Comm_create_from_group(MPI_Group group, const char *stringtag
     return rc;
 }
 
-static int efg_MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
+BK_ENTRY int efg_MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Group, int, MPI_Comm *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_create_group];
@@ -128,7 +126,7 @@ static int efg_MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MP
     return rc;
 }
 
-static int efg_MPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
+BK_ENTRY int efg_MPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Comm *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_dup];
@@ -150,7 +148,7 @@ static int efg_MPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
     return rc;
 }
 
-static int efg_MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
+BK_ENTRY int efg_MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Info, MPI_Comm *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_dup_with_info];
@@ -173,7 +171,7 @@ static int efg_MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *ne
     return rc;
 }
 
-static int efg_MPI_Comm_get_parent(MPI_Comm *parent)
+BK_ENTRY int efg_MPI_Comm_get_parent(MPI_Comm *parent)
 {
     typedef int (*const real_fn)(MPI_Comm *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_get_parent];
@@ -194,7 +192,7 @@ static int efg_MPI_Comm_get_parent(MPI_Comm *parent)
     return rc;
 }
 
-static int efg_MPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
+BK_ENTRY int efg_MPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Comm *, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_idup];
@@ -220,7 +218,7 @@ static int efg_MPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *requ
     return rc;
 }
 
-static int efg_MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
+BK_ENTRY int efg_MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Info, MPI_Comm *, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_idup_with_info];
@@ -247,7 +245,7 @@ static int efg_MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *n
     return rc;
 }
 
-static int efg_MPI_Comm_join(int fd, MPI_Comm *intercomm)
+BK_ENTRY int efg_MPI_Comm_join(int fd, MPI_Comm *intercomm)
 {
     typedef int (*const real_fn)(int, MPI_Comm *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_join];
@@ -269,7 +267,7 @@ static int efg_MPI_Comm_join(int fd, MPI_Comm *intercomm)
     return rc;
 }
 
-static int efg_MPI_Comm_spawn(const char *command, char *const *argv, int maxprocs, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *intercomm, int *array_of_errcodes)
+BK_ENTRY int efg_MPI_Comm_spawn(const char *command, char *const *argv, int maxprocs, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *intercomm, int *array_of_errcodes)
 {
     typedef int (*const real_fn)(const char *, char *const *, int, MPI_Info, int, MPI_Comm, MPI_Comm *, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_spawn];
@@ -299,7 +297,7 @@ static int efg_MPI_Comm_spawn(const char *command, char *const *argv, int maxpro
     return rc;
 }
 
-static int efg_MPI_Comm_spawn_multiple(int count, char *const *array_of_commands, void *array_of_argv, const int *array_of_maxprocs, const MPI_Info *array_of_info, int root, MPI_Comm comm, MPI_Comm *intercomm, int *array_of_errcodes)
+BK_ENTRY int efg_MPI_Comm_spawn_multiple(int count, char *const *array_of_commands, void *array_of_argv, const int *array_of_maxprocs, const MPI_Info *array_of_info, int root, MPI_Comm comm, MPI_Comm *intercomm, int *array_of_errcodes)
 {
     typedef int (*const real_fn)(int, char *const *, void *, const int *, const MPI_Info *, int, MPI_Comm, MPI_Comm *, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_spawn_multiple];
@@ -329,7 +327,7 @@ static int efg_MPI_Comm_spawn_multiple(int count, char *const *array_of_commands
     return rc;
 }
 
-static int efg_MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
+BK_ENTRY int efg_MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
 {
     typedef int (*const real_fn)(MPI_Comm, int, int, MPI_Comm *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_split];
@@ -353,7 +351,7 @@ static int efg_MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newco
     return rc;
 }
 
-static int efg_MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm)
+BK_ENTRY int efg_MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm)
 {
     typedef int (*const real_fn)(MPI_Comm, int, int, MPI_Info, MPI_Comm *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_split_type];
@@ -378,7 +376,7 @@ static int efg_MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_I
     return rc;
 }
 
-static int efg_MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag, MPI_Comm *newintercomm)
+BK_ENTRY int efg_MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag, MPI_Comm *newintercomm)
 {
     typedef int (*const real_fn)(MPI_Comm, int, MPI_Comm, int, int, MPI_Comm *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Intercomm_create];
@@ -405,7 +403,7 @@ static int efg_MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_C
     return rc;
 }
 
-static int efg_MPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Group remote_group, int remote_leader, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newintercomm)
+BK_ENTRY int efg_MPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Group remote_group, int remote_leader, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newintercomm)
 {
     typedef int (*const real_fn)(MPI_Group, int, MPI_Group, int, const char *, MPI_Info, MPI_Errhandler, MPI_Comm *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Intercomm_create_from_groups];
@@ -434,7 +432,7 @@ static int efg_MPI_Intercomm_create_from_groups(MPI_Group local_group, int local
     return rc;
 }
 
-static int efg_MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
+BK_ENTRY int efg_MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
 {
     typedef int (*const real_fn)(MPI_Comm, int, MPI_Comm *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Intercomm_merge];
@@ -457,7 +455,7 @@ static int efg_MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newin
     return rc;
 }
 
-static int efg_MPI_Cart_create(MPI_Comm comm_old, int ndims, const int *dims, const int *periods, int reorder, MPI_Comm *comm_cart)
+BK_ENTRY int efg_MPI_Cart_create(MPI_Comm comm_old, int ndims, const int *dims, const int *periods, int reorder, MPI_Comm *comm_cart)
 {
     typedef int (*const real_fn)(MPI_Comm, int, const int *, const int *, int, MPI_Comm *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Cart_create];
@@ -483,7 +481,7 @@ static int efg_MPI_Cart_create(MPI_Comm comm_old, int ndims, const int *dims, co
     return rc;
 }
 
-static int efg_MPI_Cart_sub(MPI_Comm comm, const int *remain_dims, MPI_Comm *newcomm)
+BK_ENTRY int efg_MPI_Cart_sub(MPI_Comm comm, const int *remain_dims, MPI_Comm *newcomm)
 {
     typedef int (*const real_fn)(MPI_Comm, const int *, MPI_Comm *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Cart_sub];
@@ -506,7 +504,7 @@ static int efg_MPI_Cart_sub(MPI_Comm comm, const int *remain_dims, MPI_Comm *new
     return rc;
 }
 
-static int efg_MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int *sources, const int *degrees, const int *destinations, const int *weights, MPI_Info info, int reorder, MPI_Comm *comm_dist_graph)
+BK_ENTRY int efg_MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int *sources, const int *degrees, const int *destinations, const int *weights, MPI_Info info, int reorder, MPI_Comm *comm_dist_graph)
 {
     typedef int (*const real_fn)(MPI_Comm, int, const int *, const int *, const int *, const int *, MPI_Info, int, MPI_Comm *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Dist_graph_create];
@@ -535,7 +533,7 @@ static int efg_MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int *source
     return rc;
 }
 
-static int efg_MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int *sources, const int *sourceweights, int outdegree, const int *destinations, const int *destweights, MPI_Info info, int reorder, MPI_Comm *comm_dist_graph)
+BK_ENTRY int efg_MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int *sources, const int *sourceweights, int outdegree, const int *destinations, const int *destweights, MPI_Info info, int reorder, MPI_Comm *comm_dist_graph)
 {
     typedef int (*const real_fn)(MPI_Comm, int, const int *, const int *, int, const int *, const int *, MPI_Info, int, MPI_Comm *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Dist_graph_create_adjacent];
@@ -565,7 +563,7 @@ static int efg_MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, c
     return rc;
 }
 
-static int efg_MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int *index, const int *edges, int reorder, MPI_Comm *comm_graph)
+BK_ENTRY int efg_MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int *index, const int *edges, int reorder, MPI_Comm *comm_graph)
 {
     typedef int (*const real_fn)(MPI_Comm, int, const int *, const int *, int, MPI_Comm *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Graph_create];
@@ -591,7 +589,7 @@ static int efg_MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int *index,
     return rc;
 }
 
-static int efg_MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm)
+BK_ENTRY int efg_MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Comm *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Comm_shrink];
@@ -613,30 +611,27 @@ static int efg_MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm)
     return rc;
 }
 
-const bk_wrapper bk_wrappers_c_comm[] = {
-    { EFG_SLOT_MPI_Comm_accept, false, (void (*)(void))efg_MPI_Comm_accept },
-    { EFG_SLOT_MPI_Comm_connect, false, (void (*)(void))efg_MPI_Comm_connect },
-    { EFG_SLOT_MPI_Comm_create, false, (void (*)(void))efg_MPI_Comm_create },
-    { EFG_SLOT_MPI_Comm_create_from_group, false, (void (*)(void))efg_MPI_Comm_create_from_group },
-    { EFG_SLOT_MPI_Comm_create_group, false, (void (*)(void))efg_MPI_Comm_create_group },
-    { EFG_SLOT_MPI_Comm_dup, false, (void (*)(void))efg_MPI_Comm_dup },
-    { EFG_SLOT_MPI_Comm_dup_with_info, false, (void (*)(void))efg_MPI_Comm_dup_with_info },
-    { EFG_SLOT_MPI_Comm_get_parent, false, (void (*)(void))efg_MPI_Comm_get_parent },
-    { EFG_SLOT_MPI_Comm_idup, false, (void (*)(void))efg_MPI_Comm_idup },
-    { EFG_SLOT_MPI_Comm_idup_with_info, false, (void (*)(void))efg_MPI_Comm_idup_with_info },
-    { EFG_SLOT_MPI_Comm_join, false, (void (*)(void))efg_MPI_Comm_join },
-    { EFG_SLOT_MPI_Comm_spawn, false, (void (*)(void))efg_MPI_Comm_spawn },
-    { EFG_SLOT_MPI_Comm_spawn_multiple, false, (void (*)(void))efg_MPI_Comm_spawn_multiple },
-    { EFG_SLOT_MPI_Comm_split, false, (void (*)(void))efg_MPI_Comm_split },
-    { EFG_SLOT_MPI_Comm_split_type, false, (void (*)(void))efg_MPI_Comm_split_type },
-    { EFG_SLOT_MPI_Intercomm_create, false, (void (*)(void))efg_MPI_Intercomm_create },
-    { EFG_SLOT_MPI_Intercomm_create_from_groups, false, (void (*)(void))efg_MPI_Intercomm_create_from_groups },
-    { EFG_SLOT_MPI_Intercomm_merge, false, (void (*)(void))efg_MPI_Intercomm_merge },
-    { EFG_SLOT_MPI_Cart_create, false, (void (*)(void))efg_MPI_Cart_create },
-    { EFG_SLOT_MPI_Cart_sub, false, (void (*)(void))efg_MPI_Cart_sub },
-    { EFG_SLOT_MPI_Dist_graph_create, false, (void (*)(void))efg_MPI_Dist_graph_create },
-    { EFG_SLOT_MPI_Dist_graph_create_adjacent, false, (void (*)(void))efg_MPI_Dist_graph_create_adjacent },
-    { EFG_SLOT_MPI_Graph_create, false, (void (*)(void))efg_MPI_Graph_create },
-    { EFG_SLOT_MPIX_Comm_shrink, false, (void (*)(void))efg_MPIX_Comm_shrink },
-    { 0, false, NULL },
-};
+BK_WRAPPER(969, 0, efg_MPI_Comm_accept)
+BK_WRAPPER(985, 0, efg_MPI_Comm_connect)
+BK_WRAPPER(988, 0, efg_MPI_Comm_create)
+BK_WRAPPER(994, 0, efg_MPI_Comm_create_from_group)
+BK_WRAPPER(997, 0, efg_MPI_Comm_create_group)
+BK_WRAPPER(1014, 0, efg_MPI_Comm_dup)
+BK_WRAPPER(1017, 0, efg_MPI_Comm_dup_with_info)
+BK_WRAPPER(1041, 0, efg_MPI_Comm_get_parent)
+BK_WRAPPER(1047, 0, efg_MPI_Comm_idup)
+BK_WRAPPER(1050, 0, efg_MPI_Comm_idup_with_info)
+BK_WRAPPER(1056, 0, efg_MPI_Comm_join)
+BK_WRAPPER(1083, 0, efg_MPI_Comm_spawn)
+BK_WRAPPER(1086, 0, efg_MPI_Comm_spawn_multiple)
+BK_WRAPPER(1089, 0, efg_MPI_Comm_split)
+BK_WRAPPER(1092, 0, efg_MPI_Comm_split_type)
+BK_WRAPPER(1098, 0, efg_MPI_Intercomm_create)
+BK_WRAPPER(1101, 0, efg_MPI_Intercomm_create_from_groups)
+BK_WRAPPER(1104, 0, efg_MPI_Intercomm_merge)
+BK_WRAPPER(1126, 0, efg_MPI_Cart_create)
+BK_WRAPPER(1141, 0, efg_MPI_Cart_sub)
+BK_WRAPPER(1150, 0, efg_MPI_Dist_graph_create)
+BK_WRAPPER(1153, 0, efg_MPI_Dist_graph_create_adjacent)
+BK_WRAPPER(1162, 0, efg_MPI_Graph_create)
+BK_WRAPPER(1892, 0, efg_MPIX_Comm_shrink)

@@ -2,9 +2,7 @@
 #pragma GCC optimize("Os")   /* called rarely: small and soon compiled */
 #include "../back_run.h"
 
-extern const bk_wrapper bk_wrappers_c_env[];
-
-static int efg_MPI_Finalize(void)
+BK_ENTRY int efg_MPI_Finalize(void)
 {
     typedef int (*const real_fn)(void);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Finalize];
@@ -21,7 +19,7 @@ static int efg_MPI_Finalize(void)
     return rc;
 }
 
-static int efg_MPI_Init(void *argc, void *argv)
+BK_ENTRY int efg_MPI_Init(void *argc, void *argv)
 {
     typedef int (*const real_fn)(void *, void *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Init];
@@ -38,7 +36,7 @@ static int efg_MPI_Init(void *argc, void *argv)
     return rc;
 }
 
-static int efg_MPI_Init_thread(void *argc, void *argv, int required, int *provided)
+BK_ENTRY int efg_MPI_Init_thread(void *argc, void *argv, int required, int *provided)
 {
     typedef int (*const real_fn)(void *, void *, int, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Init_thread];
@@ -61,9 +59,6 @@ static int efg_MPI_Init_thread(void *argc, void *argv, int required, int *provid
     return rc;
 }
 
-const bk_wrapper bk_wrappers_c_env[] = {
-    { EFG_SLOT_MPI_Finalize, false, (void (*)(void))efg_MPI_Finalize },
-    { EFG_SLOT_MPI_Init, false, (void (*)(void))efg_MPI_Init },
-    { EFG_SLOT_MPI_Init_thread, false, (void (*)(void))efg_MPI_Init_thread },
-    { 0, false, NULL },
-};
+BK_WRAPPER(9, 0, efg_MPI_Finalize)
+BK_WRAPPER(35, 0, efg_MPI_Init)
+BK_WRAPPER(38, 0, efg_MPI_Init_thread)

@@ -2,9 +2,7 @@
 #pragma GCC optimize("Os")   /* called rarely: small and soon compiled */
 #include "../back_run.h"
 
-extern const bk_wrapper bk_wrappers_c_file[];
-
-static int efg_MPI_File_call_errhandler(MPI_File fh, int errorcode)
+BK_ENTRY int efg_MPI_File_call_errhandler(MPI_File fh, int errorcode)
 {
     typedef int (*const real_fn)(MPI_File, int);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_call_errhandler];
@@ -22,7 +20,7 @@ static int efg_MPI_File_call_errhandler(MPI_File fh, int errorcode)
     return rc;
 }
 
-static int efg_MPI_File_close(MPI_File *fh)
+BK_ENTRY int efg_MPI_File_close(MPI_File *fh)
 {
     typedef int (*const real_fn)(MPI_File *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_close];
@@ -43,7 +41,7 @@ static int efg_MPI_File_close(MPI_File *fh)
     return rc;
 }
 
-static int efg_MPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler)
+BK_ENTRY int efg_MPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Errhandler *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_get_errhandler];
@@ -66,7 +64,7 @@ static int efg_MPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler
     return rc;
 }
 
-static int efg_MPI_File_get_group(MPI_File fh, MPI_Group *group)
+BK_ENTRY int efg_MPI_File_get_group(MPI_File fh, MPI_Group *group)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Group *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_get_group];
@@ -88,7 +86,7 @@ static int efg_MPI_File_get_group(MPI_File fh, MPI_Group *group)
     return rc;
 }
 
-static int efg_MPI_File_get_info(MPI_File fh, MPI_Info *info_used)
+BK_ENTRY int efg_MPI_File_get_info(MPI_File fh, MPI_Info *info_used)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Info *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_get_info];
@@ -111,7 +109,7 @@ static int efg_MPI_File_get_info(MPI_File fh, MPI_Info *info_used)
     return rc;
 }
 
-static int efg_MPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_Datatype *filetype, char *datarep)
+BK_ENTRY int efg_MPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_Datatype *filetype, char *datarep)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset *, MPI_Datatype *, MPI_Datatype *, char *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_get_view];
@@ -137,7 +135,7 @@ static int efg_MPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *et
     return rc;
 }
 
-static int efg_MPI_File_iread(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
+BK_ENTRY int efg_MPI_File_iread(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_iread];
@@ -164,7 +162,7 @@ static int efg_MPI_File_iread(MPI_File fh, const void *buf, int count, MPI_Datat
     return rc;
 }
 
-static int efg_MPI_File_iread_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
+BK_ENTRY int efg_MPI_File_iread_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_iread_c];
@@ -191,7 +189,7 @@ static int efg_MPI_File_iread_c(MPI_File fh, const void *buf, MPI_Count count, M
     return rc;
 }
 
-static int efg_MPI_File_iread_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
+BK_ENTRY int efg_MPI_File_iread_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_iread_all];
@@ -218,7 +216,7 @@ static int efg_MPI_File_iread_all(MPI_File fh, const void *buf, int count, MPI_D
     return rc;
 }
 
-static int efg_MPI_File_iread_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
+BK_ENTRY int efg_MPI_File_iread_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_iread_all_c];
@@ -245,7 +243,7 @@ static int efg_MPI_File_iread_all_c(MPI_File fh, const void *buf, MPI_Count coun
     return rc;
 }
 
-static int efg_MPI_File_iread_at(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
+BK_ENTRY int efg_MPI_File_iread_at(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_iread_at];
@@ -273,7 +271,7 @@ static int efg_MPI_File_iread_at(MPI_File fh, MPI_Offset offset, const void *buf
     return rc;
 }
 
-static int efg_MPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
+BK_ENTRY int efg_MPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_iread_at_c];
@@ -301,7 +299,7 @@ static int efg_MPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, const void *b
     return rc;
 }
 
-static int efg_MPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
+BK_ENTRY int efg_MPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_iread_at_all];
@@ -329,7 +327,7 @@ static int efg_MPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, const void 
     return rc;
 }
 
-static int efg_MPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
+BK_ENTRY int efg_MPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_iread_at_all_c];
@@ -357,7 +355,7 @@ static int efg_MPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, const voi
     return rc;
 }
 
-static int efg_MPI_File_iread_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
+BK_ENTRY int efg_MPI_File_iread_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_iread_shared];
@@ -384,7 +382,7 @@ static int efg_MPI_File_iread_shared(MPI_File fh, const void *buf, int count, MP
     return rc;
 }
 
-static int efg_MPI_File_iread_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
+BK_ENTRY int efg_MPI_File_iread_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_iread_shared_c];
@@ -411,7 +409,7 @@ static int efg_MPI_File_iread_shared_c(MPI_File fh, const void *buf, MPI_Count c
     return rc;
 }
 
-static int efg_MPI_File_iwrite(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
+BK_ENTRY int efg_MPI_File_iwrite(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_iwrite];
@@ -438,7 +436,7 @@ static int efg_MPI_File_iwrite(MPI_File fh, const void *buf, int count, MPI_Data
     return rc;
 }
 
-static int efg_MPI_File_iwrite_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
+BK_ENTRY int efg_MPI_File_iwrite_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_iwrite_c];
@@ -465,7 +463,7 @@ static int efg_MPI_File_iwrite_c(MPI_File fh, const void *buf, MPI_Count count, 
     return rc;
 }
 
-static int efg_MPI_File_iwrite_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
+BK_ENTRY int efg_MPI_File_iwrite_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_iwrite_all];
@@ -492,7 +490,7 @@ static int efg_MPI_File_iwrite_all(MPI_File fh, const void *buf, int count, MPI_
     return rc;
 }
 
-static int efg_MPI_File_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
+BK_ENTRY int efg_MPI_File_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_iwrite_all_c];
@@ -519,7 +517,7 @@ static int efg_MPI_File_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count cou
     return rc;
 }
 
-static int efg_MPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
+BK_ENTRY int efg_MPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_iwrite_at];
@@ -547,7 +545,7 @@ static int efg_MPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void *bu
     return rc;
 }
 
-static int efg_MPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
+BK_ENTRY int efg_MPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_iwrite_at_c];
@@ -575,7 +573,7 @@ static int efg_MPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void *
     return rc;
 }
 
-static int efg_MPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
+BK_ENTRY int efg_MPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_iwrite_at_all];
@@ -603,7 +601,7 @@ static int efg_MPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void
     return rc;
 }
 
-static int efg_MPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
+BK_ENTRY int efg_MPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_iwrite_at_all_c];
@@ -631,7 +629,7 @@ static int efg_MPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const vo
     return rc;
 }
 
-static int efg_MPI_File_iwrite_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
+BK_ENTRY int efg_MPI_File_iwrite_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_iwrite_shared];
@@ -658,7 +656,7 @@ static int efg_MPI_File_iwrite_shared(MPI_File fh, const void *buf, int count, M
     return rc;
 }
 
-static int efg_MPI_File_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
+BK_ENTRY int efg_MPI_File_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_iwrite_shared_c];
@@ -685,7 +683,7 @@ static int efg_MPI_File_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Count 
     return rc;
 }
 
-static int efg_MPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh)
+BK_ENTRY int efg_MPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh)
 {
     typedef int (*const real_fn)(MPI_Comm, const char *, int, MPI_Info, MPI_File *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_open];
@@ -710,7 +708,7 @@ static int efg_MPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI
     return rc;
 }
 
-static int efg_MPI_File_preallocate(MPI_File fh, MPI_Offset size)
+BK_ENTRY int efg_MPI_File_preallocate(MPI_File fh, MPI_Offset size)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_preallocate];
@@ -728,7 +726,7 @@ static int efg_MPI_File_preallocate(MPI_File fh, MPI_Offset size)
     return rc;
 }
 
-static int efg_MPI_File_read(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
+BK_ENTRY int efg_MPI_File_read(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Status *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_read];
@@ -754,7 +752,7 @@ static int efg_MPI_File_read(MPI_File fh, const void *buf, int count, MPI_Dataty
     return rc;
 }
 
-static int efg_MPI_File_read_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
+BK_ENTRY int efg_MPI_File_read_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_read_c];
@@ -780,7 +778,7 @@ static int efg_MPI_File_read_c(MPI_File fh, const void *buf, MPI_Count count, MP
     return rc;
 }
 
-static int efg_MPI_File_read_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
+BK_ENTRY int efg_MPI_File_read_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Status *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_read_all];
@@ -806,7 +804,7 @@ static int efg_MPI_File_read_all(MPI_File fh, const void *buf, int count, MPI_Da
     return rc;
 }
 
-static int efg_MPI_File_read_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
+BK_ENTRY int efg_MPI_File_read_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_read_all_c];
@@ -832,7 +830,7 @@ static int efg_MPI_File_read_all_c(MPI_File fh, const void *buf, MPI_Count count
     return rc;
 }
 
-static int efg_MPI_File_read_all_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype)
+BK_ENTRY int efg_MPI_File_read_all_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_read_all_begin];
@@ -852,7 +850,7 @@ static int efg_MPI_File_read_all_begin(MPI_File fh, const void *buf, int count, 
     return rc;
 }
 
-static int efg_MPI_File_read_all_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype)
+BK_ENTRY int efg_MPI_File_read_all_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_read_all_begin_c];
@@ -872,7 +870,7 @@ static int efg_MPI_File_read_all_begin_c(MPI_File fh, const void *buf, MPI_Count
     return rc;
 }
 
-static int efg_MPI_File_read_all_end(MPI_File fh, const void *buf, MPI_Status *status)
+BK_ENTRY int efg_MPI_File_read_all_end(MPI_File fh, const void *buf, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Status *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_read_all_end];
@@ -896,7 +894,7 @@ static int efg_MPI_File_read_all_end(MPI_File fh, const void *buf, MPI_Status *s
     return rc;
 }
 
-static int efg_MPI_File_read_at(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
+BK_ENTRY int efg_MPI_File_read_at(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype, MPI_Status *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_read_at];
@@ -923,7 +921,7 @@ static int efg_MPI_File_read_at(MPI_File fh, MPI_Offset offset, const void *buf,
     return rc;
 }
 
-static int efg_MPI_File_read_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
+BK_ENTRY int efg_MPI_File_read_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_read_at_c];
@@ -950,7 +948,7 @@ static int efg_MPI_File_read_at_c(MPI_File fh, MPI_Offset offset, const void *bu
     return rc;
 }
 
-static int efg_MPI_File_read_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
+BK_ENTRY int efg_MPI_File_read_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype, MPI_Status *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_read_at_all];
@@ -977,7 +975,7 @@ static int efg_MPI_File_read_at_all(MPI_File fh, MPI_Offset offset, const void *
     return rc;
 }
 
-static int efg_MPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
+BK_ENTRY int efg_MPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_read_at_all_c];
@@ -1004,7 +1002,7 @@ static int efg_MPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, const void
     return rc;
 }
 
-static int efg_MPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype)
+BK_ENTRY int efg_MPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_read_at_all_begin];
@@ -1025,7 +1023,7 @@ static int efg_MPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, const 
     return rc;
 }
 
-static int efg_MPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype)
+BK_ENTRY int efg_MPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_read_at_all_begin_c];
@@ -1046,7 +1044,7 @@ static int efg_MPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, cons
     return rc;
 }
 
-static int efg_MPI_File_read_at_all_end(MPI_File fh, const void *buf, MPI_Status *status)
+BK_ENTRY int efg_MPI_File_read_at_all_end(MPI_File fh, const void *buf, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Status *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_read_at_all_end];
@@ -1070,7 +1068,7 @@ static int efg_MPI_File_read_at_all_end(MPI_File fh, const void *buf, MPI_Status
     return rc;
 }
 
-static int efg_MPI_File_read_ordered(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
+BK_ENTRY int efg_MPI_File_read_ordered(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Status *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_read_ordered];
@@ -1096,7 +1094,7 @@ static int efg_MPI_File_read_ordered(MPI_File fh, const void *buf, int count, MP
     return rc;
 }
 
-static int efg_MPI_File_read_ordered_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
+BK_ENTRY int efg_MPI_File_read_ordered_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_read_ordered_c];
@@ -1122,7 +1120,7 @@ static int efg_MPI_File_read_ordered_c(MPI_File fh, const void *buf, MPI_Count c
     return rc;
 }
 
-static int efg_MPI_File_read_ordered_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype)
+BK_ENTRY int efg_MPI_File_read_ordered_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_read_ordered_begin];
@@ -1142,7 +1140,7 @@ static int efg_MPI_File_read_ordered_begin(MPI_File fh, const void *buf, int cou
     return rc;
 }
 
-static int efg_MPI_File_read_ordered_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype)
+BK_ENTRY int efg_MPI_File_read_ordered_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_read_ordered_begin_c];
@@ -1162,7 +1160,7 @@ static int efg_MPI_File_read_ordered_begin_c(MPI_File fh, const void *buf, MPI_C
     return rc;
 }
 
-static int efg_MPI_File_read_ordered_end(MPI_File fh, const void *buf, MPI_Status *status)
+BK_ENTRY int efg_MPI_File_read_ordered_end(MPI_File fh, const void *buf, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Status *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_read_ordered_end];
@@ -1186,7 +1184,7 @@ static int efg_MPI_File_read_ordered_end(MPI_File fh, const void *buf, MPI_Statu
     return rc;
 }
 
-static int efg_MPI_File_read_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
+BK_ENTRY int efg_MPI_File_read_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Status *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_read_shared];
@@ -1212,7 +1210,7 @@ static int efg_MPI_File_read_shared(MPI_File fh, const void *buf, int count, MPI
     return rc;
 }
 
-static int efg_MPI_File_read_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
+BK_ENTRY int efg_MPI_File_read_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_read_shared_c];
@@ -1238,7 +1236,7 @@ static int efg_MPI_File_read_shared_c(MPI_File fh, const void *buf, MPI_Count co
     return rc;
 }
 
-static int efg_MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence)
+BK_ENTRY int efg_MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, int);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_seek];
@@ -1257,7 +1255,7 @@ static int efg_MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence)
     return rc;
 }
 
-static int efg_MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
+BK_ENTRY int efg_MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, int);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_seek_shared];
@@ -1276,7 +1274,7 @@ static int efg_MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
     return rc;
 }
 
-static int efg_MPI_File_set_atomicity(MPI_File fh, int flag)
+BK_ENTRY int efg_MPI_File_set_atomicity(MPI_File fh, int flag)
 {
     typedef int (*const real_fn)(MPI_File, int);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_set_atomicity];
@@ -1294,7 +1292,7 @@ static int efg_MPI_File_set_atomicity(MPI_File fh, int flag)
     return rc;
 }
 
-static int efg_MPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler)
+BK_ENTRY int efg_MPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Errhandler);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_set_errhandler];
@@ -1312,7 +1310,7 @@ static int efg_MPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler)
     return rc;
 }
 
-static int efg_MPI_File_set_info(MPI_File fh, MPI_Info info)
+BK_ENTRY int efg_MPI_File_set_info(MPI_File fh, MPI_Info info)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Info);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_set_info];
@@ -1330,7 +1328,7 @@ static int efg_MPI_File_set_info(MPI_File fh, MPI_Info info)
     return rc;
 }
 
-static int efg_MPI_File_set_size(MPI_File fh, MPI_Offset size)
+BK_ENTRY int efg_MPI_File_set_size(MPI_File fh, MPI_Offset size)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_set_size];
@@ -1348,7 +1346,7 @@ static int efg_MPI_File_set_size(MPI_File fh, MPI_Offset size)
     return rc;
 }
 
-static int efg_MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype, const char *datarep, MPI_Info info)
+BK_ENTRY int efg_MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype, const char *datarep, MPI_Info info)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, MPI_Datatype, MPI_Datatype, const char *, MPI_Info);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_set_view];
@@ -1370,7 +1368,7 @@ static int efg_MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etyp
     return rc;
 }
 
-static int efg_MPI_File_sync(MPI_File fh)
+BK_ENTRY int efg_MPI_File_sync(MPI_File fh)
 {
     typedef int (*const real_fn)(MPI_File);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_sync];
@@ -1387,7 +1385,7 @@ static int efg_MPI_File_sync(MPI_File fh)
     return rc;
 }
 
-static int efg_MPI_File_write(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
+BK_ENTRY int efg_MPI_File_write(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Status *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_write];
@@ -1413,7 +1411,7 @@ static int efg_MPI_File_write(MPI_File fh, const void *buf, int count, MPI_Datat
     return rc;
 }
 
-static int efg_MPI_File_write_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
+BK_ENTRY int efg_MPI_File_write_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_write_c];
@@ -1439,7 +1437,7 @@ static int efg_MPI_File_write_c(MPI_File fh, const void *buf, MPI_Count count, M
     return rc;
 }
 
-static int efg_MPI_File_write_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
+BK_ENTRY int efg_MPI_File_write_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Status *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_write_all];
@@ -1465,7 +1463,7 @@ static int efg_MPI_File_write_all(MPI_File fh, const void *buf, int count, MPI_D
     return rc;
 }
 
-static int efg_MPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
+BK_ENTRY int efg_MPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_write_all_c];
@@ -1491,7 +1489,7 @@ static int efg_MPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count coun
     return rc;
 }
 
-static int efg_MPI_File_write_all_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype)
+BK_ENTRY int efg_MPI_File_write_all_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_write_all_begin];
@@ -1511,7 +1509,7 @@ static int efg_MPI_File_write_all_begin(MPI_File fh, const void *buf, int count,
     return rc;
 }
 
-static int efg_MPI_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype)
+BK_ENTRY int efg_MPI_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_write_all_begin_c];
@@ -1531,7 +1529,7 @@ static int efg_MPI_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Coun
     return rc;
 }
 
-static int efg_MPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status)
+BK_ENTRY int efg_MPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Status *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_write_all_end];
@@ -1555,7 +1553,7 @@ static int efg_MPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *
     return rc;
 }
 
-static int efg_MPI_File_write_at(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
+BK_ENTRY int efg_MPI_File_write_at(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype, MPI_Status *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_write_at];
@@ -1582,7 +1580,7 @@ static int efg_MPI_File_write_at(MPI_File fh, MPI_Offset offset, const void *buf
     return rc;
 }
 
-static int efg_MPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
+BK_ENTRY int efg_MPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_write_at_c];
@@ -1609,7 +1607,7 @@ static int efg_MPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void *b
     return rc;
 }
 
-static int efg_MPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
+BK_ENTRY int efg_MPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype, MPI_Status *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_write_at_all];
@@ -1636,7 +1634,7 @@ static int efg_MPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void 
     return rc;
 }
 
-static int efg_MPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
+BK_ENTRY int efg_MPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_write_at_all_c];
@@ -1663,7 +1661,7 @@ static int efg_MPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const voi
     return rc;
 }
 
-static int efg_MPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype)
+BK_ENTRY int efg_MPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_write_at_all_begin];
@@ -1684,7 +1682,7 @@ static int efg_MPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const
     return rc;
 }
 
-static int efg_MPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype)
+BK_ENTRY int efg_MPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_write_at_all_begin_c];
@@ -1705,7 +1703,7 @@ static int efg_MPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, con
     return rc;
 }
 
-static int efg_MPI_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Status *status)
+BK_ENTRY int efg_MPI_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Status *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_write_at_all_end];
@@ -1729,7 +1727,7 @@ static int efg_MPI_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Statu
     return rc;
 }
 
-static int efg_MPI_File_write_ordered(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
+BK_ENTRY int efg_MPI_File_write_ordered(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Status *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_write_ordered];
@@ -1755,7 +1753,7 @@ static int efg_MPI_File_write_ordered(MPI_File fh, const void *buf, int count, M
     return rc;
 }
 
-static int efg_MPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
+BK_ENTRY int efg_MPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_write_ordered_c];
@@ -1781,7 +1779,7 @@ static int efg_MPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Count 
     return rc;
 }
 
-static int efg_MPI_File_write_ordered_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype)
+BK_ENTRY int efg_MPI_File_write_ordered_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_write_ordered_begin];
@@ -1801,7 +1799,7 @@ static int efg_MPI_File_write_ordered_begin(MPI_File fh, const void *buf, int co
     return rc;
 }
 
-static int efg_MPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype)
+BK_ENTRY int efg_MPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_write_ordered_begin_c];
@@ -1821,7 +1819,7 @@ static int efg_MPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MPI_
     return rc;
 }
 
-static int efg_MPI_File_write_ordered_end(MPI_File fh, const void *buf, MPI_Status *status)
+BK_ENTRY int efg_MPI_File_write_ordered_end(MPI_File fh, const void *buf, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Status *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_write_ordered_end];
@@ -1845,7 +1843,7 @@ static int efg_MPI_File_write_ordered_end(MPI_File fh, const void *buf, MPI_Stat
     return rc;
 }
 
-static int efg_MPI_File_write_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
+BK_ENTRY int efg_MPI_File_write_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Status *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_write_shared];
@@ -1871,7 +1869,7 @@ static int efg_MPI_File_write_shared(MPI_File fh, const void *buf, int count, MP
     return rc;
 }
 
-static int efg_MPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
+BK_ENTRY int efg_MPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_write_shared_c];
@@ -1897,84 +1895,81 @@ static int efg_MPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count c
     return rc;
 }
 
-const bk_wrapper bk_wrappers_c_file[] = {
-    { EFG_SLOT_MPI_File_call_errhandler, false, (void (*)(void))efg_MPI_File_call_errhandler },
-    { EFG_SLOT_MPI_File_close, false, (void (*)(void))efg_MPI_File_close },
-    { EFG_SLOT_MPI_File_get_errhandler, false, (void (*)(void))efg_MPI_File_get_errhandler },
-    { EFG_SLOT_MPI_File_get_group, false, (void (*)(void))efg_MPI_File_get_group },
-    { EFG_SLOT_MPI_File_get_info, false, (void (*)(void))efg_MPI_File_get_info },
-    { EFG_SLOT_MPI_File_get_view, false, (void (*)(void))efg_MPI_File_get_view },
-    { EFG_SLOT_MPI_File_iread, false, (void (*)(void))efg_MPI_File_iread },
-    { EFG_SLOT_MPI_File_iread_c, false, (void (*)(void))efg_MPI_File_iread_c },
-    { EFG_SLOT_MPI_File_iread_all, false, (void (*)(void))efg_MPI_File_iread_all },
-    { EFG_SLOT_MPI_File_iread_all_c, false, (void (*)(void))efg_MPI_File_iread_all_c },
-    { EFG_SLOT_MPI_File_iread_at, false, (void (*)(void))efg_MPI_File_iread_at },
-    { EFG_SLOT_MPI_File_iread_at_c, false, (void (*)(void))efg_MPI_File_iread_at_c },
-    { EFG_SLOT_MPI_File_iread_at_all, false, (void (*)(void))efg_MPI_File_iread_at_all },
-    { EFG_SLOT_MPI_File_iread_at_all_c, false, (void (*)(void))efg_MPI_File_iread_at_all_c },
-    { EFG_SLOT_MPI_File_iread_shared, false, (void (*)(void))efg_MPI_File_iread_shared },
-    { EFG_SLOT_MPI_File_iread_shared_c, false, (void (*)(void))efg_MPI_File_iread_shared_c },
-    { EFG_SLOT_MPI_File_iwrite, false, (void (*)(void))efg_MPI_File_iwrite },
-    { EFG_SLOT_MPI_File_iwrite_c, false, (void (*)(void))efg_MPI_File_iwrite_c },
-    { EFG_SLOT_MPI_File_iwrite_all, false, (void (*)(void))efg_MPI_File_iwrite_all },
-    { EFG_SLOT_MPI_File_iwrite_all_c, false, (void (*)(void))efg_MPI_File_iwrite_all_c },
-    { EFG_SLOT_MPI_File_iwrite_at, false, (void (*)(void))efg_MPI_File_iwrite_at },
-    { EFG_SLOT_MPI_File_iwrite_at_c, false, (void (*)(void))efg_MPI_File_iwrite_at_c },
-    { EFG_SLOT_MPI_File_iwrite_at_all, false, (void (*)(void))efg_MPI_File_iwrite_at_all },
-    { EFG_SLOT_MPI_File_iwrite_at_all_c, false, (void (*)(void))efg_MPI_File_iwrite_at_all_c },
-    { EFG_SLOT_MPI_File_iwrite_shared, false, (void (*)(void))efg_MPI_File_iwrite_shared },
-    { EFG_SLOT_MPI_File_iwrite_shared_c, false, (void (*)(void))efg_MPI_File_iwrite_shared_c },
-    { EFG_SLOT_MPI_File_open, false, (void (*)(void))efg_MPI_File_open },
-    { EFG_SLOT_MPI_File_preallocate, false, (void (*)(void))efg_MPI_File_preallocate },
-    { EFG_SLOT_MPI_File_read, false, (void (*)(void))efg_MPI_File_read },
-    { EFG_SLOT_MPI_File_read_c, false, (void (*)(void))efg_MPI_File_read_c },
-    { EFG_SLOT_MPI_File_read_all, false, (void (*)(void))efg_MPI_File_read_all },
-    { EFG_SLOT_MPI_File_read_all_c, false, (void (*)(void))efg_MPI_File_read_all_c },
-    { EFG_SLOT_MPI_File_read_all_begin, false, (void (*)(void))efg_MPI_File_read_all_begin },
-    { EFG_SLOT_MPI_File_read_all_begin_c, false, (void (*)(void))efg_MPI_File_read_all_begin_c },
-    { EFG_SLOT_MPI_File_read_all_end, false, (void (*)(void))efg_MPI_File_read_all_end },
-    { EFG_SLOT_MPI_File_read_at, false, (void (*)(void))efg_MPI_File_read_at },
-    { EFG_SLOT_MPI_File_read_at_c, false, (void (*)(void))efg_MPI_File_read_at_c },
-    { EFG_SLOT_MPI_File_read_at_all, false, (void (*)(void))efg_MPI_File_read_at_all },
-    { EFG_SLOT_MPI_File_read_at_all_c, false, (void (*)(void))efg_MPI_File_read_at_all_c },
-    { EFG_SLOT_MPI_File_read_at_all_begin, false, (void (*)(void))efg_MPI_File_read_at_all_begin },
-    { EFG_SLOT_MPI_File_read_at_all_begin_c, false, (void (*)(void))efg_MPI_File_read_at_all_begin_c },
-    { EFG_SLOT_MPI_File_read_at_all_end, false, (void (*)(void))efg_MPI_File_read_at_all_end },
-    { EFG_SLOT_MPI_File_read_ordered, false, (void (*)(void))efg_MPI_File_read_ordered },
-    { EFG_SLOT_MPI_File_read_ordered_c, false, (void (*)(void))efg_MPI_File_read_ordered_c },
-    { EFG_SLOT_MPI_File_read_ordered_begin, false, (void (*)(void))efg_MPI_File_read_ordered_begin },
-    { EFG_SLOT_MPI_File_read_ordered_begin_c, false, (void (*)(void))efg_MPI_File_read_ordered_begin_c },
-    { EFG_SLOT_MPI_File_read_ordered_end, false, (void (*)(void))efg_MPI_File_read_ordered_end },
-    { EFG_SLOT_MPI_File_read_shared, false, (void (*)(void))efg_MPI_File_read_shared },
-    { EFG_SLOT_MPI_File_read_shared_c, false, (void (*)(void))efg_MPI_File_read_shared_c },
-    { EFG_SLOT_MPI_File_seek, false, (void (*)(void))efg_MPI_File_seek },
-    { EFG_SLOT_MPI_File_seek_shared, false, (void (*)(void))efg_MPI_File_seek_shared },
-    { EFG_SLOT_MPI_File_set_atomicity, false, (void (*)(void))efg_MPI_File_set_atomicity },
-    { EFG_SLOT_MPI_File_set_errhandler, false, (void (*)(void))efg_MPI_File_set_errhandler },
-    { EFG_SLOT_MPI_File_set_info, false, (void (*)(void))efg_MPI_File_set_info },
-    { EFG_SLOT_MPI_File_set_size, false, (void (*)(void))efg_MPI_File_set_size },
-    { EFG_SLOT_MPI_File_set_view, false, (void (*)(void))efg_MPI_File_set_view },
-    { EFG_SLOT_MPI_File_sync, false, (void (*)(void))efg_MPI_File_sync },
-    { EFG_SLOT_MPI_File_write, false, (void (*)(void))efg_MPI_File_write },
-    { EFG_SLOT_MPI_File_write_c, false, (void (*)(void))efg_MPI_File_write_c },
-    { EFG_SLOT_MPI_File_write_all, false, (void (*)(void))efg_MPI_File_write_all },
-    { EFG_SLOT_MPI_File_write_all_c, false, (void (*)(void))efg_MPI_File_write_all_c },
-    { EFG_SLOT_MPI_File_write_all_begin, false, (void (*)(void))efg_MPI_File_write_all_begin },
-    { EFG_SLOT_MPI_File_write_all_begin_c, false, (void (*)(void))efg_MPI_File_write_all_begin_c },
-    { EFG_SLOT_MPI_File_write_all_end, false, (void (*)(void))efg_MPI_File_write_all_end },
-    { EFG_SLOT_MPI_File_write_at, false, (void (*)(void))efg_MPI_File_write_at },
-    { EFG_SLOT_MPI_File_write_at_c, false, (void (*)(void))efg_MPI_File_write_at_c },
-    { EFG_SLOT_MPI_File_write_at_all, false, (void (*)(void))efg_MPI_File_write_at_all },
-    { EFG_SLOT_MPI_File_write_at_all_c, false, (void (*)(void))efg_MPI_File_write_at_all_c },
-    { EFG_SLOT_MPI_File_write_at_all_begin, false, (void (*)(void))efg_MPI_File_write_at_all_begin },
-    { EFG_SLOT_MPI_File_write_at_all_begin_c, false, (void (*)(void))efg_MPI_File_write_at_all_begin_c },
-    { EFG_SLOT_MPI_File_write_at_all_end, false, (void (*)(void))efg_MPI_File_write_at_all_end },
-    { EFG_SLOT_MPI_File_write_ordered, false, (void (*)(void))efg_MPI_File_write_ordered },
-    { EFG_SLOT_MPI_File_write_ordered_c, false, (void (*)(void))efg_MPI_File_write_ordered_c },
-    { EFG_SLOT_MPI_File_write_ordered_begin, false, (void (*)(void))efg_MPI_File_write_ordered_begin },
-    { EFG_SLOT_MPI_File_write_ordered_begin_c, false, (void (*)(void))efg_MPI_File_write_ordered_begin_c },
-    { EFG_SLOT_MPI_File_write_ordered_end, false, (void (*)(void))efg_MPI_File_write_ordered_end },
-    { EFG_SLOT_MPI_File_write_shared, false, (void (*)(void))efg_MPI_File_write_shared },
-    { EFG_SLOT_MPI_File_write_shared_c, false, (void (*)(void))efg_MPI_File_write_shared_c },
-    { 0, false, NULL },
-};
+BK_WRAPPER(1538, 0, efg_MPI_File_call_errhandler)
+BK_WRAPPER(1541, 0, efg_MPI_File_close)
+BK_WRAPPER(1559, 0, efg_MPI_File_get_errhandler)
+BK_WRAPPER(1562, 0, efg_MPI_File_get_group)
+BK_WRAPPER(1565, 0, efg_MPI_File_get_info)
+BK_WRAPPER(1582, 0, efg_MPI_File_get_view)
+BK_WRAPPER(1585, 0, efg_MPI_File_iread)
+BK_WRAPPER(1586, 0, efg_MPI_File_iread_c)
+BK_WRAPPER(1592, 0, efg_MPI_File_iread_all)
+BK_WRAPPER(1593, 0, efg_MPI_File_iread_all_c)
+BK_WRAPPER(1599, 0, efg_MPI_File_iread_at)
+BK_WRAPPER(1600, 0, efg_MPI_File_iread_at_c)
+BK_WRAPPER(1606, 0, efg_MPI_File_iread_at_all)
+BK_WRAPPER(1607, 0, efg_MPI_File_iread_at_all_c)
+BK_WRAPPER(1613, 0, efg_MPI_File_iread_shared)
+BK_WRAPPER(1614, 0, efg_MPI_File_iread_shared_c)
+BK_WRAPPER(1620, 0, efg_MPI_File_iwrite)
+BK_WRAPPER(1621, 0, efg_MPI_File_iwrite_c)
+BK_WRAPPER(1627, 0, efg_MPI_File_iwrite_all)
+BK_WRAPPER(1628, 0, efg_MPI_File_iwrite_all_c)
+BK_WRAPPER(1634, 0, efg_MPI_File_iwrite_at)
+BK_WRAPPER(1635, 0, efg_MPI_File_iwrite_at_c)
+BK_WRAPPER(1641, 0, efg_MPI_File_iwrite_at_all)
+BK_WRAPPER(1642, 0, efg_MPI_File_iwrite_at_all_c)
+BK_WRAPPER(1648, 0, efg_MPI_File_iwrite_shared)
+BK_WRAPPER(1649, 0, efg_MPI_File_iwrite_shared_c)
+BK_WRAPPER(1655, 0, efg_MPI_File_open)
+BK_WRAPPER(1658, 0, efg_MPI_File_preallocate)
+BK_WRAPPER(1661, 0, efg_MPI_File_read)
+BK_WRAPPER(1662, 0, efg_MPI_File_read_c)
+BK_WRAPPER(1668, 0, efg_MPI_File_read_all)
+BK_WRAPPER(1669, 0, efg_MPI_File_read_all_c)
+BK_WRAPPER(1675, 0, efg_MPI_File_read_all_begin)
+BK_WRAPPER(1676, 0, efg_MPI_File_read_all_begin_c)
+BK_WRAPPER(1682, 0, efg_MPI_File_read_all_end)
+BK_WRAPPER(1686, 0, efg_MPI_File_read_at)
+BK_WRAPPER(1687, 0, efg_MPI_File_read_at_c)
+BK_WRAPPER(1693, 0, efg_MPI_File_read_at_all)
+BK_WRAPPER(1694, 0, efg_MPI_File_read_at_all_c)
+BK_WRAPPER(1700, 0, efg_MPI_File_read_at_all_begin)
+BK_WRAPPER(1701, 0, efg_MPI_File_read_at_all_begin_c)
+BK_WRAPPER(1707, 0, efg_MPI_File_read_at_all_end)
+BK_WRAPPER(1711, 0, efg_MPI_File_read_ordered)
+BK_WRAPPER(1712, 0, efg_MPI_File_read_ordered_c)
+BK_WRAPPER(1718, 0, efg_MPI_File_read_ordered_begin)
+BK_WRAPPER(1719, 0, efg_MPI_File_read_ordered_begin_c)
+BK_WRAPPER(1725, 0, efg_MPI_File_read_ordered_end)
+BK_WRAPPER(1729, 0, efg_MPI_File_read_shared)
+BK_WRAPPER(1730, 0, efg_MPI_File_read_shared_c)
+BK_WRAPPER(1736, 0, efg_MPI_File_seek)
+BK_WRAPPER(1739, 0, efg_MPI_File_seek_shared)
+BK_WRAPPER(1742, 0, efg_MPI_File_set_atomicity)
+BK_WRAPPER(1745, 0, efg_MPI_File_set_errhandler)
+BK_WRAPPER(1748, 0, efg_MPI_File_set_info)
+BK_WRAPPER(1751, 0, efg_MPI_File_set_size)
+BK_WRAPPER(1754, 0, efg_MPI_File_set_view)
+BK_WRAPPER(1757, 0, efg_MPI_File_sync)
+BK_WRAPPER(1760, 0, efg_MPI_File_write)
+BK_WRAPPER(1761, 0, efg_MPI_File_write_c)
+BK_WRAPPER(1767, 0, efg_MPI_File_write_all)
+BK_WRAPPER(1768, 0, efg_MPI_File_write_all_c)
+BK_WRAPPER(1774, 0, efg_MPI_File_write_all_begin)
+BK_WRAPPER(1775, 0, efg_MPI_File_write_all_begin_c)
+BK_WRAPPER(1781, 0, efg_MPI_File_write_all_end)
+BK_WRAPPER(1785, 0, efg_MPI_File_write_at)
+BK_WRAPPER(1786, 0, efg_MPI_File_write_at_c)
+BK_WRAPPER(1792, 0, efg_MPI_File_write_at_all)
+BK_WRAPPER(1793, 0, efg_MPI_File_write_at_all_c)
+BK_WRAPPER(1799, 0, efg_MPI_File_write_at_all_begin)
+BK_WRAPPER(1800, 0, efg_MPI_File_write_at_all_begin_c)
+BK_WRAPPER(1806, 0, efg_MPI_File_write_at_all_end)
+BK_WRAPPER(1810, 0, efg_MPI_File_write_ordered)
+BK_WRAPPER(1811, 0, efg_MPI_File_write_ordered_c)
+BK_WRAPPER(1817, 0, efg_MPI_File_write_ordered_begin)
+BK_WRAPPER(1818, 0, efg_MPI_File_write_ordered_begin_c)
+BK_WRAPPER(1824, 0, efg_MPI_File_write_ordered_end)
+BK_WRAPPER(1828, 0, efg_MPI_File_write_shared)
+BK_WRAPPER(1829, 0, efg_MPI_File_write_shared_c)

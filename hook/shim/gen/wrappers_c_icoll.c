@@ -2,9 +2,7 @@
 #pragma GCC optimize("Os")   /* called rarely: small and soon compiled */
 #include "../back_run.h"
 
-extern const bk_wrapper bk_wrappers_c_icoll[];
-
-static int efg_MPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+BK_ENTRY int efg_MPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Iallgather];
@@ -34,7 +32,7 @@ static int efg_MPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype s
     return rc;
 }
 
-static int efg_MPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+BK_ENTRY int efg_MPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Iallgather_c];
@@ -64,7 +62,7 @@ static int efg_MPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
     return rc;
 }
 
-static int efg_MPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+BK_ENTRY int efg_MPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Iallgatherv];
@@ -95,7 +93,7 @@ static int efg_MPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype 
     return rc;
 }
 
-static int efg_MPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+BK_ENTRY int efg_MPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Iallgatherv_c];
@@ -126,7 +124,7 @@ static int efg_MPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_D
     return rc;
 }
 
-static int efg_MPI_Iallreduce(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+BK_ENTRY int efg_MPI_Iallreduce(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Iallreduce];
@@ -155,7 +153,7 @@ static int efg_MPI_Iallreduce(const void *sendbuf, const void *recvbuf, int coun
     return rc;
 }
 
-static int efg_MPI_Iallreduce_c(const void *sendbuf, const void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+BK_ENTRY int efg_MPI_Iallreduce_c(const void *sendbuf, const void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Iallreduce_c];
@@ -184,7 +182,7 @@ static int efg_MPI_Iallreduce_c(const void *sendbuf, const void *recvbuf, MPI_Co
     return rc;
 }
 
-static int efg_MPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+BK_ENTRY int efg_MPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ialltoall];
@@ -214,7 +212,7 @@ static int efg_MPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype se
     return rc;
 }
 
-static int efg_MPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+BK_ENTRY int efg_MPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ialltoall_c];
@@ -244,7 +242,7 @@ static int efg_MPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
     return rc;
 }
 
-static int efg_MPI_Ialltoallv(const void *sendbuf, const int *sendcounts, const int *sdispls, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *rdispls, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+BK_ENTRY int efg_MPI_Ialltoallv(const void *sendbuf, const int *sendcounts, const int *sdispls, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *rdispls, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ialltoallv];
@@ -276,7 +274,7 @@ static int efg_MPI_Ialltoallv(const void *sendbuf, const int *sendcounts, const 
     return rc;
 }
 
-static int efg_MPI_Ialltoallv_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls, MPI_Datatype sendtype, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+BK_ENTRY int efg_MPI_Ialltoallv_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls, MPI_Datatype sendtype, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ialltoallv_c];
@@ -308,7 +306,7 @@ static int efg_MPI_Ialltoallv_c(const void *sendbuf, const MPI_Count *sendcounts
     return rc;
 }
 
-static int efg_MPI_Ialltoallw(const void *sendbuf, const int *sendcounts, const int *sdispls, const MPI_Datatype *sendtypes, const void *recvbuf, const int *recvcounts, const int *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Request *request)
+BK_ENTRY int efg_MPI_Ialltoallw(const void *sendbuf, const int *sendcounts, const int *sdispls, const MPI_Datatype *sendtypes, const void *recvbuf, const int *recvcounts, const int *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, const MPI_Datatype *, const void *, const int *, const int *, const MPI_Datatype *, MPI_Comm, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ialltoallw];
@@ -340,7 +338,7 @@ static int efg_MPI_Ialltoallw(const void *sendbuf, const int *sendcounts, const 
     return rc;
 }
 
-static int efg_MPI_Ialltoallw_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls, const MPI_Datatype *sendtypes, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Request *request)
+BK_ENTRY int efg_MPI_Ialltoallw_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls, const MPI_Datatype *sendtypes, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, MPI_Comm, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ialltoallw_c];
@@ -372,7 +370,7 @@ static int efg_MPI_Ialltoallw_c(const void *sendbuf, const MPI_Count *sendcounts
     return rc;
 }
 
-static int efg_MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
+BK_ENTRY int efg_MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ibarrier];
@@ -396,7 +394,7 @@ static int efg_MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
     return rc;
 }
 
-static int efg_MPI_Ibcast(const void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request)
+BK_ENTRY int efg_MPI_Ibcast(const void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ibcast];
@@ -425,7 +423,7 @@ static int efg_MPI_Ibcast(const void *buffer, int count, MPI_Datatype datatype, 
     return rc;
 }
 
-static int efg_MPI_Ibcast_c(const void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request)
+BK_ENTRY int efg_MPI_Ibcast_c(const void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, MPI_Comm, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ibcast_c];
@@ -454,7 +452,7 @@ static int efg_MPI_Ibcast_c(const void *buffer, MPI_Count count, MPI_Datatype da
     return rc;
 }
 
-static int efg_MPI_Iexscan(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+BK_ENTRY int efg_MPI_Iexscan(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Iexscan];
@@ -483,7 +481,7 @@ static int efg_MPI_Iexscan(const void *sendbuf, const void *recvbuf, int count, 
     return rc;
 }
 
-static int efg_MPI_Iexscan_c(const void *sendbuf, const void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+BK_ENTRY int efg_MPI_Iexscan_c(const void *sendbuf, const void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Iexscan_c];
@@ -512,7 +510,7 @@ static int efg_MPI_Iexscan_c(const void *sendbuf, const void *recvbuf, MPI_Count
     return rc;
 }
 
-static int efg_MPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+BK_ENTRY int efg_MPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Igather];
@@ -545,7 +543,7 @@ static int efg_MPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype send
     return rc;
 }
 
-static int efg_MPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+BK_ENTRY int efg_MPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, int, MPI_Comm, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Igather_c];
@@ -578,7 +576,7 @@ static int efg_MPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
     return rc;
 }
 
-static int efg_MPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *displs, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+BK_ENTRY int efg_MPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *displs, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, int, MPI_Comm, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Igatherv];
@@ -612,7 +610,7 @@ static int efg_MPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sen
     return rc;
 }
 
-static int efg_MPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+BK_ENTRY int efg_MPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, int, MPI_Comm, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Igatherv_c];
@@ -646,7 +644,7 @@ static int efg_MPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
     return rc;
 }
 
-static int efg_MPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+BK_ENTRY int efg_MPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ineighbor_allgather];
@@ -676,7 +674,7 @@ static int efg_MPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_D
     return rc;
 }
 
-static int efg_MPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+BK_ENTRY int efg_MPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ineighbor_allgather_c];
@@ -706,7 +704,7 @@ static int efg_MPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcoun
     return rc;
 }
 
-static int efg_MPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+BK_ENTRY int efg_MPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ineighbor_allgatherv];
@@ -737,7 +735,7 @@ static int efg_MPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_
     return rc;
 }
 
-static int efg_MPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+BK_ENTRY int efg_MPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ineighbor_allgatherv_c];
@@ -768,7 +766,7 @@ static int efg_MPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcou
     return rc;
 }
 
-static int efg_MPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+BK_ENTRY int efg_MPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ineighbor_alltoall];
@@ -798,7 +796,7 @@ static int efg_MPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Da
     return rc;
 }
 
-static int efg_MPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+BK_ENTRY int efg_MPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ineighbor_alltoall_c];
@@ -828,7 +826,7 @@ static int efg_MPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount
     return rc;
 }
 
-static int efg_MPI_Ineighbor_alltoallv(const void *sendbuf, const int *sendcounts, const int *sdispls, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *rdispls, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+BK_ENTRY int efg_MPI_Ineighbor_alltoallv(const void *sendbuf, const int *sendcounts, const int *sdispls, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *rdispls, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ineighbor_alltoallv];
@@ -860,7 +858,7 @@ static int efg_MPI_Ineighbor_alltoallv(const void *sendbuf, const int *sendcount
     return rc;
 }
 
-static int efg_MPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls, MPI_Datatype sendtype, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+BK_ENTRY int efg_MPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls, MPI_Datatype sendtype, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ineighbor_alltoallv_c];
@@ -892,7 +890,7 @@ static int efg_MPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count *s
     return rc;
 }
 
-static int efg_MPI_Ineighbor_alltoallw(const void *sendbuf, const int *sendcounts, const MPI_Aint *sdispls, const MPI_Datatype *sendtypes, const void *recvbuf, const int *recvcounts, const MPI_Aint *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Request *request)
+BK_ENTRY int efg_MPI_Ineighbor_alltoallw(const void *sendbuf, const int *sendcounts, const MPI_Aint *sdispls, const MPI_Datatype *sendtypes, const void *recvbuf, const int *recvcounts, const MPI_Aint *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const int *, const MPI_Aint *, const MPI_Datatype *, const void *, const int *, const MPI_Aint *, const MPI_Datatype *, MPI_Comm, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ineighbor_alltoallw];
@@ -924,7 +922,7 @@ static int efg_MPI_Ineighbor_alltoallw(const void *sendbuf, const int *sendcount
     return rc;
 }
 
-static int efg_MPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls, const MPI_Datatype *sendtypes, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Request *request)
+BK_ENTRY int efg_MPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls, const MPI_Datatype *sendtypes, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, MPI_Comm, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ineighbor_alltoallw_c];
@@ -956,7 +954,7 @@ static int efg_MPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count *s
     return rc;
 }
 
-static int efg_MPI_Ireduce(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
+BK_ENTRY int efg_MPI_Ireduce(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, int, MPI_Comm, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ireduce];
@@ -987,7 +985,7 @@ static int efg_MPI_Ireduce(const void *sendbuf, const void *recvbuf, int count, 
     return rc;
 }
 
-static int efg_MPI_Ireduce_c(const void *sendbuf, const void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
+BK_ENTRY int efg_MPI_Ireduce_c(const void *sendbuf, const void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, int, MPI_Comm, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ireduce_c];
@@ -1018,7 +1016,7 @@ static int efg_MPI_Ireduce_c(const void *sendbuf, const void *recvbuf, MPI_Count
     return rc;
 }
 
-static int efg_MPI_Ireduce_scatter(const void *sendbuf, const void *recvbuf, const int *recvcounts, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+BK_ENTRY int efg_MPI_Ireduce_scatter(const void *sendbuf, const void *recvbuf, const int *recvcounts, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, const int *, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ireduce_scatter];
@@ -1047,7 +1045,7 @@ static int efg_MPI_Ireduce_scatter(const void *sendbuf, const void *recvbuf, con
     return rc;
 }
 
-static int efg_MPI_Ireduce_scatter_c(const void *sendbuf, const void *recvbuf, const MPI_Count *recvcounts, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+BK_ENTRY int efg_MPI_Ireduce_scatter_c(const void *sendbuf, const void *recvbuf, const MPI_Count *recvcounts, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, const MPI_Count *, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ireduce_scatter_c];
@@ -1076,7 +1074,7 @@ static int efg_MPI_Ireduce_scatter_c(const void *sendbuf, const void *recvbuf, c
     return rc;
 }
 
-static int efg_MPI_Ireduce_scatter_block(const void *sendbuf, const void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+BK_ENTRY int efg_MPI_Ireduce_scatter_block(const void *sendbuf, const void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ireduce_scatter_block];
@@ -1105,7 +1103,7 @@ static int efg_MPI_Ireduce_scatter_block(const void *sendbuf, const void *recvbu
     return rc;
 }
 
-static int efg_MPI_Ireduce_scatter_block_c(const void *sendbuf, const void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+BK_ENTRY int efg_MPI_Ireduce_scatter_block_c(const void *sendbuf, const void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ireduce_scatter_block_c];
@@ -1134,7 +1132,7 @@ static int efg_MPI_Ireduce_scatter_block_c(const void *sendbuf, const void *recv
     return rc;
 }
 
-static int efg_MPI_Iscan(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+BK_ENTRY int efg_MPI_Iscan(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Iscan];
@@ -1163,7 +1161,7 @@ static int efg_MPI_Iscan(const void *sendbuf, const void *recvbuf, int count, MP
     return rc;
 }
 
-static int efg_MPI_Iscan_c(const void *sendbuf, const void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+BK_ENTRY int efg_MPI_Iscan_c(const void *sendbuf, const void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Iscan_c];
@@ -1192,7 +1190,7 @@ static int efg_MPI_Iscan_c(const void *sendbuf, const void *recvbuf, MPI_Count c
     return rc;
 }
 
-static int efg_MPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+BK_ENTRY int efg_MPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Iscatter];
@@ -1225,7 +1223,7 @@ static int efg_MPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sen
     return rc;
 }
 
-static int efg_MPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+BK_ENTRY int efg_MPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, int, MPI_Comm, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Iscatter_c];
@@ -1258,7 +1256,7 @@ static int efg_MPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
     return rc;
 }
 
-static int efg_MPI_Iscatterv(const void *sendbuf, const int *sendcounts, const int *displs, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+BK_ENTRY int efg_MPI_Iscatterv(const void *sendbuf, const int *sendcounts, const int *displs, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Iscatterv];
@@ -1292,7 +1290,7 @@ static int efg_MPI_Iscatterv(const void *sendbuf, const int *sendcounts, const i
     return rc;
 }
 
-static int efg_MPI_Iscatterv_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *displs, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+BK_ENTRY int efg_MPI_Iscatterv_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *displs, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, int, MPI_Comm, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Iscatterv_c];
@@ -1326,49 +1324,46 @@ static int efg_MPI_Iscatterv_c(const void *sendbuf, const MPI_Count *sendcounts,
     return rc;
 }
 
-const bk_wrapper bk_wrappers_c_icoll[] = {
-    { EFG_SLOT_MPI_Iallgather, false, (void (*)(void))efg_MPI_Iallgather },
-    { EFG_SLOT_MPI_Iallgather_c, false, (void (*)(void))efg_MPI_Iallgather_c },
-    { EFG_SLOT_MPI_Iallgatherv, false, (void (*)(void))efg_MPI_Iallgatherv },
-    { EFG_SLOT_MPI_Iallgatherv_c, false, (void (*)(void))efg_MPI_Iallgatherv_c },
-    { EFG_SLOT_MPI_Iallreduce, false, (void (*)(void))efg_MPI_Iallreduce },
-    { EFG_SLOT_MPI_Iallreduce_c, false, (void (*)(void))efg_MPI_Iallreduce_c },
-    { EFG_SLOT_MPI_Ialltoall, false, (void (*)(void))efg_MPI_Ialltoall },
-    { EFG_SLOT_MPI_Ialltoall_c, false, (void (*)(void))efg_MPI_Ialltoall_c },
-    { EFG_SLOT_MPI_Ialltoallv, false, (void (*)(void))efg_MPI_Ialltoallv },
-    { EFG_SLOT_MPI_Ialltoallv_c, false, (void (*)(void))efg_MPI_Ialltoallv_c },
-    { EFG_SLOT_MPI_Ialltoallw, false, (void (*)(void))efg_MPI_Ialltoallw },
-    { EFG_SLOT_MPI_Ialltoallw_c, false, (void (*)(void))efg_MPI_Ialltoallw_c },
-    { EFG_SLOT_MPI_Ibarrier, false, (void (*)(void))efg_MPI_Ibarrier },
-    { EFG_SLOT_MPI_Ibcast, false, (void (*)(void))efg_MPI_Ibcast },
-    { EFG_SLOT_MPI_Ibcast_c, false, (void (*)(void))efg_MPI_Ibcast_c },
-    { EFG_SLOT_MPI_Iexscan, false, (void (*)(void))efg_MPI_Iexscan },
-    { EFG_SLOT_MPI_Iexscan_c, false, (void (*)(void))efg_MPI_Iexscan_c },
-    { EFG_SLOT_MPI_Igather, false, (void (*)(void))efg_MPI_Igather },
-    { EFG_SLOT_MPI_Igather_c, false, (void (*)(void))efg_MPI_Igather_c },
-    { EFG_SLOT_MPI_Igatherv, false, (void (*)(void))efg_MPI_Igatherv },
-    { EFG_SLOT_MPI_Igatherv_c, false, (void (*)(void))efg_MPI_Igatherv_c },
-    { EFG_SLOT_MPI_Ineighbor_allgather, false, (void (*)(void))efg_MPI_Ineighbor_allgather },
-    { EFG_SLOT_MPI_Ineighbor_allgather_c, false, (void (*)(void))efg_MPI_Ineighbor_allgather_c },
-    { EFG_SLOT_MPI_Ineighbor_allgatherv, false, (void (*)(void))efg_MPI_Ineighbor_allgatherv },
-    { EFG_SLOT_MPI_Ineighbor_allgatherv_c, false, (void (*)(void))efg_MPI_Ineighbor_allgatherv_c },
-    { EFG_SLOT_MPI_Ineighbor_alltoall, false, (void (*)(void))efg_MPI_Ineighbor_alltoall },
-    { EFG_SLOT_MPI_Ineighbor_alltoall_c, false, (void (*)(void))efg_MPI_Ineighbor_alltoall_c },
-    { EFG_SLOT_MPI_Ineighbor_alltoallv, false, (void (*)(void))efg_MPI_Ineighbor_alltoallv },
-    { EFG_SLOT_MPI_Ineighbor_alltoallv_c, false, (void (*)(void))efg_MPI_Ineighbor_alltoallv_c },
-    { EFG_SLOT_MPI_Ineighbor_alltoallw, false, (void (*)(void))efg_MPI_Ineighbor_alltoallw },
-    { EFG_SLOT_MPI_Ineighbor_alltoallw_c, false, (void (*)(void))efg_MPI_Ineighbor_alltoallw_c },
-    { EFG_SLOT_MPI_Ireduce, false, (void (*)(void))efg_MPI_Ireduce },
-    { EFG_SLOT_MPI_Ireduce_c, false, (void (*)(void))efg_MPI_Ireduce_c },
-    { EFG_SLOT_MPI_Ireduce_scatter, false, (void (*)(void))efg_MPI_Ireduce_scatter },
-    { EFG_SLOT_MPI_Ireduce_scatter_c, false, (void (*)(void))efg_MPI_Ireduce_scatter_c },
-    { EFG_SLOT_MPI_Ireduce_scatter_block, false, (void (*)(void))efg_MPI_Ireduce_scatter_block },
-    { EFG_SLOT_MPI_Ireduce_scatter_block_c, false, (void (*)(void))efg_MPI_Ireduce_scatter_block_c },
-    { EFG_SLOT_MPI_Iscan, false, (void (*)(void))efg_MPI_Iscan },
-    { EFG_SLOT_MPI_Iscan_c, false, (void (*)(void))efg_MPI_Iscan_c },
-    { EFG_SLOT_MPI_Iscatter, false, (void (*)(void))efg_MPI_Iscatter },
-    { EFG_SLOT_MPI_Iscatter_c, false, (void (*)(void))efg_MPI_Iscatter_c },
-    { EFG_SLOT_MPI_Iscatterv, false, (void (*)(void))efg_MPI_Iscatterv },
-    { EFG_SLOT_MPI_Iscatterv_c, false, (void (*)(void))efg_MPI_Iscatterv_c },
-    { 0, false, NULL },
-};
+BK_WRAPPER(466, 0, efg_MPI_Iallgather)
+BK_WRAPPER(467, 0, efg_MPI_Iallgather_c)
+BK_WRAPPER(473, 0, efg_MPI_Iallgatherv)
+BK_WRAPPER(474, 0, efg_MPI_Iallgatherv_c)
+BK_WRAPPER(480, 0, efg_MPI_Iallreduce)
+BK_WRAPPER(481, 0, efg_MPI_Iallreduce_c)
+BK_WRAPPER(487, 0, efg_MPI_Ialltoall)
+BK_WRAPPER(488, 0, efg_MPI_Ialltoall_c)
+BK_WRAPPER(494, 0, efg_MPI_Ialltoallv)
+BK_WRAPPER(495, 0, efg_MPI_Ialltoallv_c)
+BK_WRAPPER(501, 0, efg_MPI_Ialltoallw)
+BK_WRAPPER(502, 0, efg_MPI_Ialltoallw_c)
+BK_WRAPPER(508, 0, efg_MPI_Ibarrier)
+BK_WRAPPER(511, 0, efg_MPI_Ibcast)
+BK_WRAPPER(512, 0, efg_MPI_Ibcast_c)
+BK_WRAPPER(518, 0, efg_MPI_Iexscan)
+BK_WRAPPER(519, 0, efg_MPI_Iexscan_c)
+BK_WRAPPER(525, 0, efg_MPI_Igather)
+BK_WRAPPER(526, 0, efg_MPI_Igather_c)
+BK_WRAPPER(532, 0, efg_MPI_Igatherv)
+BK_WRAPPER(533, 0, efg_MPI_Igatherv_c)
+BK_WRAPPER(539, 0, efg_MPI_Ineighbor_allgather)
+BK_WRAPPER(540, 0, efg_MPI_Ineighbor_allgather_c)
+BK_WRAPPER(546, 0, efg_MPI_Ineighbor_allgatherv)
+BK_WRAPPER(547, 0, efg_MPI_Ineighbor_allgatherv_c)
+BK_WRAPPER(553, 0, efg_MPI_Ineighbor_alltoall)
+BK_WRAPPER(554, 0, efg_MPI_Ineighbor_alltoall_c)
+BK_WRAPPER(560, 0, efg_MPI_Ineighbor_alltoallv)
+BK_WRAPPER(561, 0, efg_MPI_Ineighbor_alltoallv_c)
+BK_WRAPPER(567, 0, efg_MPI_Ineighbor_alltoallw)
+BK_WRAPPER(568, 0, efg_MPI_Ineighbor_alltoallw_c)
+BK_WRAPPER(574, 0, efg_MPI_Ireduce)
+BK_WRAPPER(575, 0, efg_MPI_Ireduce_c)
+BK_WRAPPER(581, 0, efg_MPI_Ireduce_scatter)
+BK_WRAPPER(582, 0, efg_MPI_Ireduce_scatter_c)
+BK_WRAPPER(588, 0, efg_MPI_Ireduce_scatter_block)
+BK_WRAPPER(589, 0, efg_MPI_Ireduce_scatter_block_c)
+BK_WRAPPER(595, 0, efg_MPI_Iscan)
+BK_WRAPPER(596, 0, efg_MPI_Iscan_c)
+BK_WRAPPER(602, 0, efg_MPI_Iscatter)
+BK_WRAPPER(603, 0, efg_MPI_Iscatter_c)
+BK_WRAPPER(609, 0, efg_MPI_Iscatterv)
+BK_WRAPPER(610, 0, efg_MPI_Iscatterv_c)

@@ -2,9 +2,7 @@
 #pragma GCC optimize("Os")   /* called rarely: small and soon compiled */
 #include "../back_run.h"
 
-extern const bk_wrapper bk_wrappers_c_object[];
-
-static int efg_MPI_Get_hw_resource_info(MPI_Info *hw_info)
+BK_ENTRY int efg_MPI_Get_hw_resource_info(MPI_Info *hw_info)
 {
     typedef int (*const real_fn)(MPI_Info *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Get_hw_resource_info];
@@ -26,7 +24,7 @@ static int efg_MPI_Get_hw_resource_info(MPI_Info *hw_info)
     return rc;
 }
 
-static int efg_MPI_Win_create_errhandler(void *win_errhandler_fn, MPI_Errhandler *errhandler)
+BK_ENTRY int efg_MPI_Win_create_errhandler(void *win_errhandler_fn, MPI_Errhandler *errhandler)
 {
     typedef int (*const real_fn)(void *, MPI_Errhandler *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_create_errhandler];
@@ -48,7 +46,7 @@ static int efg_MPI_Win_create_errhandler(void *win_errhandler_fn, MPI_Errhandler
     return rc;
 }
 
-static int efg_MPI_Win_create_keyval(void *win_copy_attr_fn, void *win_delete_attr_fn, int *win_keyval, void *extra_state)
+BK_ENTRY int efg_MPI_Win_create_keyval(void *win_copy_attr_fn, void *win_delete_attr_fn, int *win_keyval, void *extra_state)
 {
     typedef int (*const real_fn)(void *, void *, int *, void *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_create_keyval];
@@ -70,7 +68,7 @@ static int efg_MPI_Win_create_keyval(void *win_copy_attr_fn, void *win_delete_at
     return rc;
 }
 
-static int efg_MPI_Win_free_keyval(int *win_keyval)
+BK_ENTRY int efg_MPI_Win_free_keyval(int *win_keyval)
 {
     typedef int (*const real_fn)(int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_free_keyval];
@@ -91,7 +89,7 @@ static int efg_MPI_Win_free_keyval(int *win_keyval)
     return rc;
 }
 
-static int efg_MPI_Attr_delete(MPI_Comm comm, int keyval)
+BK_ENTRY int efg_MPI_Attr_delete(MPI_Comm comm, int keyval)
 {
     typedef int (*const real_fn)(MPI_Comm, int);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Attr_delete];
@@ -109,7 +107,7 @@ static int efg_MPI_Attr_delete(MPI_Comm comm, int keyval)
     return rc;
 }
 
-static int efg_MPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val)
+BK_ENTRY int efg_MPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val)
 {
     typedef int (*const real_fn)(MPI_Comm, int, void *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Attr_put];
@@ -127,7 +125,7 @@ static int efg_MPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val)
     return rc;
 }
 
-static int efg_MPI_Comm_create_errhandler(void *comm_errhandler_fn, MPI_Errhandler *errhandler)
+BK_ENTRY int efg_MPI_Comm_create_errhandler(void *comm_errhandler_fn, MPI_Errhandler *errhandler)
 {
     typedef int (*const real_fn)(void *, MPI_Errhandler *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_create_errhandler];
@@ -149,7 +147,7 @@ static int efg_MPI_Comm_create_errhandler(void *comm_errhandler_fn, MPI_Errhandl
     return rc;
 }
 
-static int efg_MPI_Comm_create_keyval(void *comm_copy_attr_fn, void *comm_delete_attr_fn, int *comm_keyval, void *extra_state)
+BK_ENTRY int efg_MPI_Comm_create_keyval(void *comm_copy_attr_fn, void *comm_delete_attr_fn, int *comm_keyval, void *extra_state)
 {
     typedef int (*const real_fn)(void *, void *, int *, void *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_create_keyval];
@@ -171,7 +169,7 @@ static int efg_MPI_Comm_create_keyval(void *comm_copy_attr_fn, void *comm_delete
     return rc;
 }
 
-static int efg_MPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
+BK_ENTRY int efg_MPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
 {
     typedef int (*const real_fn)(MPI_Comm, int);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_delete_attr];
@@ -189,7 +187,7 @@ static int efg_MPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
     return rc;
 }
 
-static int efg_MPI_Comm_free_keyval(int *comm_keyval)
+BK_ENTRY int efg_MPI_Comm_free_keyval(int *comm_keyval)
 {
     typedef int (*const real_fn)(int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_free_keyval];
@@ -210,7 +208,7 @@ static int efg_MPI_Comm_free_keyval(int *comm_keyval)
     return rc;
 }
 
-static int efg_MPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler)
+BK_ENTRY int efg_MPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Errhandler *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_get_errhandler];
@@ -233,7 +231,7 @@ static int efg_MPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler
     return rc;
 }
 
-static int efg_MPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
+BK_ENTRY int efg_MPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Info *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_get_info];
@@ -256,7 +254,7 @@ static int efg_MPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
     return rc;
 }
 
-static int efg_MPI_Comm_group(MPI_Comm comm, MPI_Group *group)
+BK_ENTRY int efg_MPI_Comm_group(MPI_Comm comm, MPI_Group *group)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Group *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_group];
@@ -278,7 +276,7 @@ static int efg_MPI_Comm_group(MPI_Comm comm, MPI_Group *group)
     return rc;
 }
 
-static int efg_MPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
+BK_ENTRY int efg_MPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Group *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_remote_group];
@@ -300,7 +298,7 @@ static int efg_MPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
     return rc;
 }
 
-static int efg_MPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val)
+BK_ENTRY int efg_MPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val)
 {
     typedef int (*const real_fn)(MPI_Comm, int, void *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_set_attr];
@@ -318,7 +316,7 @@ static int efg_MPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute
     return rc;
 }
 
-static int efg_MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
+BK_ENTRY int efg_MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Errhandler);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_set_errhandler];
@@ -336,7 +334,7 @@ static int efg_MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
     return rc;
 }
 
-static int efg_MPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
+BK_ENTRY int efg_MPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
 {
     typedef int (*const real_fn)(MPI_Comm, const char *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_set_name];
@@ -354,7 +352,7 @@ static int efg_MPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
     return rc;
 }
 
-static int efg_MPI_Keyval_create(void *copy_fn, void *delete_fn, int *keyval, void *extra_state)
+BK_ENTRY int efg_MPI_Keyval_create(void *copy_fn, void *delete_fn, int *keyval, void *extra_state)
 {
     typedef int (*const real_fn)(void *, void *, int *, void *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Keyval_create];
@@ -376,7 +374,7 @@ static int efg_MPI_Keyval_create(void *copy_fn, void *delete_fn, int *keyval, vo
     return rc;
 }
 
-static int efg_MPI_Keyval_free(int *keyval)
+BK_ENTRY int efg_MPI_Keyval_free(int *keyval)
 {
     typedef int (*const real_fn)(int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Keyval_free];
@@ -397,7 +395,7 @@ static int efg_MPI_Keyval_free(int *keyval)
     return rc;
 }
 
-static int efg_MPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
+BK_ENTRY int efg_MPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
     typedef int (*const real_fn)(MPI_Group, MPI_Group, MPI_Group *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Group_difference];
@@ -420,7 +418,7 @@ static int efg_MPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Grou
     return rc;
 }
 
-static int efg_MPI_Group_excl(MPI_Group group, int n, const int *ranks, MPI_Group *newgroup)
+BK_ENTRY int efg_MPI_Group_excl(MPI_Group group, int n, const int *ranks, MPI_Group *newgroup)
 {
     typedef int (*const real_fn)(MPI_Group, int, const int *, MPI_Group *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Group_excl];
@@ -444,7 +442,7 @@ static int efg_MPI_Group_excl(MPI_Group group, int n, const int *ranks, MPI_Grou
     return rc;
 }
 
-static int efg_MPI_Group_free(MPI_Group *group)
+BK_ENTRY int efg_MPI_Group_free(MPI_Group *group)
 {
     typedef int (*const real_fn)(MPI_Group *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Group_free];
@@ -465,7 +463,7 @@ static int efg_MPI_Group_free(MPI_Group *group)
     return rc;
 }
 
-static int efg_MPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI_Group *newgroup)
+BK_ENTRY int efg_MPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI_Group *newgroup)
 {
     typedef int (*const real_fn)(MPI_Session, const char *, MPI_Group *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Group_from_session_pset];
@@ -488,7 +486,7 @@ static int efg_MPI_Group_from_session_pset(MPI_Session session, const char *pset
     return rc;
 }
 
-static int efg_MPI_Group_incl(MPI_Group group, int n, const int *ranks, MPI_Group *newgroup)
+BK_ENTRY int efg_MPI_Group_incl(MPI_Group group, int n, const int *ranks, MPI_Group *newgroup)
 {
     typedef int (*const real_fn)(MPI_Group, int, const int *, MPI_Group *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Group_incl];
@@ -512,7 +510,7 @@ static int efg_MPI_Group_incl(MPI_Group group, int n, const int *ranks, MPI_Grou
     return rc;
 }
 
-static int efg_MPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
+BK_ENTRY int efg_MPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
     typedef int (*const real_fn)(MPI_Group, MPI_Group, MPI_Group *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Group_intersection];
@@ -535,7 +533,7 @@ static int efg_MPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Gr
     return rc;
 }
 
-static int efg_MPI_Group_range_excl(MPI_Group group, int n, const int *ranges, MPI_Group *newgroup)
+BK_ENTRY int efg_MPI_Group_range_excl(MPI_Group group, int n, const int *ranges, MPI_Group *newgroup)
 {
     typedef int (*const real_fn)(MPI_Group, int, const int *, MPI_Group *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Group_range_excl];
@@ -559,7 +557,7 @@ static int efg_MPI_Group_range_excl(MPI_Group group, int n, const int *ranges, M
     return rc;
 }
 
-static int efg_MPI_Group_range_incl(MPI_Group group, int n, const int *ranges, MPI_Group *newgroup)
+BK_ENTRY int efg_MPI_Group_range_incl(MPI_Group group, int n, const int *ranges, MPI_Group *newgroup)
 {
     typedef int (*const real_fn)(MPI_Group, int, const int *, MPI_Group *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Group_range_incl];
@@ -583,7 +581,7 @@ static int efg_MPI_Group_range_incl(MPI_Group group, int n, const int *ranges, M
     return rc;
 }
 
-static int efg_MPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
+BK_ENTRY int efg_MPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
     typedef int (*const real_fn)(MPI_Group, MPI_Group, MPI_Group *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Group_union];
@@ -606,7 +604,7 @@ static int efg_MPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *ne
     return rc;
 }
 
-static int efg_MPI_Type_commit(MPI_Datatype *datatype)
+BK_ENTRY int efg_MPI_Type_commit(MPI_Datatype *datatype)
 {
     typedef int (*const real_fn)(MPI_Datatype *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_commit];
@@ -624,7 +622,7 @@ static int efg_MPI_Type_commit(MPI_Datatype *datatype)
     return rc;
 }
 
-static int efg_MPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
+BK_ENTRY int efg_MPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, MPI_Datatype, MPI_Datatype *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_contiguous];
@@ -647,7 +645,7 @@ static int efg_MPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype
     return rc;
 }
 
-static int efg_MPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype)
+BK_ENTRY int efg_MPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(MPI_Count, MPI_Datatype, MPI_Datatype *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_contiguous_c];
@@ -670,7 +668,7 @@ static int efg_MPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_
     return rc;
 }
 
-static int efg_MPI_Type_create_darray(int size, int rank, int ndims, const int *array_of_gsizes, const int *array_of_distribs, const int *array_of_dargs, const int *array_of_psizes, int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
+BK_ENTRY int efg_MPI_Type_create_darray(int size, int rank, int ndims, const int *array_of_gsizes, const int *array_of_distribs, const int *array_of_dargs, const int *array_of_psizes, int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, int, int, const int *, const int *, const int *, const int *, int, MPI_Datatype, MPI_Datatype *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_create_darray];
@@ -700,7 +698,7 @@ static int efg_MPI_Type_create_darray(int size, int rank, int ndims, const int *
     return rc;
 }
 
-static int efg_MPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count *array_of_gsizes, const int *array_of_distribs, const int *array_of_dargs, const int *array_of_psizes, int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
+BK_ENTRY int efg_MPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count *array_of_gsizes, const int *array_of_distribs, const int *array_of_dargs, const int *array_of_psizes, int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, int, int, const MPI_Count *, const int *, const int *, const int *, int, MPI_Datatype, MPI_Datatype *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_create_darray_c];
@@ -730,7 +728,7 @@ static int efg_MPI_Type_create_darray_c(int size, int rank, int ndims, const MPI
     return rc;
 }
 
-static int efg_MPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype)
+BK_ENTRY int efg_MPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, int, MPI_Datatype *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_create_f90_complex];
@@ -753,7 +751,7 @@ static int efg_MPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype)
     return rc;
 }
 
-static int efg_MPI_Type_create_f90_integer(int r, MPI_Datatype *newtype)
+BK_ENTRY int efg_MPI_Type_create_f90_integer(int r, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, MPI_Datatype *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_create_f90_integer];
@@ -775,7 +773,7 @@ static int efg_MPI_Type_create_f90_integer(int r, MPI_Datatype *newtype)
     return rc;
 }
 
-static int efg_MPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype)
+BK_ENTRY int efg_MPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, int, MPI_Datatype *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_create_f90_real];
@@ -798,7 +796,7 @@ static int efg_MPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype)
     return rc;
 }
 
-static int efg_MPI_Type_create_hindexed(int count, const int *array_of_blocklengths, const MPI_Aint *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype)
+BK_ENTRY int efg_MPI_Type_create_hindexed(int count, const int *array_of_blocklengths, const MPI_Aint *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, const int *, const MPI_Aint *, MPI_Datatype, MPI_Datatype *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_create_hindexed];
@@ -823,7 +821,7 @@ static int efg_MPI_Type_create_hindexed(int count, const int *array_of_blockleng
     return rc;
 }
 
-static int efg_MPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count *array_of_blocklengths, const MPI_Count *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype)
+BK_ENTRY int efg_MPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count *array_of_blocklengths, const MPI_Count *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(MPI_Count, const MPI_Count *, const MPI_Count *, MPI_Datatype, MPI_Datatype *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_create_hindexed_c];
@@ -848,7 +846,7 @@ static int efg_MPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count *arra
     return rc;
 }
 
-static int efg_MPI_Type_create_hindexed_block(int count, int blocklength, const MPI_Aint *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype)
+BK_ENTRY int efg_MPI_Type_create_hindexed_block(int count, int blocklength, const MPI_Aint *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, int, const MPI_Aint *, MPI_Datatype, MPI_Datatype *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_create_hindexed_block];
@@ -873,7 +871,7 @@ static int efg_MPI_Type_create_hindexed_block(int count, int blocklength, const 
     return rc;
 }
 
-static int efg_MPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength, const MPI_Count *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype)
+BK_ENTRY int efg_MPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength, const MPI_Count *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(MPI_Count, MPI_Count, const MPI_Count *, MPI_Datatype, MPI_Datatype *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_create_hindexed_block_c];
@@ -898,7 +896,7 @@ static int efg_MPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count block
     return rc;
 }
 
-static int efg_MPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
+BK_ENTRY int efg_MPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, int, MPI_Aint, MPI_Datatype, MPI_Datatype *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_create_hvector];
@@ -923,7 +921,7 @@ static int efg_MPI_Type_create_hvector(int count, int blocklength, MPI_Aint stri
     return rc;
 }
 
-static int efg_MPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
+BK_ENTRY int efg_MPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(MPI_Count, MPI_Count, MPI_Count, MPI_Datatype, MPI_Datatype *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_create_hvector_c];
@@ -948,7 +946,7 @@ static int efg_MPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength,
     return rc;
 }
 
-static int efg_MPI_Type_create_indexed_block(int count, int blocklength, const int *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype)
+BK_ENTRY int efg_MPI_Type_create_indexed_block(int count, int blocklength, const int *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, int, const int *, MPI_Datatype, MPI_Datatype *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_create_indexed_block];
@@ -973,7 +971,7 @@ static int efg_MPI_Type_create_indexed_block(int count, int blocklength, const i
     return rc;
 }
 
-static int efg_MPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength, const MPI_Count *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype)
+BK_ENTRY int efg_MPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength, const MPI_Count *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(MPI_Count, MPI_Count, const MPI_Count *, MPI_Datatype, MPI_Datatype *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_create_indexed_block_c];
@@ -998,7 +996,7 @@ static int efg_MPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blockl
     return rc;
 }
 
-static int efg_MPI_Type_create_keyval(void *type_copy_attr_fn, void *type_delete_attr_fn, int *type_keyval, void *extra_state)
+BK_ENTRY int efg_MPI_Type_create_keyval(void *type_copy_attr_fn, void *type_delete_attr_fn, int *type_keyval, void *extra_state)
 {
     typedef int (*const real_fn)(void *, void *, int *, void *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_create_keyval];
@@ -1020,7 +1018,7 @@ static int efg_MPI_Type_create_keyval(void *type_copy_attr_fn, void *type_delete
     return rc;
 }
 
-static int efg_MPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype)
+BK_ENTRY int efg_MPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Aint, MPI_Aint, MPI_Datatype *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_create_resized];
@@ -1044,7 +1042,7 @@ static int efg_MPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Ai
     return rc;
 }
 
-static int efg_MPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent, MPI_Datatype *newtype)
+BK_ENTRY int efg_MPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Count, MPI_Count, MPI_Datatype *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_create_resized_c];
@@ -1068,7 +1066,7 @@ static int efg_MPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI
     return rc;
 }
 
-static int efg_MPI_Type_create_struct(int count, const int *array_of_blocklengths, const MPI_Aint *array_of_displacements, const MPI_Datatype *array_of_types, MPI_Datatype *newtype)
+BK_ENTRY int efg_MPI_Type_create_struct(int count, const int *array_of_blocklengths, const MPI_Aint *array_of_displacements, const MPI_Datatype *array_of_types, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, const int *, const MPI_Aint *, const MPI_Datatype *, MPI_Datatype *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_create_struct];
@@ -1093,7 +1091,7 @@ static int efg_MPI_Type_create_struct(int count, const int *array_of_blocklength
     return rc;
 }
 
-static int efg_MPI_Type_create_struct_c(MPI_Count count, const MPI_Count *array_of_blocklengths, const MPI_Count *array_of_displacements, const MPI_Datatype *array_of_types, MPI_Datatype *newtype)
+BK_ENTRY int efg_MPI_Type_create_struct_c(MPI_Count count, const MPI_Count *array_of_blocklengths, const MPI_Count *array_of_displacements, const MPI_Datatype *array_of_types, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(MPI_Count, const MPI_Count *, const MPI_Count *, const MPI_Datatype *, MPI_Datatype *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_create_struct_c];
@@ -1118,7 +1116,7 @@ static int efg_MPI_Type_create_struct_c(MPI_Count count, const MPI_Count *array_
     return rc;
 }
 
-static int efg_MPI_Type_create_subarray(int ndims, const int *array_of_sizes, const int *array_of_subsizes, const int *array_of_starts, int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
+BK_ENTRY int efg_MPI_Type_create_subarray(int ndims, const int *array_of_sizes, const int *array_of_subsizes, const int *array_of_starts, int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, const int *, const int *, const int *, int, MPI_Datatype, MPI_Datatype *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_create_subarray];
@@ -1145,7 +1143,7 @@ static int efg_MPI_Type_create_subarray(int ndims, const int *array_of_sizes, co
     return rc;
 }
 
-static int efg_MPI_Type_create_subarray_c(int ndims, const MPI_Count *array_of_sizes, const MPI_Count *array_of_subsizes, const MPI_Count *array_of_starts, int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
+BK_ENTRY int efg_MPI_Type_create_subarray_c(int ndims, const MPI_Count *array_of_sizes, const MPI_Count *array_of_subsizes, const MPI_Count *array_of_starts, int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, const MPI_Count *, const MPI_Count *, const MPI_Count *, int, MPI_Datatype, MPI_Datatype *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_create_subarray_c];
@@ -1172,7 +1170,7 @@ static int efg_MPI_Type_create_subarray_c(int ndims, const MPI_Count *array_of_s
     return rc;
 }
 
-static int efg_MPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
+BK_ENTRY int efg_MPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
 {
     typedef int (*const real_fn)(MPI_Datatype, int);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_delete_attr];
@@ -1190,7 +1188,7 @@ static int efg_MPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
     return rc;
 }
 
-static int efg_MPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
+BK_ENTRY int efg_MPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Datatype *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_dup];
@@ -1212,7 +1210,7 @@ static int efg_MPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
     return rc;
 }
 
-static int efg_MPI_Type_free(MPI_Datatype *datatype)
+BK_ENTRY int efg_MPI_Type_free(MPI_Datatype *datatype)
 {
     typedef int (*const real_fn)(MPI_Datatype *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_free];
@@ -1233,7 +1231,7 @@ static int efg_MPI_Type_free(MPI_Datatype *datatype)
     return rc;
 }
 
-static int efg_MPI_Type_free_keyval(int *type_keyval)
+BK_ENTRY int efg_MPI_Type_free_keyval(int *type_keyval)
 {
     typedef int (*const real_fn)(int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_free_keyval];
@@ -1254,7 +1252,7 @@ static int efg_MPI_Type_free_keyval(int *type_keyval)
     return rc;
 }
 
-static int efg_MPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes, int *array_of_integers, MPI_Aint *array_of_addresses, MPI_Datatype *array_of_datatypes)
+BK_ENTRY int efg_MPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes, int *array_of_integers, MPI_Aint *array_of_addresses, MPI_Datatype *array_of_datatypes)
 {
     typedef int (*const real_fn)(MPI_Datatype, int, int, int, int *, MPI_Aint *, MPI_Datatype *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_get_contents];
@@ -1285,7 +1283,7 @@ static int efg_MPI_Type_get_contents(MPI_Datatype datatype, int max_integers, in
     return rc;
 }
 
-static int efg_MPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses, MPI_Count max_large_counts, MPI_Count max_datatypes, int *array_of_integers, MPI_Aint *array_of_addresses, MPI_Count *array_of_large_counts, MPI_Datatype *array_of_datatypes)
+BK_ENTRY int efg_MPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses, MPI_Count max_large_counts, MPI_Count max_datatypes, int *array_of_integers, MPI_Aint *array_of_addresses, MPI_Count *array_of_large_counts, MPI_Datatype *array_of_datatypes)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Count, MPI_Count, MPI_Count, MPI_Count, int *, MPI_Aint *, MPI_Count *, MPI_Datatype *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_get_contents_c];
@@ -1317,7 +1315,7 @@ static int efg_MPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_inte
     return rc;
 }
 
-static int efg_MPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type)
+BK_ENTRY int efg_MPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Datatype, MPI_Datatype *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_get_value_index];
@@ -1340,7 +1338,7 @@ static int efg_MPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype in
     return rc;
 }
 
-static int efg_MPI_Type_hindexed(int count, const int *array_of_blocklengths, const MPI_Aint *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype)
+BK_ENTRY int efg_MPI_Type_hindexed(int count, const int *array_of_blocklengths, const MPI_Aint *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, const int *, const MPI_Aint *, MPI_Datatype, MPI_Datatype *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_hindexed];
@@ -1365,7 +1363,7 @@ static int efg_MPI_Type_hindexed(int count, const int *array_of_blocklengths, co
     return rc;
 }
 
-static int efg_MPI_Type_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
+BK_ENTRY int efg_MPI_Type_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, int, MPI_Aint, MPI_Datatype, MPI_Datatype *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_hvector];
@@ -1390,7 +1388,7 @@ static int efg_MPI_Type_hvector(int count, int blocklength, MPI_Aint stride, MPI
     return rc;
 }
 
-static int efg_MPI_Type_indexed(int count, const int *array_of_blocklengths, const int *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype)
+BK_ENTRY int efg_MPI_Type_indexed(int count, const int *array_of_blocklengths, const int *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, const int *, const int *, MPI_Datatype, MPI_Datatype *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_indexed];
@@ -1415,7 +1413,7 @@ static int efg_MPI_Type_indexed(int count, const int *array_of_blocklengths, con
     return rc;
 }
 
-static int efg_MPI_Type_indexed_c(MPI_Count count, const MPI_Count *array_of_blocklengths, const MPI_Count *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype)
+BK_ENTRY int efg_MPI_Type_indexed_c(MPI_Count count, const MPI_Count *array_of_blocklengths, const MPI_Count *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(MPI_Count, const MPI_Count *, const MPI_Count *, MPI_Datatype, MPI_Datatype *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_indexed_c];
@@ -1440,7 +1438,7 @@ static int efg_MPI_Type_indexed_c(MPI_Count count, const MPI_Count *array_of_blo
     return rc;
 }
 
-static int efg_MPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
+BK_ENTRY int efg_MPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
 {
     typedef int (*const real_fn)(int, int, MPI_Datatype *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_match_size];
@@ -1463,7 +1461,7 @@ static int efg_MPI_Type_match_size(int typeclass, int size, MPI_Datatype *dataty
     return rc;
 }
 
-static int efg_MPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val)
+BK_ENTRY int efg_MPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val)
 {
     typedef int (*const real_fn)(MPI_Datatype, int, void *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_set_attr];
@@ -1481,7 +1479,7 @@ static int efg_MPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *a
     return rc;
 }
 
-static int efg_MPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
+BK_ENTRY int efg_MPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
 {
     typedef int (*const real_fn)(MPI_Datatype, const char *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_set_name];
@@ -1499,7 +1497,7 @@ static int efg_MPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
     return rc;
 }
 
-static int efg_MPI_Type_struct(int count, const int *array_of_blocklengths, const MPI_Aint *array_of_displacements, const MPI_Datatype *array_of_types, MPI_Datatype *newtype)
+BK_ENTRY int efg_MPI_Type_struct(int count, const int *array_of_blocklengths, const MPI_Aint *array_of_displacements, const MPI_Datatype *array_of_types, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, const int *, const MPI_Aint *, const MPI_Datatype *, MPI_Datatype *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_struct];
@@ -1524,7 +1522,7 @@ static int efg_MPI_Type_struct(int count, const int *array_of_blocklengths, cons
     return rc;
 }
 
-static int efg_MPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
+BK_ENTRY int efg_MPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, int, int, MPI_Datatype, MPI_Datatype *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_vector];
@@ -1549,7 +1547,7 @@ static int efg_MPI_Type_vector(int count, int blocklength, int stride, MPI_Datat
     return rc;
 }
 
-static int efg_MPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
+BK_ENTRY int efg_MPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(MPI_Count, MPI_Count, MPI_Count, MPI_Datatype, MPI_Datatype *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_vector_c];
@@ -1574,7 +1572,7 @@ static int efg_MPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Cou
     return rc;
 }
 
-static int efg_MPI_Op_create(void *user_fn, int commute, MPI_Op *op)
+BK_ENTRY int efg_MPI_Op_create(void *user_fn, int commute, MPI_Op *op)
 {
     typedef int (*const real_fn)(void *, int, MPI_Op *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Op_create];
@@ -1596,7 +1594,7 @@ static int efg_MPI_Op_create(void *user_fn, int commute, MPI_Op *op)
     return rc;
 }
 
-static int efg_MPI_Op_create_c(void *user_fn, int commute, MPI_Op *op)
+BK_ENTRY int efg_MPI_Op_create_c(void *user_fn, int commute, MPI_Op *op)
 {
     typedef int (*const real_fn)(void *, int, MPI_Op *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Op_create_c];
@@ -1618,7 +1616,7 @@ static int efg_MPI_Op_create_c(void *user_fn, int commute, MPI_Op *op)
     return rc;
 }
 
-static int efg_MPI_Op_free(MPI_Op *op)
+BK_ENTRY int efg_MPI_Op_free(MPI_Op *op)
 {
     typedef int (*const real_fn)(MPI_Op *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Op_free];
@@ -1639,7 +1637,7 @@ static int efg_MPI_Op_free(MPI_Op *op)
     return rc;
 }
 
-static int efg_MPI_Info_create(MPI_Info *info)
+BK_ENTRY int efg_MPI_Info_create(MPI_Info *info)
 {
     typedef int (*const real_fn)(MPI_Info *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Info_create];
@@ -1661,7 +1659,7 @@ static int efg_MPI_Info_create(MPI_Info *info)
     return rc;
 }
 
-static int efg_MPI_Info_create_env(int argc, void *argv, MPI_Info *info)
+BK_ENTRY int efg_MPI_Info_create_env(int argc, void *argv, MPI_Info *info)
 {
     typedef int (*const real_fn)(int, void *, MPI_Info *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Info_create_env];
@@ -1684,7 +1682,7 @@ static int efg_MPI_Info_create_env(int argc, void *argv, MPI_Info *info)
     return rc;
 }
 
-static int efg_MPI_Info_delete(MPI_Info info, const char *key)
+BK_ENTRY int efg_MPI_Info_delete(MPI_Info info, const char *key)
 {
     typedef int (*const real_fn)(MPI_Info, const char *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Info_delete];
@@ -1702,7 +1700,7 @@ static int efg_MPI_Info_delete(MPI_Info info, const char *key)
     return rc;
 }
 
-static int efg_MPI_Info_dup(MPI_Info info, MPI_Info *newinfo)
+BK_ENTRY int efg_MPI_Info_dup(MPI_Info info, MPI_Info *newinfo)
 {
     typedef int (*const real_fn)(MPI_Info, MPI_Info *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Info_dup];
@@ -1725,7 +1723,7 @@ static int efg_MPI_Info_dup(MPI_Info info, MPI_Info *newinfo)
     return rc;
 }
 
-static int efg_MPI_Info_free(MPI_Info *info)
+BK_ENTRY int efg_MPI_Info_free(MPI_Info *info)
 {
     typedef int (*const real_fn)(MPI_Info *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Info_free];
@@ -1746,7 +1744,7 @@ static int efg_MPI_Info_free(MPI_Info *info)
     return rc;
 }
 
-static int efg_MPI_Info_set(MPI_Info info, const char *key, const char *value)
+BK_ENTRY int efg_MPI_Info_set(MPI_Info info, const char *key, const char *value)
 {
     typedef int (*const real_fn)(MPI_Info, const char *, const char *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Info_set];
@@ -1765,7 +1763,7 @@ static int efg_MPI_Info_set(MPI_Info info, const char *key, const char *value)
     return rc;
 }
 
-static int efg_MPI_Add_error_class(int *errorclass)
+BK_ENTRY int efg_MPI_Add_error_class(int *errorclass)
 {
     typedef int (*const real_fn)(int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Add_error_class];
@@ -1786,7 +1784,7 @@ static int efg_MPI_Add_error_class(int *errorclass)
     return rc;
 }
 
-static int efg_MPI_Add_error_code(int errorclass, int *errorcode)
+BK_ENTRY int efg_MPI_Add_error_code(int errorclass, int *errorcode)
 {
     typedef int (*const real_fn)(int, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Add_error_code];
@@ -1808,7 +1806,7 @@ static int efg_MPI_Add_error_code(int errorclass, int *errorcode)
     return rc;
 }
 
-static int efg_MPI_Add_error_string(int errorcode, const char *string)
+BK_ENTRY int efg_MPI_Add_error_string(int errorcode, const char *string)
 {
     typedef int (*const real_fn)(int, const char *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Add_error_string];
@@ -1826,7 +1824,7 @@ static int efg_MPI_Add_error_string(int errorcode, const char *string)
     return rc;
 }
 
-static int efg_MPI_Errhandler_create(void *comm_errhandler_fn, MPI_Errhandler *errhandler)
+BK_ENTRY int efg_MPI_Errhandler_create(void *comm_errhandler_fn, MPI_Errhandler *errhandler)
 {
     typedef int (*const real_fn)(void *, MPI_Errhandler *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Errhandler_create];
@@ -1848,7 +1846,7 @@ static int efg_MPI_Errhandler_create(void *comm_errhandler_fn, MPI_Errhandler *e
     return rc;
 }
 
-static int efg_MPI_Errhandler_free(MPI_Errhandler *errhandler)
+BK_ENTRY int efg_MPI_Errhandler_free(MPI_Errhandler *errhandler)
 {
     typedef int (*const real_fn)(MPI_Errhandler *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Errhandler_free];
@@ -1869,7 +1867,7 @@ static int efg_MPI_Errhandler_free(MPI_Errhandler *errhandler)
     return rc;
 }
 
-static int efg_MPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler)
+BK_ENTRY int efg_MPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Errhandler *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Errhandler_get];
@@ -1892,7 +1890,7 @@ static int efg_MPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler)
     return rc;
 }
 
-static int efg_MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler)
+BK_ENTRY int efg_MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Errhandler);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Errhandler_set];
@@ -1910,7 +1908,7 @@ static int efg_MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler)
     return rc;
 }
 
-static int efg_MPI_Remove_error_class(int errorclass)
+BK_ENTRY int efg_MPI_Remove_error_class(int errorclass)
 {
     typedef int (*const real_fn)(int);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Remove_error_class];
@@ -1927,7 +1925,7 @@ static int efg_MPI_Remove_error_class(int errorclass)
     return rc;
 }
 
-static int efg_MPI_Remove_error_code(int errorcode)
+BK_ENTRY int efg_MPI_Remove_error_code(int errorcode)
 {
     typedef int (*const real_fn)(int);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Remove_error_code];
@@ -1944,7 +1942,7 @@ static int efg_MPI_Remove_error_code(int errorcode)
     return rc;
 }
 
-static int efg_MPI_Remove_error_string(int errorcode)
+BK_ENTRY int efg_MPI_Remove_error_string(int errorcode)
 {
     typedef int (*const real_fn)(int);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Remove_error_string];
@@ -1961,7 +1959,7 @@ static int efg_MPI_Remove_error_string(int errorcode)
     return rc;
 }
 
-static int efg_MPI_Session_create_errhandler(void *session_errhandler_fn, MPI_Errhandler *errhandler)
+BK_ENTRY int efg_MPI_Session_create_errhandler(void *session_errhandler_fn, MPI_Errhandler *errhandler)
 {
     typedef int (*const real_fn)(void *, MPI_Errhandler *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Session_create_errhandler];
@@ -1983,7 +1981,7 @@ static int efg_MPI_Session_create_errhandler(void *session_errhandler_fn, MPI_Er
     return rc;
 }
 
-static int efg_MPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler *errhandler)
+BK_ENTRY int efg_MPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler *errhandler)
 {
     typedef int (*const real_fn)(MPI_Session, MPI_Errhandler *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Session_get_errhandler];
@@ -2006,7 +2004,7 @@ static int efg_MPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler *e
     return rc;
 }
 
-static int efg_MPI_Session_get_info(MPI_Session session, MPI_Info *info_used)
+BK_ENTRY int efg_MPI_Session_get_info(MPI_Session session, MPI_Info *info_used)
 {
     typedef int (*const real_fn)(MPI_Session, MPI_Info *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Session_get_info];
@@ -2029,7 +2027,7 @@ static int efg_MPI_Session_get_info(MPI_Session session, MPI_Info *info_used)
     return rc;
 }
 
-static int efg_MPI_Session_get_pset_info(MPI_Session session, const char *pset_name, MPI_Info *info)
+BK_ENTRY int efg_MPI_Session_get_pset_info(MPI_Session session, const char *pset_name, MPI_Info *info)
 {
     typedef int (*const real_fn)(MPI_Session, const char *, MPI_Info *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Session_get_pset_info];
@@ -2053,7 +2051,7 @@ static int efg_MPI_Session_get_pset_info(MPI_Session session, const char *pset_n
     return rc;
 }
 
-static int efg_MPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler)
+BK_ENTRY int efg_MPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler)
 {
     typedef int (*const real_fn)(MPI_Session, MPI_Errhandler);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Session_set_errhandler];
@@ -2071,7 +2069,7 @@ static int efg_MPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler er
     return rc;
 }
 
-static int efg_MPI_File_create_errhandler(void *file_errhandler_fn, MPI_Errhandler *errhandler)
+BK_ENTRY int efg_MPI_File_create_errhandler(void *file_errhandler_fn, MPI_Errhandler *errhandler)
 {
     typedef int (*const real_fn)(void *, MPI_Errhandler *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_create_errhandler];
@@ -2093,7 +2091,7 @@ static int efg_MPI_File_create_errhandler(void *file_errhandler_fn, MPI_Errhandl
     return rc;
 }
 
-static int efg_MPI_Register_datarep(const char *datarep, void *read_conversion_fn, void *write_conversion_fn, void *dtype_file_extent_fn, void *extra_state)
+BK_ENTRY int efg_MPI_Register_datarep(const char *datarep, void *read_conversion_fn, void *write_conversion_fn, void *dtype_file_extent_fn, void *extra_state)
 {
     typedef int (*const real_fn)(const char *, void *, void *, void *, void *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Register_datarep];
@@ -2110,7 +2108,7 @@ static int efg_MPI_Register_datarep(const char *datarep, void *read_conversion_f
     return rc;
 }
 
-static int efg_MPI_Register_datarep_c(const char *datarep, void *read_conversion_fn, void *write_conversion_fn, void *dtype_file_extent_fn, void *extra_state)
+BK_ENTRY int efg_MPI_Register_datarep_c(const char *datarep, void *read_conversion_fn, void *write_conversion_fn, void *dtype_file_extent_fn, void *extra_state)
 {
     typedef int (*const real_fn)(const char *, void *, void *, void *, void *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Register_datarep_c];
@@ -2127,7 +2125,7 @@ static int efg_MPI_Register_datarep_c(const char *datarep, void *read_conversion
     return rc;
 }
 
-static int efg_MPI_Abi_get_fortran_info(MPI_Info *info)
+BK_ENTRY int efg_MPI_Abi_get_fortran_info(MPI_Info *info)
 {
     typedef int (*const real_fn)(MPI_Info *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Abi_get_fortran_info];
@@ -2149,7 +2147,7 @@ static int efg_MPI_Abi_get_fortran_info(MPI_Info *info)
     return rc;
 }
 
-static int efg_MPI_Abi_get_info(MPI_Info *info)
+BK_ENTRY int efg_MPI_Abi_get_info(MPI_Info *info)
 {
     typedef int (*const real_fn)(MPI_Info *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Abi_get_info];
@@ -2171,7 +2169,7 @@ static int efg_MPI_Abi_get_info(MPI_Info *info)
     return rc;
 }
 
-static int efg_MPIX_Delete_error_class(int errorclass)
+BK_ENTRY int efg_MPIX_Delete_error_class(int errorclass)
 {
     typedef int (*const real_fn)(int);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Delete_error_class];
@@ -2188,7 +2186,7 @@ static int efg_MPIX_Delete_error_class(int errorclass)
     return rc;
 }
 
-static int efg_MPIX_Delete_error_code(int errorcode)
+BK_ENTRY int efg_MPIX_Delete_error_code(int errorcode)
 {
     typedef int (*const real_fn)(int);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Delete_error_code];
@@ -2205,7 +2203,7 @@ static int efg_MPIX_Delete_error_code(int errorcode)
     return rc;
 }
 
-static int efg_MPIX_Delete_error_string(int errorcode)
+BK_ENTRY int efg_MPIX_Delete_error_string(int errorcode)
 {
     typedef int (*const real_fn)(int);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Delete_error_string];
@@ -2222,106 +2220,103 @@ static int efg_MPIX_Delete_error_string(int errorcode)
     return rc;
 }
 
-const bk_wrapper bk_wrappers_c_object[] = {
-    { EFG_SLOT_MPI_Get_hw_resource_info, false, (void (*)(void))efg_MPI_Get_hw_resource_info },
-    { EFG_SLOT_MPI_Win_create_errhandler, false, (void (*)(void))efg_MPI_Win_create_errhandler },
-    { EFG_SLOT_MPI_Win_create_keyval, false, (void (*)(void))efg_MPI_Win_create_keyval },
-    { EFG_SLOT_MPI_Win_free_keyval, false, (void (*)(void))efg_MPI_Win_free_keyval },
-    { EFG_SLOT_MPI_Attr_delete, false, (void (*)(void))efg_MPI_Attr_delete },
-    { EFG_SLOT_MPI_Attr_put, false, (void (*)(void))efg_MPI_Attr_put },
-    { EFG_SLOT_MPI_Comm_create_errhandler, false, (void (*)(void))efg_MPI_Comm_create_errhandler },
-    { EFG_SLOT_MPI_Comm_create_keyval, false, (void (*)(void))efg_MPI_Comm_create_keyval },
-    { EFG_SLOT_MPI_Comm_delete_attr, false, (void (*)(void))efg_MPI_Comm_delete_attr },
-    { EFG_SLOT_MPI_Comm_free_keyval, false, (void (*)(void))efg_MPI_Comm_free_keyval },
-    { EFG_SLOT_MPI_Comm_get_errhandler, false, (void (*)(void))efg_MPI_Comm_get_errhandler },
-    { EFG_SLOT_MPI_Comm_get_info, false, (void (*)(void))efg_MPI_Comm_get_info },
-    { EFG_SLOT_MPI_Comm_group, false, (void (*)(void))efg_MPI_Comm_group },
-    { EFG_SLOT_MPI_Comm_remote_group, false, (void (*)(void))efg_MPI_Comm_remote_group },
-    { EFG_SLOT_MPI_Comm_set_attr, false, (void (*)(void))efg_MPI_Comm_set_attr },
-    { EFG_SLOT_MPI_Comm_set_errhandler, false, (void (*)(void))efg_MPI_Comm_set_errhandler },
-    { EFG_SLOT_MPI_Comm_set_name, false, (void (*)(void))efg_MPI_Comm_set_name },
-    { EFG_SLOT_MPI_Keyval_create, false, (void (*)(void))efg_MPI_Keyval_create },
-    { EFG_SLOT_MPI_Keyval_free, false, (void (*)(void))efg_MPI_Keyval_free },
-    { EFG_SLOT_MPI_Group_difference, false, (void (*)(void))efg_MPI_Group_difference },
-    { EFG_SLOT_MPI_Group_excl, false, (void (*)(void))efg_MPI_Group_excl },
-    { EFG_SLOT_MPI_Group_free, false, (void (*)(void))efg_MPI_Group_free },
-    { EFG_SLOT_MPI_Group_from_session_pset, false, (void (*)(void))efg_MPI_Group_from_session_pset },
-    { EFG_SLOT_MPI_Group_incl, false, (void (*)(void))efg_MPI_Group_incl },
-    { EFG_SLOT_MPI_Group_intersection, false, (void (*)(void))efg_MPI_Group_intersection },
-    { EFG_SLOT_MPI_Group_range_excl, false, (void (*)(void))efg_MPI_Group_range_excl },
-    { EFG_SLOT_MPI_Group_range_incl, false, (void (*)(void))efg_MPI_Group_range_incl },
-    { EFG_SLOT_MPI_Group_union, false, (void (*)(void))efg_MPI_Group_union },
-    { EFG_SLOT_MPI_Type_commit, false, (void (*)(void))efg_MPI_Type_commit },
-    { EFG_SLOT_MPI_Type_contiguous, false, (void (*)(void))efg_MPI_Type_contiguous },
-    { EFG_SLOT_MPI_Type_contiguous_c, false, (void (*)(void))efg_MPI_Type_contiguous_c },
-    { EFG_SLOT_MPI_Type_create_darray, false, (void (*)(void))efg_MPI_Type_create_darray },
-    { EFG_SLOT_MPI_Type_create_darray_c, false, (void (*)(void))efg_MPI_Type_create_darray_c },
-    { EFG_SLOT_MPI_Type_create_f90_complex, false, (void (*)(void))efg_MPI_Type_create_f90_complex },
-    { EFG_SLOT_MPI_Type_create_f90_integer, false, (void (*)(void))efg_MPI_Type_create_f90_integer },
-    { EFG_SLOT_MPI_Type_create_f90_real, false, (void (*)(void))efg_MPI_Type_create_f90_real },
-    { EFG_SLOT_MPI_Type_create_hindexed, false, (void (*)(void))efg_MPI_Type_create_hindexed },
-    { EFG_SLOT_MPI_Type_create_hindexed_c, false, (void (*)(void))efg_MPI_Type_create_hindexed_c },
-    { EFG_SLOT_MPI_Type_create_hindexed_block, false, (void (*)(void))efg_MPI_Type_create_hindexed_block },
-    { EFG_SLOT_MPI_Type_create_hindexed_block_c, false, (void (*)(void))efg_MPI_Type_create_hindexed_block_c },
-    { EFG_SLOT_MPI_Type_create_hvector, false, (void (*)(void))efg_MPI_Type_create_hvector },
-    { EFG_SLOT_MPI_Type_create_hvector_c, false, (void (*)(void))efg_MPI_Type_create_hvector_c },
-    { EFG_SLOT_MPI_Type_create_indexed_block, false, (void (*)(void))efg_MPI_Type_create_indexed_block },
-    { EFG_SLOT_MPI_Type_create_indexed_block_c, false, (void (*)(void))efg_MPI_Type_create_indexed_block_c },
-    { EFG_SLOT_MPI_Type_create_keyval, false, (void (*)(void))efg_MPI_Type_create_keyval },
-    { EFG_SLOT_MPI_Type_create_resized, false, (void (*)(void))efg_MPI_Type_create_resized },
-    { EFG_SLOT_MPI_Type_create_resized_c, false, (void (*)(void))efg_MPI_Type_create_resized_c },
-    { EFG_SLOT_MPI_Type_create_struct, false, (void (*)(void))efg_MPI_Type_create_struct },
-    { EFG_SLOT_MPI_Type_create_struct_c, false, (void (*)(void))efg_MPI_Type_create_struct_c },
-    { EFG_SLOT_MPI_Type_create_subarray, false, (void (*)(void))efg_MPI_Type_create_subarray },
-    { EFG_SLOT_MPI_Type_create_subarray_c, false, (void (*)(void))efg_MPI_Type_create_subarray_c },
-    { EFG_SLOT_MPI_Type_delete_attr, false, (void (*)(void))efg_MPI_Type_delete_attr },
-    { EFG_SLOT_MPI_Type_dup, false, (void (*)(void))efg_MPI_Type_dup },
-    { EFG_SLOT_MPI_Type_free, false, (void (*)(void))efg_MPI_Type_free },
-    { EFG_SLOT_MPI_Type_free_keyval, false, (void (*)(void))efg_MPI_Type_free_keyval },
-    { EFG_SLOT_MPI_Type_get_contents, false, (void (*)(void))efg_MPI_Type_get_contents },
-    { EFG_SLOT_MPI_Type_get_contents_c, false, (void (*)(void))efg_MPI_Type_get_contents_c },
-    { EFG_SLOT_MPI_Type_get_value_index, false, (void (*)(void))efg_MPI_Type_get_value_index },
-    { EFG_SLOT_MPI_Type_hindexed, false, (void (*)(void))efg_MPI_Type_hindexed },
-    { EFG_SLOT_MPI_Type_hvector, false, (void (*)(void))efg_MPI_Type_hvector },
-    { EFG_SLOT_MPI_Type_indexed, false, (void (*)(void))efg_MPI_Type_indexed },
-    { EFG_SLOT_MPI_Type_indexed_c, false, (void (*)(void))efg_MPI_Type_indexed_c },
-    { EFG_SLOT_MPI_Type_match_size, false, (void (*)(void))efg_MPI_Type_match_size },
-    { EFG_SLOT_MPI_Type_set_attr, false, (void (*)(void))efg_MPI_Type_set_attr },
-    { EFG_SLOT_MPI_Type_set_name, false, (void (*)(void))efg_MPI_Type_set_name },
-    { EFG_SLOT_MPI_Type_struct, false, (void (*)(void))efg_MPI_Type_struct },
-    { EFG_SLOT_MPI_Type_vector, false, (void (*)(void))efg_MPI_Type_vector },
-    { EFG_SLOT_MPI_Type_vector_c, false, (void (*)(void))efg_MPI_Type_vector_c },
-    { EFG_SLOT_MPI_Op_create, false, (void (*)(void))efg_MPI_Op_create },
-    { EFG_SLOT_MPI_Op_create_c, false, (void (*)(void))efg_MPI_Op_create_c },
-    { EFG_SLOT_MPI_Op_free, false, (void (*)(void))efg_MPI_Op_free },
-    { EFG_SLOT_MPI_Info_create, false, (void (*)(void))efg_MPI_Info_create },
-    { EFG_SLOT_MPI_Info_create_env, false, (void (*)(void))efg_MPI_Info_create_env },
-    { EFG_SLOT_MPI_Info_delete, false, (void (*)(void))efg_MPI_Info_delete },
-    { EFG_SLOT_MPI_Info_dup, false, (void (*)(void))efg_MPI_Info_dup },
-    { EFG_SLOT_MPI_Info_free, false, (void (*)(void))efg_MPI_Info_free },
-    { EFG_SLOT_MPI_Info_set, false, (void (*)(void))efg_MPI_Info_set },
-    { EFG_SLOT_MPI_Add_error_class, false, (void (*)(void))efg_MPI_Add_error_class },
-    { EFG_SLOT_MPI_Add_error_code, false, (void (*)(void))efg_MPI_Add_error_code },
-    { EFG_SLOT_MPI_Add_error_string, false, (void (*)(void))efg_MPI_Add_error_string },
-    { EFG_SLOT_MPI_Errhandler_create, false, (void (*)(void))efg_MPI_Errhandler_create },
-    { EFG_SLOT_MPI_Errhandler_free, false, (void (*)(void))efg_MPI_Errhandler_free },
-    { EFG_SLOT_MPI_Errhandler_get, false, (void (*)(void))efg_MPI_Errhandler_get },
-    { EFG_SLOT_MPI_Errhandler_set, false, (void (*)(void))efg_MPI_Errhandler_set },
-    { EFG_SLOT_MPI_Remove_error_class, false, (void (*)(void))efg_MPI_Remove_error_class },
-    { EFG_SLOT_MPI_Remove_error_code, false, (void (*)(void))efg_MPI_Remove_error_code },
-    { EFG_SLOT_MPI_Remove_error_string, false, (void (*)(void))efg_MPI_Remove_error_string },
-    { EFG_SLOT_MPI_Session_create_errhandler, false, (void (*)(void))efg_MPI_Session_create_errhandler },
-    { EFG_SLOT_MPI_Session_get_errhandler, false, (void (*)(void))efg_MPI_Session_get_errhandler },
-    { EFG_SLOT_MPI_Session_get_info, false, (void (*)(void))efg_MPI_Session_get_info },
-    { EFG_SLOT_MPI_Session_get_pset_info, false, (void (*)(void))efg_MPI_Session_get_pset_info },
-    { EFG_SLOT_MPI_Session_set_errhandler, false, (void (*)(void))efg_MPI_Session_set_errhandler },
-    { EFG_SLOT_MPI_File_create_errhandler, false, (void (*)(void))efg_MPI_File_create_errhandler },
-    { EFG_SLOT_MPI_Register_datarep, false, (void (*)(void))efg_MPI_Register_datarep },
-    { EFG_SLOT_MPI_Register_datarep_c, false, (void (*)(void))efg_MPI_Register_datarep_c },
-    { EFG_SLOT_MPI_Abi_get_fortran_info, false, (void (*)(void))efg_MPI_Abi_get_fortran_info },
-    { EFG_SLOT_MPI_Abi_get_info, false, (void (*)(void))efg_MPI_Abi_get_info },
-    { EFG_SLOT_MPIX_Delete_error_class, false, (void (*)(void))efg_MPIX_Delete_error_class },
-    { EFG_SLOT_MPIX_Delete_error_code, false, (void (*)(void))efg_MPIX_Delete_error_code },
-    { EFG_SLOT_MPIX_Delete_error_string, false, (void (*)(void))efg_MPIX_Delete_error_string },
-    { 0, false, NULL },
-};
+BK_WRAPPER(23, 0, efg_MPI_Get_hw_resource_info)
+BK_WRAPPER(866, 0, efg_MPI_Win_create_errhandler)
+BK_WRAPPER(869, 0, efg_MPI_Win_create_keyval)
+BK_WRAPPER(897, 0, efg_MPI_Win_free_keyval)
+BK_WRAPPER(960, 0, efg_MPI_Attr_delete)
+BK_WRAPPER(964, 0, efg_MPI_Attr_put)
+BK_WRAPPER(991, 0, efg_MPI_Comm_create_errhandler)
+BK_WRAPPER(1000, 0, efg_MPI_Comm_create_keyval)
+BK_WRAPPER(1003, 0, efg_MPI_Comm_delete_attr)
+BK_WRAPPER(1026, 0, efg_MPI_Comm_free_keyval)
+BK_WRAPPER(1032, 0, efg_MPI_Comm_get_errhandler)
+BK_WRAPPER(1035, 0, efg_MPI_Comm_get_info)
+BK_WRAPPER(1044, 0, efg_MPI_Comm_group)
+BK_WRAPPER(1062, 0, efg_MPI_Comm_remote_group)
+BK_WRAPPER(1068, 0, efg_MPI_Comm_set_attr)
+BK_WRAPPER(1071, 0, efg_MPI_Comm_set_errhandler)
+BK_WRAPPER(1077, 0, efg_MPI_Comm_set_name)
+BK_WRAPPER(1107, 0, efg_MPI_Keyval_create)
+BK_WRAPPER(1109, 0, efg_MPI_Keyval_free)
+BK_WRAPPER(1186, 0, efg_MPI_Group_difference)
+BK_WRAPPER(1189, 0, efg_MPI_Group_excl)
+BK_WRAPPER(1192, 0, efg_MPI_Group_free)
+BK_WRAPPER(1195, 0, efg_MPI_Group_from_session_pset)
+BK_WRAPPER(1198, 0, efg_MPI_Group_incl)
+BK_WRAPPER(1201, 0, efg_MPI_Group_intersection)
+BK_WRAPPER(1204, 0, efg_MPI_Group_range_excl)
+BK_WRAPPER(1207, 0, efg_MPI_Group_range_incl)
+BK_WRAPPER(1219, 0, efg_MPI_Group_union)
+BK_WRAPPER(1246, 0, efg_MPI_Type_commit)
+BK_WRAPPER(1249, 0, efg_MPI_Type_contiguous)
+BK_WRAPPER(1250, 0, efg_MPI_Type_contiguous_c)
+BK_WRAPPER(1254, 0, efg_MPI_Type_create_darray)
+BK_WRAPPER(1255, 0, efg_MPI_Type_create_darray_c)
+BK_WRAPPER(1259, 0, efg_MPI_Type_create_f90_complex)
+BK_WRAPPER(1262, 0, efg_MPI_Type_create_f90_integer)
+BK_WRAPPER(1265, 0, efg_MPI_Type_create_f90_real)
+BK_WRAPPER(1268, 0, efg_MPI_Type_create_hindexed)
+BK_WRAPPER(1269, 0, efg_MPI_Type_create_hindexed_c)
+BK_WRAPPER(1273, 0, efg_MPI_Type_create_hindexed_block)
+BK_WRAPPER(1274, 0, efg_MPI_Type_create_hindexed_block_c)
+BK_WRAPPER(1278, 0, efg_MPI_Type_create_hvector)
+BK_WRAPPER(1279, 0, efg_MPI_Type_create_hvector_c)
+BK_WRAPPER(1283, 0, efg_MPI_Type_create_indexed_block)
+BK_WRAPPER(1284, 0, efg_MPI_Type_create_indexed_block_c)
+BK_WRAPPER(1288, 0, efg_MPI_Type_create_keyval)
+BK_WRAPPER(1291, 0, efg_MPI_Type_create_resized)
+BK_WRAPPER(1292, 0, efg_MPI_Type_create_resized_c)
+BK_WRAPPER(1296, 0, efg_MPI_Type_create_struct)
+BK_WRAPPER(1297, 0, efg_MPI_Type_create_struct_c)
+BK_WRAPPER(1301, 0, efg_MPI_Type_create_subarray)
+BK_WRAPPER(1302, 0, efg_MPI_Type_create_subarray_c)
+BK_WRAPPER(1306, 0, efg_MPI_Type_delete_attr)
+BK_WRAPPER(1309, 0, efg_MPI_Type_dup)
+BK_WRAPPER(1314, 0, efg_MPI_Type_free)
+BK_WRAPPER(1317, 0, efg_MPI_Type_free_keyval)
+BK_WRAPPER(1323, 0, efg_MPI_Type_get_contents)
+BK_WRAPPER(1324, 0, efg_MPI_Type_get_contents_c)
+BK_WRAPPER(1352, 0, efg_MPI_Type_get_value_index)
+BK_WRAPPER(1355, 0, efg_MPI_Type_hindexed)
+BK_WRAPPER(1357, 0, efg_MPI_Type_hvector)
+BK_WRAPPER(1359, 0, efg_MPI_Type_indexed)
+BK_WRAPPER(1360, 0, efg_MPI_Type_indexed_c)
+BK_WRAPPER(1366, 0, efg_MPI_Type_match_size)
+BK_WRAPPER(1369, 0, efg_MPI_Type_set_attr)
+BK_WRAPPER(1372, 0, efg_MPI_Type_set_name)
+BK_WRAPPER(1383, 0, efg_MPI_Type_struct)
+BK_WRAPPER(1387, 0, efg_MPI_Type_vector)
+BK_WRAPPER(1388, 0, efg_MPI_Type_vector_c)
+BK_WRAPPER(1409, 0, efg_MPI_Op_create)
+BK_WRAPPER(1410, 0, efg_MPI_Op_create_c)
+BK_WRAPPER(1414, 0, efg_MPI_Op_free)
+BK_WRAPPER(1424, 0, efg_MPI_Info_create)
+BK_WRAPPER(1427, 0, efg_MPI_Info_create_env)
+BK_WRAPPER(1430, 0, efg_MPI_Info_delete)
+BK_WRAPPER(1433, 0, efg_MPI_Info_dup)
+BK_WRAPPER(1436, 0, efg_MPI_Info_free)
+BK_WRAPPER(1454, 0, efg_MPI_Info_set)
+BK_WRAPPER(1457, 0, efg_MPI_Add_error_class)
+BK_WRAPPER(1460, 0, efg_MPI_Add_error_code)
+BK_WRAPPER(1463, 0, efg_MPI_Add_error_string)
+BK_WRAPPER(1466, 0, efg_MPI_Errhandler_create)
+BK_WRAPPER(1468, 0, efg_MPI_Errhandler_free)
+BK_WRAPPER(1471, 0, efg_MPI_Errhandler_get)
+BK_WRAPPER(1473, 0, efg_MPI_Errhandler_set)
+BK_WRAPPER(1481, 0, efg_MPI_Remove_error_class)
+BK_WRAPPER(1484, 0, efg_MPI_Remove_error_code)
+BK_WRAPPER(1487, 0, efg_MPI_Remove_error_string)
+BK_WRAPPER(1500, 0, efg_MPI_Session_create_errhandler)
+BK_WRAPPER(1514, 0, efg_MPI_Session_get_errhandler)
+BK_WRAPPER(1517, 0, efg_MPI_Session_get_info)
+BK_WRAPPER(1526, 0, efg_MPI_Session_get_pset_info)
+BK_WRAPPER(1535, 0, efg_MPI_Session_set_errhandler)
+BK_WRAPPER(1544, 0, efg_MPI_File_create_errhandler)
+BK_WRAPPER(1835, 0, efg_MPI_Register_datarep)
+BK_WRAPPER(1836, 0, efg_MPI_Register_datarep_c)
+BK_WRAPPER(1840, 0, efg_MPI_Abi_get_fortran_info)
+BK_WRAPPER(1843, 0, efg_MPI_Abi_get_info)
+BK_WRAPPER(1895, 0, efg_MPIX_Delete_error_class)
+BK_WRAPPER(1896, 0, efg_MPIX_Delete_error_code)
+BK_WRAPPER(1897, 0, efg_MPIX_Delete_error_string)

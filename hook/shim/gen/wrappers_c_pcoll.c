@@ -2,9 +2,7 @@
 #pragma GCC optimize("Os")   /* called rarely: small and soon compiled */
 #include "../back_run.h"
 
-extern const bk_wrapper bk_wrappers_c_pcoll[];
-
-static int efg_MPI_Allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPI_Allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Allgather_init];
@@ -35,7 +33,7 @@ static int efg_MPI_Allgather_init(const void *sendbuf, int sendcount, MPI_Dataty
     return rc;
 }
 
-static int efg_MPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Allgather_init_c];
@@ -66,7 +64,7 @@ static int efg_MPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MP
     return rc;
 }
 
-static int efg_MPI_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPI_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Allgatherv_init];
@@ -98,7 +96,7 @@ static int efg_MPI_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datat
     return rc;
 }
 
-static int efg_MPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Allgatherv_init_c];
@@ -130,7 +128,7 @@ static int efg_MPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, M
     return rc;
 }
 
-static int efg_MPI_Allreduce_init(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPI_Allreduce_init(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Allreduce_init];
@@ -160,7 +158,7 @@ static int efg_MPI_Allreduce_init(const void *sendbuf, const void *recvbuf, int 
     return rc;
 }
 
-static int efg_MPI_Allreduce_init_c(const void *sendbuf, const void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPI_Allreduce_init_c(const void *sendbuf, const void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Allreduce_init_c];
@@ -190,7 +188,7 @@ static int efg_MPI_Allreduce_init_c(const void *sendbuf, const void *recvbuf, MP
     return rc;
 }
 
-static int efg_MPI_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPI_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Alltoall_init];
@@ -221,7 +219,7 @@ static int efg_MPI_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datatyp
     return rc;
 }
 
-static int efg_MPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Alltoall_init_c];
@@ -252,7 +250,7 @@ static int efg_MPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI
     return rc;
 }
 
-static int efg_MPI_Alltoallv_init(const void *sendbuf, const int *sendcounts, const int *sdispls, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *rdispls, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPI_Alltoallv_init(const void *sendbuf, const int *sendcounts, const int *sdispls, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *rdispls, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Alltoallv_init];
@@ -285,7 +283,7 @@ static int efg_MPI_Alltoallv_init(const void *sendbuf, const int *sendcounts, co
     return rc;
 }
 
-static int efg_MPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls, MPI_Datatype sendtype, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls, MPI_Datatype sendtype, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Alltoallv_init_c];
@@ -318,7 +316,7 @@ static int efg_MPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count *sendco
     return rc;
 }
 
-static int efg_MPI_Alltoallw_init(const void *sendbuf, const int *sendcounts, const int *sdispls, const MPI_Datatype *sendtypes, const void *recvbuf, const int *recvcounts, const int *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPI_Alltoallw_init(const void *sendbuf, const int *sendcounts, const int *sdispls, const MPI_Datatype *sendtypes, const void *recvbuf, const int *recvcounts, const int *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, const MPI_Datatype *, const void *, const int *, const int *, const MPI_Datatype *, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Alltoallw_init];
@@ -351,7 +349,7 @@ static int efg_MPI_Alltoallw_init(const void *sendbuf, const int *sendcounts, co
     return rc;
 }
 
-static int efg_MPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls, const MPI_Datatype *sendtypes, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls, const MPI_Datatype *sendtypes, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Alltoallw_init_c];
@@ -384,7 +382,7 @@ static int efg_MPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count *sendco
     return rc;
 }
 
-static int efg_MPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Barrier_init];
@@ -409,7 +407,7 @@ static int efg_MPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *reque
     return rc;
 }
 
-static int efg_MPI_Bcast_init(const void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPI_Bcast_init(const void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Bcast_init];
@@ -439,7 +437,7 @@ static int efg_MPI_Bcast_init(const void *buffer, int count, MPI_Datatype dataty
     return rc;
 }
 
-static int efg_MPI_Bcast_init_c(const void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPI_Bcast_init_c(const void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Bcast_init_c];
@@ -469,7 +467,7 @@ static int efg_MPI_Bcast_init_c(const void *buffer, MPI_Count count, MPI_Datatyp
     return rc;
 }
 
-static int efg_MPI_Exscan_init(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPI_Exscan_init(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Exscan_init];
@@ -499,7 +497,7 @@ static int efg_MPI_Exscan_init(const void *sendbuf, const void *recvbuf, int cou
     return rc;
 }
 
-static int efg_MPI_Exscan_init_c(const void *sendbuf, const void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPI_Exscan_init_c(const void *sendbuf, const void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Exscan_init_c];
@@ -529,7 +527,7 @@ static int efg_MPI_Exscan_init_c(const void *sendbuf, const void *recvbuf, MPI_C
     return rc;
 }
 
-static int efg_MPI_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPI_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Gather_init];
@@ -563,7 +561,7 @@ static int efg_MPI_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype 
     return rc;
 }
 
-static int efg_MPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Gather_init_c];
@@ -597,7 +595,7 @@ static int efg_MPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_D
     return rc;
 }
 
-static int efg_MPI_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *displs, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPI_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *displs, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Gatherv_init];
@@ -632,7 +630,7 @@ static int efg_MPI_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype
     return rc;
 }
 
-static int efg_MPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Gatherv_init_c];
@@ -667,7 +665,7 @@ static int efg_MPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_
     return rc;
 }
 
-static int efg_MPI_Neighbor_allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPI_Neighbor_allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Neighbor_allgather_init];
@@ -698,7 +696,7 @@ static int efg_MPI_Neighbor_allgather_init(const void *sendbuf, int sendcount, M
     return rc;
 }
 
-static int efg_MPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Neighbor_allgather_init_c];
@@ -729,7 +727,7 @@ static int efg_MPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count send
     return rc;
 }
 
-static int efg_MPI_Neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPI_Neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Neighbor_allgatherv_init];
@@ -761,7 +759,7 @@ static int efg_MPI_Neighbor_allgatherv_init(const void *sendbuf, int sendcount, 
     return rc;
 }
 
-static int efg_MPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Neighbor_allgatherv_init_c];
@@ -793,7 +791,7 @@ static int efg_MPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sen
     return rc;
 }
 
-static int efg_MPI_Neighbor_alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPI_Neighbor_alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Neighbor_alltoall_init];
@@ -824,7 +822,7 @@ static int efg_MPI_Neighbor_alltoall_init(const void *sendbuf, int sendcount, MP
     return rc;
 }
 
-static int efg_MPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Neighbor_alltoall_init_c];
@@ -855,7 +853,7 @@ static int efg_MPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendc
     return rc;
 }
 
-static int efg_MPI_Neighbor_alltoallv_init(const void *sendbuf, const int *sendcounts, const int *sdispls, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *rdispls, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPI_Neighbor_alltoallv_init(const void *sendbuf, const int *sendcounts, const int *sdispls, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *rdispls, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Neighbor_alltoallv_init];
@@ -888,7 +886,7 @@ static int efg_MPI_Neighbor_alltoallv_init(const void *sendbuf, const int *sendc
     return rc;
 }
 
-static int efg_MPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls, MPI_Datatype sendtype, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls, MPI_Datatype sendtype, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Neighbor_alltoallv_init_c];
@@ -921,7 +919,7 @@ static int efg_MPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Coun
     return rc;
 }
 
-static int efg_MPI_Neighbor_alltoallw_init(const void *sendbuf, const int *sendcounts, const MPI_Aint *sdispls, const MPI_Datatype *sendtypes, const void *recvbuf, const int *recvcounts, const MPI_Aint *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPI_Neighbor_alltoallw_init(const void *sendbuf, const int *sendcounts, const MPI_Aint *sdispls, const MPI_Datatype *sendtypes, const void *recvbuf, const int *recvcounts, const MPI_Aint *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const int *, const MPI_Aint *, const MPI_Datatype *, const void *, const int *, const MPI_Aint *, const MPI_Datatype *, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Neighbor_alltoallw_init];
@@ -954,7 +952,7 @@ static int efg_MPI_Neighbor_alltoallw_init(const void *sendbuf, const int *sendc
     return rc;
 }
 
-static int efg_MPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls, const MPI_Datatype *sendtypes, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls, const MPI_Datatype *sendtypes, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Neighbor_alltoallw_init_c];
@@ -987,7 +985,7 @@ static int efg_MPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Coun
     return rc;
 }
 
-static int efg_MPI_Reduce_init(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPI_Reduce_init(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, int, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Reduce_init];
@@ -1019,7 +1017,7 @@ static int efg_MPI_Reduce_init(const void *sendbuf, const void *recvbuf, int cou
     return rc;
 }
 
-static int efg_MPI_Reduce_init_c(const void *sendbuf, const void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPI_Reduce_init_c(const void *sendbuf, const void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, int, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Reduce_init_c];
@@ -1051,7 +1049,7 @@ static int efg_MPI_Reduce_init_c(const void *sendbuf, const void *recvbuf, MPI_C
     return rc;
 }
 
-static int efg_MPI_Reduce_scatter_block_init(const void *sendbuf, const void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPI_Reduce_scatter_block_init(const void *sendbuf, const void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Reduce_scatter_block_init];
@@ -1081,7 +1079,7 @@ static int efg_MPI_Reduce_scatter_block_init(const void *sendbuf, const void *re
     return rc;
 }
 
-static int efg_MPI_Reduce_scatter_block_init_c(const void *sendbuf, const void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPI_Reduce_scatter_block_init_c(const void *sendbuf, const void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Reduce_scatter_block_init_c];
@@ -1111,7 +1109,7 @@ static int efg_MPI_Reduce_scatter_block_init_c(const void *sendbuf, const void *
     return rc;
 }
 
-static int efg_MPI_Reduce_scatter_init(const void *sendbuf, const void *recvbuf, const int *recvcounts, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPI_Reduce_scatter_init(const void *sendbuf, const void *recvbuf, const int *recvcounts, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, const int *, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Reduce_scatter_init];
@@ -1141,7 +1139,7 @@ static int efg_MPI_Reduce_scatter_init(const void *sendbuf, const void *recvbuf,
     return rc;
 }
 
-static int efg_MPI_Reduce_scatter_init_c(const void *sendbuf, const void *recvbuf, const MPI_Count *recvcounts, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPI_Reduce_scatter_init_c(const void *sendbuf, const void *recvbuf, const MPI_Count *recvcounts, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, const MPI_Count *, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Reduce_scatter_init_c];
@@ -1171,7 +1169,7 @@ static int efg_MPI_Reduce_scatter_init_c(const void *sendbuf, const void *recvbu
     return rc;
 }
 
-static int efg_MPI_Scan_init(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPI_Scan_init(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Scan_init];
@@ -1201,7 +1199,7 @@ static int efg_MPI_Scan_init(const void *sendbuf, const void *recvbuf, int count
     return rc;
 }
 
-static int efg_MPI_Scan_init_c(const void *sendbuf, const void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPI_Scan_init_c(const void *sendbuf, const void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Scan_init_c];
@@ -1231,7 +1229,7 @@ static int efg_MPI_Scan_init_c(const void *sendbuf, const void *recvbuf, MPI_Cou
     return rc;
 }
 
-static int efg_MPI_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPI_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Scatter_init];
@@ -1265,7 +1263,7 @@ static int efg_MPI_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype
     return rc;
 }
 
-static int efg_MPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Scatter_init_c];
@@ -1299,7 +1297,7 @@ static int efg_MPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_
     return rc;
 }
 
-static int efg_MPI_Scatterv_init(const void *sendbuf, const int *sendcounts, const int *displs, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPI_Scatterv_init(const void *sendbuf, const int *sendcounts, const int *displs, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Scatterv_init];
@@ -1334,7 +1332,7 @@ static int efg_MPI_Scatterv_init(const void *sendbuf, const int *sendcounts, con
     return rc;
 }
 
-static int efg_MPI_Scatterv_init_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *displs, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPI_Scatterv_init_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *displs, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Scatterv_init_c];
@@ -1369,7 +1367,7 @@ static int efg_MPI_Scatterv_init_c(const void *sendbuf, const MPI_Count *sendcou
     return rc;
 }
 
-static int efg_MPIX_Allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPIX_Allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Allgather_init];
@@ -1400,7 +1398,7 @@ static int efg_MPIX_Allgather_init(const void *sendbuf, int sendcount, MPI_Datat
     return rc;
 }
 
-static int efg_MPIX_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPIX_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Allgatherv_init];
@@ -1432,7 +1430,7 @@ static int efg_MPIX_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Data
     return rc;
 }
 
-static int efg_MPIX_Allreduce_init(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPIX_Allreduce_init(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Allreduce_init];
@@ -1462,7 +1460,7 @@ static int efg_MPIX_Allreduce_init(const void *sendbuf, const void *recvbuf, int
     return rc;
 }
 
-static int efg_MPIX_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPIX_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Alltoall_init];
@@ -1493,7 +1491,7 @@ static int efg_MPIX_Alltoall_init(const void *sendbuf, int sendcount, MPI_Dataty
     return rc;
 }
 
-static int efg_MPIX_Alltoallv_init(const void *sendbuf, const int *sendcounts, const int *sdispls, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *rdispls, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPIX_Alltoallv_init(const void *sendbuf, const int *sendcounts, const int *sdispls, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *rdispls, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Alltoallv_init];
@@ -1526,7 +1524,7 @@ static int efg_MPIX_Alltoallv_init(const void *sendbuf, const int *sendcounts, c
     return rc;
 }
 
-static int efg_MPIX_Alltoallw_init(const void *sendbuf, const int *sendcounts, const int *sdispls, const MPI_Datatype *sendtypes, const void *recvbuf, const int *recvcounts, const int *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPIX_Alltoallw_init(const void *sendbuf, const int *sendcounts, const int *sdispls, const MPI_Datatype *sendtypes, const void *recvbuf, const int *recvcounts, const int *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, const MPI_Datatype *, const void *, const int *, const int *, const MPI_Datatype *, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Alltoallw_init];
@@ -1559,7 +1557,7 @@ static int efg_MPIX_Alltoallw_init(const void *sendbuf, const int *sendcounts, c
     return rc;
 }
 
-static int efg_MPIX_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPIX_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Barrier_init];
@@ -1584,7 +1582,7 @@ static int efg_MPIX_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *requ
     return rc;
 }
 
-static int efg_MPIX_Bcast_init(const void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPIX_Bcast_init(const void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Bcast_init];
@@ -1614,7 +1612,7 @@ static int efg_MPIX_Bcast_init(const void *buffer, int count, MPI_Datatype datat
     return rc;
 }
 
-static int efg_MPIX_Exscan_init(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPIX_Exscan_init(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Exscan_init];
@@ -1644,7 +1642,7 @@ static int efg_MPIX_Exscan_init(const void *sendbuf, const void *recvbuf, int co
     return rc;
 }
 
-static int efg_MPIX_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPIX_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Gather_init];
@@ -1678,7 +1676,7 @@ static int efg_MPIX_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype
     return rc;
 }
 
-static int efg_MPIX_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *displs, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPIX_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *displs, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Gatherv_init];
@@ -1713,7 +1711,7 @@ static int efg_MPIX_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatyp
     return rc;
 }
 
-static int efg_MPIX_Neighbor_allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPIX_Neighbor_allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Neighbor_allgather_init];
@@ -1744,7 +1742,7 @@ static int efg_MPIX_Neighbor_allgather_init(const void *sendbuf, int sendcount, 
     return rc;
 }
 
-static int efg_MPIX_Neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPIX_Neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Neighbor_allgatherv_init];
@@ -1776,7 +1774,7 @@ static int efg_MPIX_Neighbor_allgatherv_init(const void *sendbuf, int sendcount,
     return rc;
 }
 
-static int efg_MPIX_Neighbor_alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPIX_Neighbor_alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Neighbor_alltoall_init];
@@ -1807,7 +1805,7 @@ static int efg_MPIX_Neighbor_alltoall_init(const void *sendbuf, int sendcount, M
     return rc;
 }
 
-static int efg_MPIX_Neighbor_alltoallv_init(const void *sendbuf, const int *sendcounts, const int *sdispls, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *rdispls, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPIX_Neighbor_alltoallv_init(const void *sendbuf, const int *sendcounts, const int *sdispls, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *rdispls, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Neighbor_alltoallv_init];
@@ -1840,7 +1838,7 @@ static int efg_MPIX_Neighbor_alltoallv_init(const void *sendbuf, const int *send
     return rc;
 }
 
-static int efg_MPIX_Neighbor_alltoallw_init(const void *sendbuf, const int *sendcounts, const MPI_Aint *sdispls, const MPI_Datatype *sendtypes, const void *recvbuf, const int *recvcounts, const MPI_Aint *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPIX_Neighbor_alltoallw_init(const void *sendbuf, const int *sendcounts, const MPI_Aint *sdispls, const MPI_Datatype *sendtypes, const void *recvbuf, const int *recvcounts, const MPI_Aint *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const int *, const MPI_Aint *, const MPI_Datatype *, const void *, const int *, const MPI_Aint *, const MPI_Datatype *, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Neighbor_alltoallw_init];
@@ -1873,7 +1871,7 @@ static int efg_MPIX_Neighbor_alltoallw_init(const void *sendbuf, const int *send
     return rc;
 }
 
-static int efg_MPIX_Reduce_init(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPIX_Reduce_init(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, int, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Reduce_init];
@@ -1905,7 +1903,7 @@ static int efg_MPIX_Reduce_init(const void *sendbuf, const void *recvbuf, int co
     return rc;
 }
 
-static int efg_MPIX_Reduce_scatter_block_init(const void *sendbuf, const void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPIX_Reduce_scatter_block_init(const void *sendbuf, const void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Reduce_scatter_block_init];
@@ -1935,7 +1933,7 @@ static int efg_MPIX_Reduce_scatter_block_init(const void *sendbuf, const void *r
     return rc;
 }
 
-static int efg_MPIX_Reduce_scatter_init(const void *sendbuf, const void *recvbuf, const int *recvcounts, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPIX_Reduce_scatter_init(const void *sendbuf, const void *recvbuf, const int *recvcounts, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, const int *, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Reduce_scatter_init];
@@ -1965,7 +1963,7 @@ static int efg_MPIX_Reduce_scatter_init(const void *sendbuf, const void *recvbuf
     return rc;
 }
 
-static int efg_MPIX_Scan_init(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPIX_Scan_init(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Scan_init];
@@ -1995,7 +1993,7 @@ static int efg_MPIX_Scan_init(const void *sendbuf, const void *recvbuf, int coun
     return rc;
 }
 
-static int efg_MPIX_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPIX_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Scatter_init];
@@ -2029,7 +2027,7 @@ static int efg_MPIX_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatyp
     return rc;
 }
 
-static int efg_MPIX_Scatterv_init(const void *sendbuf, const int *sendcounts, const int *displs, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+BK_ENTRY int efg_MPIX_Scatterv_init(const void *sendbuf, const int *sendcounts, const int *displs, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Scatterv_init];
@@ -2064,71 +2062,68 @@ static int efg_MPIX_Scatterv_init(const void *sendbuf, const int *sendcounts, co
     return rc;
 }
 
-const bk_wrapper bk_wrappers_c_pcoll[] = {
-    { EFG_SLOT_MPI_Allgather_init, false, (void (*)(void))efg_MPI_Allgather_init },
-    { EFG_SLOT_MPI_Allgather_init_c, false, (void (*)(void))efg_MPI_Allgather_init_c },
-    { EFG_SLOT_MPI_Allgatherv_init, false, (void (*)(void))efg_MPI_Allgatherv_init },
-    { EFG_SLOT_MPI_Allgatherv_init_c, false, (void (*)(void))efg_MPI_Allgatherv_init_c },
-    { EFG_SLOT_MPI_Allreduce_init, false, (void (*)(void))efg_MPI_Allreduce_init },
-    { EFG_SLOT_MPI_Allreduce_init_c, false, (void (*)(void))efg_MPI_Allreduce_init_c },
-    { EFG_SLOT_MPI_Alltoall_init, false, (void (*)(void))efg_MPI_Alltoall_init },
-    { EFG_SLOT_MPI_Alltoall_init_c, false, (void (*)(void))efg_MPI_Alltoall_init_c },
-    { EFG_SLOT_MPI_Alltoallv_init, false, (void (*)(void))efg_MPI_Alltoallv_init },
-    { EFG_SLOT_MPI_Alltoallv_init_c, false, (void (*)(void))efg_MPI_Alltoallv_init_c },
-    { EFG_SLOT_MPI_Alltoallw_init, false, (void (*)(void))efg_MPI_Alltoallw_init },
-    { EFG_SLOT_MPI_Alltoallw_init_c, false, (void (*)(void))efg_MPI_Alltoallw_init_c },
-    { EFG_SLOT_MPI_Barrier_init, false, (void (*)(void))efg_MPI_Barrier_init },
-    { EFG_SLOT_MPI_Bcast_init, false, (void (*)(void))efg_MPI_Bcast_init },
-    { EFG_SLOT_MPI_Bcast_init_c, false, (void (*)(void))efg_MPI_Bcast_init_c },
-    { EFG_SLOT_MPI_Exscan_init, false, (void (*)(void))efg_MPI_Exscan_init },
-    { EFG_SLOT_MPI_Exscan_init_c, false, (void (*)(void))efg_MPI_Exscan_init_c },
-    { EFG_SLOT_MPI_Gather_init, false, (void (*)(void))efg_MPI_Gather_init },
-    { EFG_SLOT_MPI_Gather_init_c, false, (void (*)(void))efg_MPI_Gather_init_c },
-    { EFG_SLOT_MPI_Gatherv_init, false, (void (*)(void))efg_MPI_Gatherv_init },
-    { EFG_SLOT_MPI_Gatherv_init_c, false, (void (*)(void))efg_MPI_Gatherv_init_c },
-    { EFG_SLOT_MPI_Neighbor_allgather_init, false, (void (*)(void))efg_MPI_Neighbor_allgather_init },
-    { EFG_SLOT_MPI_Neighbor_allgather_init_c, false, (void (*)(void))efg_MPI_Neighbor_allgather_init_c },
-    { EFG_SLOT_MPI_Neighbor_allgatherv_init, false, (void (*)(void))efg_MPI_Neighbor_allgatherv_init },
-    { EFG_SLOT_MPI_Neighbor_allgatherv_init_c, false, (void (*)(void))efg_MPI_Neighbor_allgatherv_init_c },
-    { EFG_SLOT_MPI_Neighbor_alltoall_init, false, (void (*)(void))efg_MPI_Neighbor_alltoall_init },
-    { EFG_SLOT_MPI_Neighbor_alltoall_init_c, false, (void (*)(void))efg_MPI_Neighbor_alltoall_init_c },
-    { EFG_SLOT_MPI_Neighbor_alltoallv_init, false, (void (*)(void))efg_MPI_Neighbor_alltoallv_init },
-    { EFG_SLOT_MPI_Neighbor_alltoallv_init_c, false, (void (*)(void))efg_MPI_Neighbor_alltoallv_init_c },
-    { EFG_SLOT_MPI_Neighbor_alltoallw_init, false, (void (*)(void))efg_MPI_Neighbor_alltoallw_init },
-    { EFG_SLOT_MPI_Neighbor_alltoallw_init_c, false, (void (*)(void))efg_MPI_Neighbor_alltoallw_init_c },
-    { EFG_SLOT_MPI_Reduce_init, false, (void (*)(void))efg_MPI_Reduce_init },
-    { EFG_SLOT_MPI_Reduce_init_c, false, (void (*)(void))efg_MPI_Reduce_init_c },
-    { EFG_SLOT_MPI_Reduce_scatter_block_init, false, (void (*)(void))efg_MPI_Reduce_scatter_block_init },
-    { EFG_SLOT_MPI_Reduce_scatter_block_init_c, false, (void (*)(void))efg_MPI_Reduce_scatter_block_init_c },
-    { EFG_SLOT_MPI_Reduce_scatter_init, false, (void (*)(void))efg_MPI_Reduce_scatter_init },
-    { EFG_SLOT_MPI_Reduce_scatter_init_c, false, (void (*)(void))efg_MPI_Reduce_scatter_init_c },
-    { EFG_SLOT_MPI_Scan_init, false, (void (*)(void))efg_MPI_Scan_init },
-    { EFG_SLOT_MPI_Scan_init_c, false, (void (*)(void))efg_MPI_Scan_init_c },
-    { EFG_SLOT_MPI_Scatter_init, false, (void (*)(void))efg_MPI_Scatter_init },
-    { EFG_SLOT_MPI_Scatter_init_c, false, (void (*)(void))efg_MPI_Scatter_init_c },
-    { EFG_SLOT_MPI_Scatterv_init, false, (void (*)(void))efg_MPI_Scatterv_init },
-    { EFG_SLOT_MPI_Scatterv_init_c, false, (void (*)(void))efg_MPI_Scatterv_init_c },
-    { EFG_SLOT_MPIX_Allgather_init, false, (void (*)(void))efg_MPIX_Allgather_init },
-    { EFG_SLOT_MPIX_Allgatherv_init, false, (void (*)(void))efg_MPIX_Allgatherv_init },
-    { EFG_SLOT_MPIX_Allreduce_init, false, (void (*)(void))efg_MPIX_Allreduce_init },
-    { EFG_SLOT_MPIX_Alltoall_init, false, (void (*)(void))efg_MPIX_Alltoall_init },
-    { EFG_SLOT_MPIX_Alltoallv_init, false, (void (*)(void))efg_MPIX_Alltoallv_init },
-    { EFG_SLOT_MPIX_Alltoallw_init, false, (void (*)(void))efg_MPIX_Alltoallw_init },
-    { EFG_SLOT_MPIX_Barrier_init, false, (void (*)(void))efg_MPIX_Barrier_init },
-    { EFG_SLOT_MPIX_Bcast_init, false, (void (*)(void))efg_MPIX_Bcast_init },
-    { EFG_SLOT_MPIX_Exscan_init, false, (void (*)(void))efg_MPIX_Exscan_init },
-    { EFG_SLOT_MPIX_Gather_init, false, (void (*)(void))efg_MPIX_Gather_init },
-    { EFG_SLOT_MPIX_Gatherv_init, false, (void (*)(void))efg_MPIX_Gatherv_init },
-    { EFG_SLOT_MPIX_Neighbor_allgather_init, false, (void (*)(void))efg_MPIX_Neighbor_allgather_init },
-    { EFG_SLOT_MPIX_Neighbor_allgatherv_init, false, (void (*)(void))efg_MPIX_Neighbor_allgatherv_init },
-    { EFG_SLOT_MPIX_Neighbor_alltoall_init, false, (void (*)(void))efg_MPIX_Neighbor_alltoall_init },
-    { EFG_SLOT_MPIX_Neighbor_alltoallv_init, false, (void (*)(void))efg_MPIX_Neighbor_alltoallv_init },
-    { EFG_SLOT_MPIX_Neighbor_alltoallw_init, false, (void (*)(void))efg_MPIX_Neighbor_alltoallw_init },
-    { EFG_SLOT_MPIX_Reduce_init, false, (void (*)(void))efg_MPIX_Reduce_init },
-    { EFG_SLOT_MPIX_Reduce_scatter_block_init, false, (void (*)(void))efg_MPIX_Reduce_scatter_block_init },
-    { EFG_SLOT_MPIX_Reduce_scatter_init, false, (void (*)(void))efg_MPIX_Reduce_scatter_init },
-    { EFG_SLOT_MPIX_Scan_init, false, (void (*)(void))efg_MPIX_Scan_init },
-    { EFG_SLOT_MPIX_Scatter_init, false, (void (*)(void))efg_MPIX_Scatter_init },
-    { EFG_SLOT_MPIX_Scatterv_init, false, (void (*)(void))efg_MPIX_Scatterv_init },
-    { 0, false, NULL },
-};
+BK_WRAPPER(327, 0, efg_MPI_Allgather_init)
+BK_WRAPPER(328, 0, efg_MPI_Allgather_init_c)
+BK_WRAPPER(341, 0, efg_MPI_Allgatherv_init)
+BK_WRAPPER(342, 0, efg_MPI_Allgatherv_init_c)
+BK_WRAPPER(355, 0, efg_MPI_Allreduce_init)
+BK_WRAPPER(356, 0, efg_MPI_Allreduce_init_c)
+BK_WRAPPER(369, 0, efg_MPI_Alltoall_init)
+BK_WRAPPER(370, 0, efg_MPI_Alltoall_init_c)
+BK_WRAPPER(383, 0, efg_MPI_Alltoallv_init)
+BK_WRAPPER(384, 0, efg_MPI_Alltoallv_init_c)
+BK_WRAPPER(397, 0, efg_MPI_Alltoallw_init)
+BK_WRAPPER(398, 0, efg_MPI_Alltoallw_init_c)
+BK_WRAPPER(407, 0, efg_MPI_Barrier_init)
+BK_WRAPPER(417, 0, efg_MPI_Bcast_init)
+BK_WRAPPER(418, 0, efg_MPI_Bcast_init_c)
+BK_WRAPPER(431, 0, efg_MPI_Exscan_init)
+BK_WRAPPER(432, 0, efg_MPI_Exscan_init_c)
+BK_WRAPPER(445, 0, efg_MPI_Gather_init)
+BK_WRAPPER(446, 0, efg_MPI_Gather_init_c)
+BK_WRAPPER(459, 0, efg_MPI_Gatherv_init)
+BK_WRAPPER(460, 0, efg_MPI_Gatherv_init_c)
+BK_WRAPPER(623, 0, efg_MPI_Neighbor_allgather_init)
+BK_WRAPPER(624, 0, efg_MPI_Neighbor_allgather_init_c)
+BK_WRAPPER(637, 0, efg_MPI_Neighbor_allgatherv_init)
+BK_WRAPPER(638, 0, efg_MPI_Neighbor_allgatherv_init_c)
+BK_WRAPPER(651, 0, efg_MPI_Neighbor_alltoall_init)
+BK_WRAPPER(652, 0, efg_MPI_Neighbor_alltoall_init_c)
+BK_WRAPPER(665, 0, efg_MPI_Neighbor_alltoallv_init)
+BK_WRAPPER(666, 0, efg_MPI_Neighbor_alltoallv_init_c)
+BK_WRAPPER(679, 0, efg_MPI_Neighbor_alltoallw_init)
+BK_WRAPPER(680, 0, efg_MPI_Neighbor_alltoallw_init_c)
+BK_WRAPPER(693, 0, efg_MPI_Reduce_init)
+BK_WRAPPER(694, 0, efg_MPI_Reduce_init_c)
+BK_WRAPPER(714, 0, efg_MPI_Reduce_scatter_block_init)
+BK_WRAPPER(715, 0, efg_MPI_Reduce_scatter_block_init_c)
+BK_WRAPPER(721, 0, efg_MPI_Reduce_scatter_init)
+BK_WRAPPER(722, 0, efg_MPI_Reduce_scatter_init_c)
+BK_WRAPPER(735, 0, efg_MPI_Scan_init)
+BK_WRAPPER(736, 0, efg_MPI_Scan_init_c)
+BK_WRAPPER(749, 0, efg_MPI_Scatter_init)
+BK_WRAPPER(750, 0, efg_MPI_Scatter_init_c)
+BK_WRAPPER(763, 0, efg_MPI_Scatterv_init)
+BK_WRAPPER(764, 0, efg_MPI_Scatterv_init_c)
+BK_WRAPPER(1849, 0, efg_MPIX_Allgather_init)
+BK_WRAPPER(1853, 0, efg_MPIX_Allgatherv_init)
+BK_WRAPPER(1857, 0, efg_MPIX_Allreduce_init)
+BK_WRAPPER(1861, 0, efg_MPIX_Alltoall_init)
+BK_WRAPPER(1865, 0, efg_MPIX_Alltoallv_init)
+BK_WRAPPER(1869, 0, efg_MPIX_Alltoallw_init)
+BK_WRAPPER(1873, 0, efg_MPIX_Barrier_init)
+BK_WRAPPER(1876, 0, efg_MPIX_Bcast_init)
+BK_WRAPPER(1898, 0, efg_MPIX_Exscan_init)
+BK_WRAPPER(1902, 0, efg_MPIX_Gather_init)
+BK_WRAPPER(1906, 0, efg_MPIX_Gatherv_init)
+BK_WRAPPER(1911, 0, efg_MPIX_Neighbor_allgather_init)
+BK_WRAPPER(1915, 0, efg_MPIX_Neighbor_allgatherv_init)
+BK_WRAPPER(1919, 0, efg_MPIX_Neighbor_alltoall_init)
+BK_WRAPPER(1923, 0, efg_MPIX_Neighbor_alltoallv_init)
+BK_WRAPPER(1927, 0, efg_MPIX_Neighbor_alltoallw_init)
+BK_WRAPPER(1931, 0, efg_MPIX_Reduce_init)
+BK_WRAPPER(1935, 0, efg_MPIX_Reduce_scatter_block_init)
+BK_WRAPPER(1939, 0, efg_MPIX_Reduce_scatter_init)
+BK_WRAPPER(1943, 0, efg_MPIX_Scan_init)
+BK_WRAPPER(1947, 0, efg_MPIX_Scatter_init)
+BK_WRAPPER(1951, 0, efg_MPIX_Scatterv_init)

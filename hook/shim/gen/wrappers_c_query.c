@@ -2,9 +2,7 @@
 #pragma GCC optimize("Os")   /* called rarely: small and soon compiled */
 #include "../back_run.h"
 
-extern const bk_wrapper bk_wrappers_c_query[];
-
-static int efg_MPI_Address(const void *location, MPI_Aint *address)
+BK_ENTRY int efg_MPI_Address(const void *location, MPI_Aint *address)
 {
     typedef int (*const real_fn)(const void *, MPI_Aint *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Address];
@@ -26,7 +24,7 @@ static int efg_MPI_Address(const void *location, MPI_Aint *address)
     return rc;
 }
 
-static int efg_MPI_Finalized(int *flag)
+BK_ENTRY int efg_MPI_Finalized(int *flag)
 {
     typedef int (*const real_fn)(int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Finalized];
@@ -47,7 +45,7 @@ static int efg_MPI_Finalized(int *flag)
     return rc;
 }
 
-static int efg_MPI_Get_address(const void *location, MPI_Aint *address)
+BK_ENTRY int efg_MPI_Get_address(const void *location, MPI_Aint *address)
 {
     typedef int (*const real_fn)(const void *, MPI_Aint *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Get_address];
@@ -69,7 +67,7 @@ static int efg_MPI_Get_address(const void *location, MPI_Aint *address)
     return rc;
 }
 
-static int efg_MPI_Get_library_version(char *version, int *resultlen)
+BK_ENTRY int efg_MPI_Get_library_version(char *version, int *resultlen)
 {
     typedef int (*const real_fn)(char *, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Get_library_version];
@@ -90,7 +88,7 @@ static int efg_MPI_Get_library_version(char *version, int *resultlen)
     return rc;
 }
 
-static int efg_MPI_Get_processor_name(char *name, int *resultlen)
+BK_ENTRY int efg_MPI_Get_processor_name(char *name, int *resultlen)
 {
     typedef int (*const real_fn)(char *, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Get_processor_name];
@@ -111,7 +109,7 @@ static int efg_MPI_Get_processor_name(char *name, int *resultlen)
     return rc;
 }
 
-static int efg_MPI_Get_version(int *version, int *subversion)
+BK_ENTRY int efg_MPI_Get_version(int *version, int *subversion)
 {
     typedef int (*const real_fn)(int *, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Get_version];
@@ -134,7 +132,7 @@ static int efg_MPI_Get_version(int *version, int *subversion)
     return rc;
 }
 
-static int efg_MPI_Initialized(int *flag)
+BK_ENTRY int efg_MPI_Initialized(int *flag)
 {
     typedef int (*const real_fn)(int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Initialized];
@@ -155,7 +153,7 @@ static int efg_MPI_Initialized(int *flag)
     return rc;
 }
 
-static int efg_MPI_Is_thread_main(int *flag)
+BK_ENTRY int efg_MPI_Is_thread_main(int *flag)
 {
     typedef int (*const real_fn)(int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Is_thread_main];
@@ -176,7 +174,7 @@ static int efg_MPI_Is_thread_main(int *flag)
     return rc;
 }
 
-static int efg_MPI_Query_thread(int *provided)
+BK_ENTRY int efg_MPI_Query_thread(int *provided)
 {
     typedef int (*const real_fn)(int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Query_thread];
@@ -197,7 +195,7 @@ static int efg_MPI_Query_thread(int *provided)
     return rc;
 }
 
-static int efg_MPI_Get_count(MPI_Status *status, MPI_Datatype datatype, int *count)
+BK_ENTRY int efg_MPI_Get_count(MPI_Status *status, MPI_Datatype datatype, int *count)
 {
     typedef int (*const real_fn)(MPI_Status *, MPI_Datatype, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Get_count];
@@ -219,7 +217,7 @@ static int efg_MPI_Get_count(MPI_Status *status, MPI_Datatype datatype, int *cou
     return rc;
 }
 
-static int efg_MPI_Get_count_c(MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
+BK_ENTRY int efg_MPI_Get_count_c(MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
     typedef int (*const real_fn)(MPI_Status *, MPI_Datatype, MPI_Count *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Get_count_c];
@@ -241,7 +239,7 @@ static int efg_MPI_Get_count_c(MPI_Status *status, MPI_Datatype datatype, MPI_Co
     return rc;
 }
 
-static int efg_MPI_Get_elements(MPI_Status *status, MPI_Datatype datatype, int *count)
+BK_ENTRY int efg_MPI_Get_elements(MPI_Status *status, MPI_Datatype datatype, int *count)
 {
     typedef int (*const real_fn)(MPI_Status *, MPI_Datatype, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Get_elements];
@@ -263,7 +261,7 @@ static int efg_MPI_Get_elements(MPI_Status *status, MPI_Datatype datatype, int *
     return rc;
 }
 
-static int efg_MPI_Get_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
+BK_ENTRY int efg_MPI_Get_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
     typedef int (*const real_fn)(MPI_Status *, MPI_Datatype, MPI_Count *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Get_elements_c];
@@ -285,7 +283,7 @@ static int efg_MPI_Get_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI
     return rc;
 }
 
-static int efg_MPI_Get_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
+BK_ENTRY int efg_MPI_Get_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
     typedef int (*const real_fn)(MPI_Status *, MPI_Datatype, MPI_Count *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Get_elements_x];
@@ -307,7 +305,7 @@ static int efg_MPI_Get_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI
     return rc;
 }
 
-static int efg_MPI_Test_cancelled(MPI_Status *status, int *flag)
+BK_ENTRY int efg_MPI_Test_cancelled(MPI_Status *status, int *flag)
 {
     typedef int (*const real_fn)(MPI_Status *, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Test_cancelled];
@@ -328,7 +326,7 @@ static int efg_MPI_Test_cancelled(MPI_Status *status, int *flag)
     return rc;
 }
 
-static int efg_MPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag)
+BK_ENTRY int efg_MPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag)
 {
     typedef int (*const real_fn)(MPI_Win, int, void *, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_get_attr];
@@ -351,7 +349,7 @@ static int efg_MPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val
     return rc;
 }
 
-static int efg_MPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen)
+BK_ENTRY int efg_MPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen)
 {
     typedef int (*const real_fn)(MPI_Win, char *, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_get_name];
@@ -373,7 +371,7 @@ static int efg_MPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen)
     return rc;
 }
 
-static int efg_MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr)
+BK_ENTRY int efg_MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr)
 {
     typedef int (*const real_fn)(MPI_Win, int, MPI_Aint *, int *, void *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_shared_query];
@@ -398,7 +396,7 @@ static int efg_MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *
     return rc;
 }
 
-static int efg_MPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr)
+BK_ENTRY int efg_MPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr)
 {
     typedef int (*const real_fn)(MPI_Win, int, MPI_Aint *, MPI_Aint *, void *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_shared_query_c];
@@ -423,7 +421,7 @@ static int efg_MPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI
     return rc;
 }
 
-static int efg_MPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag)
+BK_ENTRY int efg_MPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag)
 {
     typedef int (*const real_fn)(MPI_Comm, int, void *, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Attr_get];
@@ -446,7 +444,7 @@ static int efg_MPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int 
     return rc;
 }
 
-static int efg_MPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
+BK_ENTRY int efg_MPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Comm, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_compare];
@@ -469,7 +467,7 @@ static int efg_MPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
     return rc;
 }
 
-static int efg_MPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag)
+BK_ENTRY int efg_MPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag)
 {
     typedef int (*const real_fn)(MPI_Comm, int, void *, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_get_attr];
@@ -492,7 +490,7 @@ static int efg_MPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute
     return rc;
 }
 
-static int efg_MPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
+BK_ENTRY int efg_MPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
 {
     typedef int (*const real_fn)(MPI_Comm, char *, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_get_name];
@@ -514,7 +512,7 @@ static int efg_MPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
     return rc;
 }
 
-static int efg_MPI_Comm_rank(MPI_Comm comm, int *rank)
+BK_ENTRY int efg_MPI_Comm_rank(MPI_Comm comm, int *rank)
 {
     typedef int (*const real_fn)(MPI_Comm, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_rank];
@@ -536,7 +534,7 @@ static int efg_MPI_Comm_rank(MPI_Comm comm, int *rank)
     return rc;
 }
 
-static int efg_MPI_Comm_remote_size(MPI_Comm comm, int *size)
+BK_ENTRY int efg_MPI_Comm_remote_size(MPI_Comm comm, int *size)
 {
     typedef int (*const real_fn)(MPI_Comm, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_remote_size];
@@ -558,7 +556,7 @@ static int efg_MPI_Comm_remote_size(MPI_Comm comm, int *size)
     return rc;
 }
 
-static int efg_MPI_Comm_size(MPI_Comm comm, int *size)
+BK_ENTRY int efg_MPI_Comm_size(MPI_Comm comm, int *size)
 {
     typedef int (*const real_fn)(MPI_Comm, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_size];
@@ -580,7 +578,7 @@ static int efg_MPI_Comm_size(MPI_Comm comm, int *size)
     return rc;
 }
 
-static int efg_MPI_Comm_test_inter(MPI_Comm comm, int *flag)
+BK_ENTRY int efg_MPI_Comm_test_inter(MPI_Comm comm, int *flag)
 {
     typedef int (*const real_fn)(MPI_Comm, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_test_inter];
@@ -602,7 +600,7 @@ static int efg_MPI_Comm_test_inter(MPI_Comm comm, int *flag)
     return rc;
 }
 
-static int efg_MPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int *coords)
+BK_ENTRY int efg_MPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int *coords)
 {
     typedef int (*const real_fn)(MPI_Comm, int, int, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Cart_coords];
@@ -626,7 +624,7 @@ static int efg_MPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int *coords
     return rc;
 }
 
-static int efg_MPI_Cart_get(MPI_Comm comm, int maxdims, int *dims, int *periods, int *coords)
+BK_ENTRY int efg_MPI_Cart_get(MPI_Comm comm, int maxdims, int *dims, int *periods, int *coords)
 {
     typedef int (*const real_fn)(MPI_Comm, int, int *, int *, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Cart_get];
@@ -653,7 +651,7 @@ static int efg_MPI_Cart_get(MPI_Comm comm, int maxdims, int *dims, int *periods,
     return rc;
 }
 
-static int efg_MPI_Cart_rank(MPI_Comm comm, const int *coords, int *rank)
+BK_ENTRY int efg_MPI_Cart_rank(MPI_Comm comm, const int *coords, int *rank)
 {
     typedef int (*const real_fn)(MPI_Comm, const int *, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Cart_rank];
@@ -676,7 +674,7 @@ static int efg_MPI_Cart_rank(MPI_Comm comm, const int *coords, int *rank)
     return rc;
 }
 
-static int efg_MPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, int *rank_dest)
+BK_ENTRY int efg_MPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, int *rank_dest)
 {
     typedef int (*const real_fn)(MPI_Comm, int, int, int *, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Cart_shift];
@@ -702,7 +700,7 @@ static int efg_MPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_
     return rc;
 }
 
-static int efg_MPI_Cartdim_get(MPI_Comm comm, int *ndims)
+BK_ENTRY int efg_MPI_Cartdim_get(MPI_Comm comm, int *ndims)
 {
     typedef int (*const real_fn)(MPI_Comm, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Cartdim_get];
@@ -724,7 +722,7 @@ static int efg_MPI_Cartdim_get(MPI_Comm comm, int *ndims)
     return rc;
 }
 
-static int efg_MPI_Dims_create(int nnodes, int ndims, int *dims)
+BK_ENTRY int efg_MPI_Dims_create(int nnodes, int ndims, int *dims)
 {
     typedef int (*const real_fn)(int, int, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Dims_create];
@@ -748,7 +746,7 @@ static int efg_MPI_Dims_create(int nnodes, int ndims, int *dims)
     return rc;
 }
 
-static int efg_MPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int *sources, int *sourceweights, int maxoutdegree, int *destinations, int *destweights)
+BK_ENTRY int efg_MPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int *sources, int *sourceweights, int maxoutdegree, int *destinations, int *destweights)
 {
     typedef int (*const real_fn)(MPI_Comm, int, int *, int *, int, int *, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Dist_graph_neighbors];
@@ -778,7 +776,7 @@ static int efg_MPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int *sou
     return rc;
 }
 
-static int efg_MPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree, int *weighted)
+BK_ENTRY int efg_MPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree, int *weighted)
 {
     typedef int (*const real_fn)(MPI_Comm, int *, int *, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Dist_graph_neighbors_count];
@@ -804,7 +802,7 @@ static int efg_MPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int 
     return rc;
 }
 
-static int efg_MPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int *index, int *edges)
+BK_ENTRY int efg_MPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int *index, int *edges)
 {
     typedef int (*const real_fn)(MPI_Comm, int, int, int *, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Graph_get];
@@ -830,7 +828,7 @@ static int efg_MPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int *ind
     return rc;
 }
 
-static int efg_MPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int *neighbors)
+BK_ENTRY int efg_MPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int *neighbors)
 {
     typedef int (*const real_fn)(MPI_Comm, int, int, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Graph_neighbors];
@@ -854,7 +852,7 @@ static int efg_MPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, in
     return rc;
 }
 
-static int efg_MPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors)
+BK_ENTRY int efg_MPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors)
 {
     typedef int (*const real_fn)(MPI_Comm, int, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Graph_neighbors_count];
@@ -877,7 +875,7 @@ static int efg_MPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbor
     return rc;
 }
 
-static int efg_MPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges)
+BK_ENTRY int efg_MPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges)
 {
     typedef int (*const real_fn)(MPI_Comm, int *, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Graphdims_get];
@@ -901,7 +899,7 @@ static int efg_MPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges)
     return rc;
 }
 
-static int efg_MPI_Topo_test(MPI_Comm comm, int *status)
+BK_ENTRY int efg_MPI_Topo_test(MPI_Comm comm, int *status)
 {
     typedef int (*const real_fn)(MPI_Comm, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Topo_test];
@@ -923,7 +921,7 @@ static int efg_MPI_Topo_test(MPI_Comm comm, int *status)
     return rc;
 }
 
-static int efg_MPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
+BK_ENTRY int efg_MPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
 {
     typedef int (*const real_fn)(MPI_Group, MPI_Group, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Group_compare];
@@ -946,7 +944,7 @@ static int efg_MPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result
     return rc;
 }
 
-static int efg_MPI_Group_rank(MPI_Group group, int *rank)
+BK_ENTRY int efg_MPI_Group_rank(MPI_Group group, int *rank)
 {
     typedef int (*const real_fn)(MPI_Group, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Group_rank];
@@ -968,7 +966,7 @@ static int efg_MPI_Group_rank(MPI_Group group, int *rank)
     return rc;
 }
 
-static int efg_MPI_Group_size(MPI_Group group, int *size)
+BK_ENTRY int efg_MPI_Group_size(MPI_Group group, int *size)
 {
     typedef int (*const real_fn)(MPI_Group, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Group_size];
@@ -990,7 +988,7 @@ static int efg_MPI_Group_size(MPI_Group group, int *size)
     return rc;
 }
 
-static int efg_MPI_Group_translate_ranks(MPI_Group group1, int n, const int *ranks1, MPI_Group group2, int *ranks2)
+BK_ENTRY int efg_MPI_Group_translate_ranks(MPI_Group group1, int n, const int *ranks1, MPI_Group group2, int *ranks2)
 {
     typedef int (*const real_fn)(MPI_Group, int, const int *, MPI_Group, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Group_translate_ranks];
@@ -1015,7 +1013,7 @@ static int efg_MPI_Group_translate_ranks(MPI_Group group1, int n, const int *ran
     return rc;
 }
 
-static int efg_MPI_Pack_external_size(const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size)
+BK_ENTRY int efg_MPI_Pack_external_size(const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size)
 {
     typedef int (*const real_fn)(const char *, int, MPI_Datatype, MPI_Aint *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Pack_external_size];
@@ -1039,7 +1037,7 @@ static int efg_MPI_Pack_external_size(const char *datarep, int incount, MPI_Data
     return rc;
 }
 
-static int efg_MPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatype datatype, MPI_Count *size)
+BK_ENTRY int efg_MPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatype datatype, MPI_Count *size)
 {
     typedef int (*const real_fn)(const char *, MPI_Count, MPI_Datatype, MPI_Count *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Pack_external_size_c];
@@ -1063,7 +1061,7 @@ static int efg_MPI_Pack_external_size_c(const char *datarep, MPI_Count incount, 
     return rc;
 }
 
-static int efg_MPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
+BK_ENTRY int efg_MPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
 {
     typedef int (*const real_fn)(int, MPI_Datatype, MPI_Comm, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Pack_size];
@@ -1087,7 +1085,7 @@ static int efg_MPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, 
     return rc;
 }
 
-static int efg_MPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size)
+BK_ENTRY int efg_MPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size)
 {
     typedef int (*const real_fn)(MPI_Count, MPI_Datatype, MPI_Comm, MPI_Count *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Pack_size_c];
@@ -1111,7 +1109,7 @@ static int efg_MPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Com
     return rc;
 }
 
-static int efg_MPI_Type_extent(MPI_Datatype datatype, MPI_Aint *extent)
+BK_ENTRY int efg_MPI_Type_extent(MPI_Datatype datatype, MPI_Aint *extent)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Aint *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_extent];
@@ -1133,7 +1131,7 @@ static int efg_MPI_Type_extent(MPI_Datatype datatype, MPI_Aint *extent)
     return rc;
 }
 
-static int efg_MPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag)
+BK_ENTRY int efg_MPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag)
 {
     typedef int (*const real_fn)(MPI_Datatype, int, void *, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_get_attr];
@@ -1156,7 +1154,7 @@ static int efg_MPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *a
     return rc;
 }
 
-static int efg_MPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_addresses, int *num_datatypes, int *combiner)
+BK_ENTRY int efg_MPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_addresses, int *num_datatypes, int *combiner)
 {
     typedef int (*const real_fn)(MPI_Datatype, int *, int *, int *, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_get_envelope];
@@ -1185,7 +1183,7 @@ static int efg_MPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, i
     return rc;
 }
 
-static int efg_MPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers, MPI_Count *num_addresses, MPI_Count *num_large_counts, MPI_Count *num_datatypes, int *combiner)
+BK_ENTRY int efg_MPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers, MPI_Count *num_addresses, MPI_Count *num_large_counts, MPI_Count *num_datatypes, int *combiner)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Count *, MPI_Count *, MPI_Count *, MPI_Count *, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_get_envelope_c];
@@ -1215,7 +1213,7 @@ static int efg_MPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_int
     return rc;
 }
 
-static int efg_MPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
+BK_ENTRY int efg_MPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Aint *, MPI_Aint *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_get_extent];
@@ -1239,7 +1237,7 @@ static int efg_MPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint
     return rc;
 }
 
-static int efg_MPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
+BK_ENTRY int efg_MPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Count *, MPI_Count *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_get_extent_c];
@@ -1263,7 +1261,7 @@ static int efg_MPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_C
     return rc;
 }
 
-static int efg_MPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
+BK_ENTRY int efg_MPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Count *, MPI_Count *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_get_extent_x];
@@ -1287,7 +1285,7 @@ static int efg_MPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_C
     return rc;
 }
 
-static int efg_MPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
+BK_ENTRY int efg_MPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
 {
     typedef int (*const real_fn)(MPI_Datatype, char *, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_get_name];
@@ -1309,7 +1307,7 @@ static int efg_MPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *re
     return rc;
 }
 
-static int efg_MPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent)
+BK_ENTRY int efg_MPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Aint *, MPI_Aint *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_get_true_extent];
@@ -1333,7 +1331,7 @@ static int efg_MPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb
     return rc;
 }
 
-static int efg_MPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
+BK_ENTRY int efg_MPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Count *, MPI_Count *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_get_true_extent_c];
@@ -1357,7 +1355,7 @@ static int efg_MPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true
     return rc;
 }
 
-static int efg_MPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
+BK_ENTRY int efg_MPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Count *, MPI_Count *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_get_true_extent_x];
@@ -1381,7 +1379,7 @@ static int efg_MPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true
     return rc;
 }
 
-static int efg_MPI_Type_lb(MPI_Datatype datatype, MPI_Aint *displacement)
+BK_ENTRY int efg_MPI_Type_lb(MPI_Datatype datatype, MPI_Aint *displacement)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Aint *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_lb];
@@ -1403,7 +1401,7 @@ static int efg_MPI_Type_lb(MPI_Datatype datatype, MPI_Aint *displacement)
     return rc;
 }
 
-static int efg_MPI_Type_size(MPI_Datatype datatype, int *size)
+BK_ENTRY int efg_MPI_Type_size(MPI_Datatype datatype, int *size)
 {
     typedef int (*const real_fn)(MPI_Datatype, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_size];
@@ -1425,7 +1423,7 @@ static int efg_MPI_Type_size(MPI_Datatype datatype, int *size)
     return rc;
 }
 
-static int efg_MPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
+BK_ENTRY int efg_MPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Count *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_size_c];
@@ -1447,7 +1445,7 @@ static int efg_MPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
     return rc;
 }
 
-static int efg_MPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size)
+BK_ENTRY int efg_MPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Count *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_size_x];
@@ -1469,7 +1467,7 @@ static int efg_MPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size)
     return rc;
 }
 
-static int efg_MPI_Type_ub(MPI_Datatype datatype, MPI_Aint *displacement)
+BK_ENTRY int efg_MPI_Type_ub(MPI_Datatype datatype, MPI_Aint *displacement)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Aint *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_ub];
@@ -1491,7 +1489,7 @@ static int efg_MPI_Type_ub(MPI_Datatype datatype, MPI_Aint *displacement)
     return rc;
 }
 
-static int efg_MPI_Op_commutative(MPI_Op op, int *commute)
+BK_ENTRY int efg_MPI_Op_commutative(MPI_Op op, int *commute)
 {
     typedef int (*const real_fn)(MPI_Op, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Op_commutative];
@@ -1513,7 +1511,7 @@ static int efg_MPI_Op_commutative(MPI_Op op, int *commute)
     return rc;
 }
 
-static int efg_MPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int *flag)
+BK_ENTRY int efg_MPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int *flag)
 {
     typedef int (*const real_fn)(MPI_Info, const char *, int, char *, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Info_get];
@@ -1537,7 +1535,7 @@ static int efg_MPI_Info_get(MPI_Info info, const char *key, int valuelen, char *
     return rc;
 }
 
-static int efg_MPI_Info_get_nkeys(MPI_Info info, int *nkeys)
+BK_ENTRY int efg_MPI_Info_get_nkeys(MPI_Info info, int *nkeys)
 {
     typedef int (*const real_fn)(MPI_Info, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Info_get_nkeys];
@@ -1559,7 +1557,7 @@ static int efg_MPI_Info_get_nkeys(MPI_Info info, int *nkeys)
     return rc;
 }
 
-static int efg_MPI_Info_get_nthkey(MPI_Info info, int n, char *key)
+BK_ENTRY int efg_MPI_Info_get_nthkey(MPI_Info info, int n, char *key)
 {
     typedef int (*const real_fn)(MPI_Info, int, char *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Info_get_nthkey];
@@ -1577,7 +1575,7 @@ static int efg_MPI_Info_get_nthkey(MPI_Info info, int n, char *key)
     return rc;
 }
 
-static int efg_MPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *value, int *flag)
+BK_ENTRY int efg_MPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *value, int *flag)
 {
     typedef int (*const real_fn)(MPI_Info, const char *, int *, char *, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Info_get_string];
@@ -1604,7 +1602,7 @@ static int efg_MPI_Info_get_string(MPI_Info info, const char *key, int *buflen, 
     return rc;
 }
 
-static int efg_MPI_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *flag)
+BK_ENTRY int efg_MPI_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *flag)
 {
     typedef int (*const real_fn)(MPI_Info, const char *, int *, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Info_get_valuelen];
@@ -1629,7 +1627,7 @@ static int efg_MPI_Info_get_valuelen(MPI_Info info, const char *key, int *valuel
     return rc;
 }
 
-static int efg_MPI_Error_class(int errorcode, int *errorclass)
+BK_ENTRY int efg_MPI_Error_class(int errorcode, int *errorclass)
 {
     typedef int (*const real_fn)(int, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Error_class];
@@ -1651,7 +1649,7 @@ static int efg_MPI_Error_class(int errorcode, int *errorclass)
     return rc;
 }
 
-static int efg_MPI_Error_string(int errorcode, char *string, int *resultlen)
+BK_ENTRY int efg_MPI_Error_string(int errorcode, char *string, int *resultlen)
 {
     typedef int (*const real_fn)(int, char *, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Error_string];
@@ -1673,7 +1671,7 @@ static int efg_MPI_Error_string(int errorcode, char *string, int *resultlen)
     return rc;
 }
 
-static int efg_MPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *pset_len, char *pset_name)
+BK_ENTRY int efg_MPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *pset_len, char *pset_name)
 {
     typedef int (*const real_fn)(MPI_Session, MPI_Info, int, int *, char *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Session_get_nth_pset];
@@ -1699,7 +1697,7 @@ static int efg_MPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int 
     return rc;
 }
 
-static int efg_MPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int *npset_names)
+BK_ENTRY int efg_MPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int *npset_names)
 {
     typedef int (*const real_fn)(MPI_Session, MPI_Info, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Session_get_num_psets];
@@ -1722,7 +1720,7 @@ static int efg_MPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int
     return rc;
 }
 
-static int efg_MPI_File_get_amode(MPI_File fh, int *amode)
+BK_ENTRY int efg_MPI_File_get_amode(MPI_File fh, int *amode)
 {
     typedef int (*const real_fn)(MPI_File, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_get_amode];
@@ -1744,7 +1742,7 @@ static int efg_MPI_File_get_amode(MPI_File fh, int *amode)
     return rc;
 }
 
-static int efg_MPI_File_get_atomicity(MPI_File fh, int *flag)
+BK_ENTRY int efg_MPI_File_get_atomicity(MPI_File fh, int *flag)
 {
     typedef int (*const real_fn)(MPI_File, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_get_atomicity];
@@ -1766,7 +1764,7 @@ static int efg_MPI_File_get_atomicity(MPI_File fh, int *flag)
     return rc;
 }
 
-static int efg_MPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp)
+BK_ENTRY int efg_MPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, MPI_Offset *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_get_byte_offset];
@@ -1789,7 +1787,7 @@ static int efg_MPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offs
     return rc;
 }
 
-static int efg_MPI_File_get_position(MPI_File fh, MPI_Offset *offset)
+BK_ENTRY int efg_MPI_File_get_position(MPI_File fh, MPI_Offset *offset)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_get_position];
@@ -1811,7 +1809,7 @@ static int efg_MPI_File_get_position(MPI_File fh, MPI_Offset *offset)
     return rc;
 }
 
-static int efg_MPI_File_get_position_shared(MPI_File fh, MPI_Offset *offset)
+BK_ENTRY int efg_MPI_File_get_position_shared(MPI_File fh, MPI_Offset *offset)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_get_position_shared];
@@ -1833,7 +1831,7 @@ static int efg_MPI_File_get_position_shared(MPI_File fh, MPI_Offset *offset)
     return rc;
 }
 
-static int efg_MPI_File_get_size(MPI_File fh, MPI_Offset *size)
+BK_ENTRY int efg_MPI_File_get_size(MPI_File fh, MPI_Offset *size)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_get_size];
@@ -1855,7 +1853,7 @@ static int efg_MPI_File_get_size(MPI_File fh, MPI_Offset *size)
     return rc;
 }
 
-static int efg_MPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent)
+BK_ENTRY int efg_MPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Datatype, MPI_Aint *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_get_type_extent];
@@ -1878,7 +1876,7 @@ static int efg_MPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_
     return rc;
 }
 
-static int efg_MPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *extent)
+BK_ENTRY int efg_MPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *extent)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Datatype, MPI_Count *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_get_type_extent_c];
@@ -1901,7 +1899,7 @@ static int efg_MPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MP
     return rc;
 }
 
-static int efg_MPI_Abi_get_version(int *abi_major, int *abi_minor)
+BK_ENTRY int efg_MPI_Abi_get_version(int *abi_major, int *abi_minor)
 {
     typedef int (*const real_fn)(int *, int *);
     real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Abi_get_version];
@@ -1924,89 +1922,86 @@ static int efg_MPI_Abi_get_version(int *abi_major, int *abi_minor)
     return rc;
 }
 
-const bk_wrapper bk_wrappers_c_query[] = {
-    { EFG_SLOT_MPI_Address, true, (void (*)(void))efg_MPI_Address },
-    { EFG_SLOT_MPI_Finalized, true, (void (*)(void))efg_MPI_Finalized },
-    { EFG_SLOT_MPI_Get_address, true, (void (*)(void))efg_MPI_Get_address },
-    { EFG_SLOT_MPI_Get_library_version, true, (void (*)(void))efg_MPI_Get_library_version },
-    { EFG_SLOT_MPI_Get_processor_name, true, (void (*)(void))efg_MPI_Get_processor_name },
-    { EFG_SLOT_MPI_Get_version, true, (void (*)(void))efg_MPI_Get_version },
-    { EFG_SLOT_MPI_Initialized, true, (void (*)(void))efg_MPI_Initialized },
-    { EFG_SLOT_MPI_Is_thread_main, true, (void (*)(void))efg_MPI_Is_thread_main },
-    { EFG_SLOT_MPI_Query_thread, true, (void (*)(void))efg_MPI_Query_thread },
-    { EFG_SLOT_MPI_Get_count, true, (void (*)(void))efg_MPI_Get_count },
-    { EFG_SLOT_MPI_Get_count_c, true, (void (*)(void))efg_MPI_Get_count_c },
-    { EFG_SLOT_MPI_Get_elements, true, (void (*)(void))efg_MPI_Get_elements },
-    { EFG_SLOT_MPI_Get_elements_c, true, (void (*)(void))efg_MPI_Get_elements_c },
-    { EFG_SLOT_MPI_Get_elements_x, true, (void (*)(void))efg_MPI_Get_elements_x },
-    { EFG_SLOT_MPI_Test_cancelled, true, (void (*)(void))efg_MPI_Test_cancelled },
-    { EFG_SLOT_MPI_Win_get_attr, true, (void (*)(void))efg_MPI_Win_get_attr },
-    { EFG_SLOT_MPI_Win_get_name, true, (void (*)(void))efg_MPI_Win_get_name },
-    { EFG_SLOT_MPI_Win_shared_query, true, (void (*)(void))efg_MPI_Win_shared_query },
-    { EFG_SLOT_MPI_Win_shared_query_c, true, (void (*)(void))efg_MPI_Win_shared_query_c },
-    { EFG_SLOT_MPI_Attr_get, true, (void (*)(void))efg_MPI_Attr_get },
-    { EFG_SLOT_MPI_Comm_compare, true, (void (*)(void))efg_MPI_Comm_compare },
-    { EFG_SLOT_MPI_Comm_get_attr, true, (void (*)(void))efg_MPI_Comm_get_attr },
-    { EFG_SLOT_MPI_Comm_get_name, true, (void (*)(void))efg_MPI_Comm_get_name },
-    { EFG_SLOT_MPI_Comm_rank, true, (void (*)(void))efg_MPI_Comm_rank },
-    { EFG_SLOT_MPI_Comm_remote_size, true, (void (*)(void))efg_MPI_Comm_remote_size },
-    { EFG_SLOT_MPI_Comm_size, true, (void (*)(void))efg_MPI_Comm_size },
-    { EFG_SLOT_MPI_Comm_test_inter, true, (void (*)(void))efg_MPI_Comm_test_inter },
-    { EFG_SLOT_MPI_Cart_coords, true, (void (*)(void))efg_MPI_Cart_coords },
-    { EFG_SLOT_MPI_Cart_get, true, (void (*)(void))efg_MPI_Cart_get },
-    { EFG_SLOT_MPI_Cart_rank, true, (void (*)(void))efg_MPI_Cart_rank },
-    { EFG_SLOT_MPI_Cart_shift, true, (void (*)(void))efg_MPI_Cart_shift },
-    { EFG_SLOT_MPI_Cartdim_get, true, (void (*)(void))efg_MPI_Cartdim_get },
-    { EFG_SLOT_MPI_Dims_create, true, (void (*)(void))efg_MPI_Dims_create },
-    { EFG_SLOT_MPI_Dist_graph_neighbors, true, (void (*)(void))efg_MPI_Dist_graph_neighbors },
-    { EFG_SLOT_MPI_Dist_graph_neighbors_count, true, (void (*)(void))efg_MPI_Dist_graph_neighbors_count },
-    { EFG_SLOT_MPI_Graph_get, true, (void (*)(void))efg_MPI_Graph_get },
-    { EFG_SLOT_MPI_Graph_neighbors, true, (void (*)(void))efg_MPI_Graph_neighbors },
-    { EFG_SLOT_MPI_Graph_neighbors_count, true, (void (*)(void))efg_MPI_Graph_neighbors_count },
-    { EFG_SLOT_MPI_Graphdims_get, true, (void (*)(void))efg_MPI_Graphdims_get },
-    { EFG_SLOT_MPI_Topo_test, true, (void (*)(void))efg_MPI_Topo_test },
-    { EFG_SLOT_MPI_Group_compare, true, (void (*)(void))efg_MPI_Group_compare },
-    { EFG_SLOT_MPI_Group_rank, true, (void (*)(void))efg_MPI_Group_rank },
-    { EFG_SLOT_MPI_Group_size, true, (void (*)(void))efg_MPI_Group_size },
-    { EFG_SLOT_MPI_Group_translate_ranks, true, (void (*)(void))efg_MPI_Group_translate_ranks },
-    { EFG_SLOT_MPI_Pack_external_size, true, (void (*)(void))efg_MPI_Pack_external_size },
-    { EFG_SLOT_MPI_Pack_external_size_c, true, (void (*)(void))efg_MPI_Pack_external_size_c },
-    { EFG_SLOT_MPI_Pack_size, true, (void (*)(void))efg_MPI_Pack_size },
-    { EFG_SLOT_MPI_Pack_size_c, true, (void (*)(void))efg_MPI_Pack_size_c },
-    { EFG_SLOT_MPI_Type_extent, true, (void (*)(void))efg_MPI_Type_extent },
-    { EFG_SLOT_MPI_Type_get_attr, true, (void (*)(void))efg_MPI_Type_get_attr },
-    { EFG_SLOT_MPI_Type_get_envelope, true, (void (*)(void))efg_MPI_Type_get_envelope },
-    { EFG_SLOT_MPI_Type_get_envelope_c, true, (void (*)(void))efg_MPI_Type_get_envelope_c },
-    { EFG_SLOT_MPI_Type_get_extent, true, (void (*)(void))efg_MPI_Type_get_extent },
-    { EFG_SLOT_MPI_Type_get_extent_c, true, (void (*)(void))efg_MPI_Type_get_extent_c },
-    { EFG_SLOT_MPI_Type_get_extent_x, true, (void (*)(void))efg_MPI_Type_get_extent_x },
-    { EFG_SLOT_MPI_Type_get_name, true, (void (*)(void))efg_MPI_Type_get_name },
-    { EFG_SLOT_MPI_Type_get_true_extent, true, (void (*)(void))efg_MPI_Type_get_true_extent },
-    { EFG_SLOT_MPI_Type_get_true_extent_c, true, (void (*)(void))efg_MPI_Type_get_true_extent_c },
-    { EFG_SLOT_MPI_Type_get_true_extent_x, true, (void (*)(void))efg_MPI_Type_get_true_extent_x },
-    { EFG_SLOT_MPI_Type_lb, true, (void (*)(void))efg_MPI_Type_lb },
-    { EFG_SLOT_MPI_Type_size, true, (void (*)(void))efg_MPI_Type_size },
-    { EFG_SLOT_MPI_Type_size_c, true, (void (*)(void))efg_MPI_Type_size_c },
-    { EFG_SLOT_MPI_Type_size_x, true, (void (*)(void))efg_MPI_Type_size_x },
-    { EFG_SLOT_MPI_Type_ub, true, (void (*)(void))efg_MPI_Type_ub },
-    { EFG_SLOT_MPI_Op_commutative, true, (void (*)(void))efg_MPI_Op_commutative },
-    { EFG_SLOT_MPI_Info_get, true, (void (*)(void))efg_MPI_Info_get },
-    { EFG_SLOT_MPI_Info_get_nkeys, true, (void (*)(void))efg_MPI_Info_get_nkeys },
-    { EFG_SLOT_MPI_Info_get_nthkey, true, (void (*)(void))efg_MPI_Info_get_nthkey },
-    { EFG_SLOT_MPI_Info_get_string, true, (void (*)(void))efg_MPI_Info_get_string },
-    { EFG_SLOT_MPI_Info_get_valuelen, true, (void (*)(void))efg_MPI_Info_get_valuelen },
-    { EFG_SLOT_MPI_Error_class, true, (void (*)(void))efg_MPI_Error_class },
-    { EFG_SLOT_MPI_Error_string, true, (void (*)(void))efg_MPI_Error_string },
-    { EFG_SLOT_MPI_Session_get_nth_pset, true, (void (*)(void))efg_MPI_Session_get_nth_pset },
-    { EFG_SLOT_MPI_Session_get_num_psets, true, (void (*)(void))efg_MPI_Session_get_num_psets },
-    { EFG_SLOT_MPI_File_get_amode, true, (void (*)(void))efg_MPI_File_get_amode },
-    { EFG_SLOT_MPI_File_get_atomicity, true, (void (*)(void))efg_MPI_File_get_atomicity },
-    { EFG_SLOT_MPI_File_get_byte_offset, true, (void (*)(void))efg_MPI_File_get_byte_offset },
-    { EFG_SLOT_MPI_File_get_position, true, (void (*)(void))efg_MPI_File_get_position },
-    { EFG_SLOT_MPI_File_get_position_shared, true, (void (*)(void))efg_MPI_File_get_position_shared },
-    { EFG_SLOT_MPI_File_get_size, true, (void (*)(void))efg_MPI_File_get_size },
-    { EFG_SLOT_MPI_File_get_type_extent, true, (void (*)(void))efg_MPI_File_get_type_extent },
-    { EFG_SLOT_MPI_File_get_type_extent_c, true, (void (*)(void))efg_MPI_File_get_type_extent_c },
-    { EFG_SLOT_MPI_Abi_get_version, true, (void (*)(void))efg_MPI_Abi_get_version },
-    { 0, false, NULL },
-};
+BK_WRAPPER(3, 1, efg_MPI_Address)
+BK_WRAPPER(12, 1, efg_MPI_Finalized)
+BK_WRAPPER(19, 1, efg_MPI_Get_address)
+BK_WRAPPER(26, 1, efg_MPI_Get_library_version)
+BK_WRAPPER(29, 1, efg_MPI_Get_processor_name)
+BK_WRAPPER(32, 1, efg_MPI_Get_version)
+BK_WRAPPER(41, 1, efg_MPI_Initialized)
+BK_WRAPPER(44, 1, efg_MPI_Is_thread_main)
+BK_WRAPPER(50, 1, efg_MPI_Query_thread)
+BK_WRAPPER(88, 1, efg_MPI_Get_count)
+BK_WRAPPER(89, 1, efg_MPI_Get_count_c)
+BK_WRAPPER(93, 1, efg_MPI_Get_elements)
+BK_WRAPPER(94, 1, efg_MPI_Get_elements_c)
+BK_WRAPPER(98, 1, efg_MPI_Get_elements_x)
+BK_WRAPPER(296, 1, efg_MPI_Test_cancelled)
+BK_WRAPPER(900, 1, efg_MPI_Win_get_attr)
+BK_WRAPPER(912, 1, efg_MPI_Win_get_name)
+BK_WRAPPER(936, 1, efg_MPI_Win_shared_query)
+BK_WRAPPER(937, 1, efg_MPI_Win_shared_query_c)
+BK_WRAPPER(962, 1, efg_MPI_Attr_get)
+BK_WRAPPER(982, 1, efg_MPI_Comm_compare)
+BK_WRAPPER(1029, 1, efg_MPI_Comm_get_attr)
+BK_WRAPPER(1038, 1, efg_MPI_Comm_get_name)
+BK_WRAPPER(1059, 1, efg_MPI_Comm_rank)
+BK_WRAPPER(1065, 1, efg_MPI_Comm_remote_size)
+BK_WRAPPER(1080, 1, efg_MPI_Comm_size)
+BK_WRAPPER(1095, 1, efg_MPI_Comm_test_inter)
+BK_WRAPPER(1123, 1, efg_MPI_Cart_coords)
+BK_WRAPPER(1129, 1, efg_MPI_Cart_get)
+BK_WRAPPER(1135, 1, efg_MPI_Cart_rank)
+BK_WRAPPER(1138, 1, efg_MPI_Cart_shift)
+BK_WRAPPER(1144, 1, efg_MPI_Cartdim_get)
+BK_WRAPPER(1147, 1, efg_MPI_Dims_create)
+BK_WRAPPER(1156, 1, efg_MPI_Dist_graph_neighbors)
+BK_WRAPPER(1159, 1, efg_MPI_Dist_graph_neighbors_count)
+BK_WRAPPER(1165, 1, efg_MPI_Graph_get)
+BK_WRAPPER(1171, 1, efg_MPI_Graph_neighbors)
+BK_WRAPPER(1174, 1, efg_MPI_Graph_neighbors_count)
+BK_WRAPPER(1177, 1, efg_MPI_Graphdims_get)
+BK_WRAPPER(1180, 1, efg_MPI_Topo_test)
+BK_WRAPPER(1183, 1, efg_MPI_Group_compare)
+BK_WRAPPER(1210, 1, efg_MPI_Group_rank)
+BK_WRAPPER(1213, 1, efg_MPI_Group_size)
+BK_WRAPPER(1216, 1, efg_MPI_Group_translate_ranks)
+BK_WRAPPER(1236, 1, efg_MPI_Pack_external_size)
+BK_WRAPPER(1237, 1, efg_MPI_Pack_external_size_c)
+BK_WRAPPER(1241, 1, efg_MPI_Pack_size)
+BK_WRAPPER(1242, 1, efg_MPI_Pack_size_c)
+BK_WRAPPER(1312, 1, efg_MPI_Type_extent)
+BK_WRAPPER(1320, 1, efg_MPI_Type_get_attr)
+BK_WRAPPER(1328, 1, efg_MPI_Type_get_envelope)
+BK_WRAPPER(1329, 1, efg_MPI_Type_get_envelope_c)
+BK_WRAPPER(1333, 1, efg_MPI_Type_get_extent)
+BK_WRAPPER(1334, 1, efg_MPI_Type_get_extent_c)
+BK_WRAPPER(1338, 1, efg_MPI_Type_get_extent_x)
+BK_WRAPPER(1341, 1, efg_MPI_Type_get_name)
+BK_WRAPPER(1344, 1, efg_MPI_Type_get_true_extent)
+BK_WRAPPER(1345, 1, efg_MPI_Type_get_true_extent_c)
+BK_WRAPPER(1349, 1, efg_MPI_Type_get_true_extent_x)
+BK_WRAPPER(1364, 1, efg_MPI_Type_lb)
+BK_WRAPPER(1375, 1, efg_MPI_Type_size)
+BK_WRAPPER(1376, 1, efg_MPI_Type_size_c)
+BK_WRAPPER(1380, 1, efg_MPI_Type_size_x)
+BK_WRAPPER(1385, 1, efg_MPI_Type_ub)
+BK_WRAPPER(1406, 1, efg_MPI_Op_commutative)
+BK_WRAPPER(1439, 1, efg_MPI_Info_get)
+BK_WRAPPER(1442, 1, efg_MPI_Info_get_nkeys)
+BK_WRAPPER(1445, 1, efg_MPI_Info_get_nthkey)
+BK_WRAPPER(1448, 1, efg_MPI_Info_get_string)
+BK_WRAPPER(1451, 1, efg_MPI_Info_get_valuelen)
+BK_WRAPPER(1475, 1, efg_MPI_Error_class)
+BK_WRAPPER(1478, 1, efg_MPI_Error_string)
+BK_WRAPPER(1520, 1, efg_MPI_Session_get_nth_pset)
+BK_WRAPPER(1523, 1, efg_MPI_Session_get_num_psets)
+BK_WRAPPER(1550, 1, efg_MPI_File_get_amode)
+BK_WRAPPER(1553, 1, efg_MPI_File_get_atomicity)
+BK_WRAPPER(1556, 1, efg_MPI_File_get_byte_offset)
+BK_WRAPPER(1568, 1, efg_MPI_File_get_position)
+BK_WRAPPER(1571, 1, efg_MPI_File_get_position_shared)
+BK_WRAPPER(1574, 1, efg_MPI_File_get_size)
+BK_WRAPPER(1577, 1, efg_MPI_File_get_type_extent)
+BK_WRAPPER(1578, 1, efg_MPI_File_get_type_extent_c)
+BK_WRAPPER(1846, 1, efg_MPI_Abi_get_version)

@@ -2,8 +2,6 @@
 #pragma GCC optimize("Os")   /* called rarely: small and soon compiled */
 #include "../back_run.h"
 
-extern const bk_wrapper bk_wrappers_f_comm[];
-
 static __attribute__((noinline)) void f_MPI_Comm_accept(const unsigned how, void *const site, void *port_name, void *info, void *root, void *comm, void *newcomm, MPI_Fint *ierr, size_t port_name_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *, size_t);
@@ -37,9 +35,9 @@ static __attribute__((noinline)) void f_MPI_Comm_accept(const unsigned how, void
     efg_leave(b->t);
 }
 
-static void efg_mpi_comm_accept(void *port_name, void *info, void *root, void *comm, void *newcomm, MPI_Fint *ierr, size_t port_name_len) { f_MPI_Comm_accept(BK_HOW(EFG_SLOT_mpi_comm_accept, BK_MPIF, 0, 0), __builtin_return_address(0), port_name, info, root, comm, newcomm, ierr, port_name_len); }
+BK_ENTRY void efg_mpi_comm_accept(void *port_name, void *info, void *root, void *comm, void *newcomm, MPI_Fint *ierr, size_t port_name_len) { f_MPI_Comm_accept(BK_HOW(EFG_SLOT_mpi_comm_accept, BK_MPIF, 0, 0), __builtin_return_address(0), port_name, info, root, comm, newcomm, ierr, port_name_len); }
 
-static void efg_mpi_comm_accept_f08(void *port_name, void *info, void *root, void *comm, void *newcomm, MPI_Fint *ierr, size_t port_name_len) { f_MPI_Comm_accept(BK_HOW(EFG_SLOT_mpi_comm_accept_f08, BK_F08, 0, 0), __builtin_return_address(0), port_name, info, root, comm, newcomm, ierr, port_name_len); }
+BK_ENTRY void efg_mpi_comm_accept_f08(void *port_name, void *info, void *root, void *comm, void *newcomm, MPI_Fint *ierr, size_t port_name_len) { f_MPI_Comm_accept(BK_HOW(EFG_SLOT_mpi_comm_accept_f08, BK_F08, 0, 0), __builtin_return_address(0), port_name, info, root, comm, newcomm, ierr, port_name_len); }
 
 static __attribute__((noinline)) void f_MPI_Comm_connect(const unsigned how, void *const site, void *port_name, void *info, void *root, void *comm, void *newcomm, MPI_Fint *ierr, size_t port_name_len)
 {
@@ -74,9 +72,9 @@ static __attribute__((noinline)) void f_MPI_Comm_connect(const unsigned how, voi
     efg_leave(b->t);
 }
 
-static void efg_mpi_comm_connect(void *port_name, void *info, void *root, void *comm, void *newcomm, MPI_Fint *ierr, size_t port_name_len) { f_MPI_Comm_connect(BK_HOW(EFG_SLOT_mpi_comm_connect, BK_MPIF, 0, 0), __builtin_return_address(0), port_name, info, root, comm, newcomm, ierr, port_name_len); }
+BK_ENTRY void efg_mpi_comm_connect(void *port_name, void *info, void *root, void *comm, void *newcomm, MPI_Fint *ierr, size_t port_name_len) { f_MPI_Comm_connect(BK_HOW(EFG_SLOT_mpi_comm_connect, BK_MPIF, 0, 0), __builtin_return_address(0), port_name, info, root, comm, newcomm, ierr, port_name_len); }
 
-static void efg_mpi_comm_connect_f08(void *port_name, void *info, void *root, void *comm, void *newcomm, MPI_Fint *ierr, size_t port_name_len) { f_MPI_Comm_connect(BK_HOW(EFG_SLOT_mpi_comm_connect_f08, BK_F08, 0, 0), __builtin_return_address(0), port_name, info, root, comm, newcomm, ierr, port_name_len); }
+BK_ENTRY void efg_mpi_comm_connect_f08(void *port_name, void *info, void *root, void *comm, void *newcomm, MPI_Fint *ierr, size_t port_name_len) { f_MPI_Comm_connect(BK_HOW(EFG_SLOT_mpi_comm_connect_f08, BK_F08, 0, 0), __builtin_return_address(0), port_name, info, root, comm, newcomm, ierr, port_name_len); }
 
 static __attribute__((noinline)) void f_MPI_Comm_create(const unsigned how, void *const site, void *comm, void *group, void *newcomm, MPI_Fint *ierr)
 {
@@ -108,9 +106,9 @@ static __attribute__((noinline)) void f_MPI_Comm_create(const unsigned how, void
     efg_leave(b->t);
 }
 
-static void efg_mpi_comm_create(void *comm, void *group, void *newcomm, MPI_Fint *ierr) { f_MPI_Comm_create(BK_HOW(EFG_SLOT_mpi_comm_create, BK_MPIF, 0, 0), __builtin_return_address(0), comm, group, newcomm, ierr); }
+BK_ENTRY void efg_mpi_comm_create(void *comm, void *group, void *newcomm, MPI_Fint *ierr) { f_MPI_Comm_create(BK_HOW(EFG_SLOT_mpi_comm_create, BK_MPIF, 0, 0), __builtin_return_address(0), comm, group, newcomm, ierr); }
 
-static void efg_mpi_comm_create_f08(void *comm, void *group, void *newcomm, MPI_Fint *ierr) { f_MPI_Comm_create(BK_HOW(EFG_SLOT_mpi_comm_create_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, group, newcomm, ierr); }
+BK_ENTRY void efg_mpi_comm_create_f08(void *comm, void *group, void *newcomm, MPI_Fint *ierr) { f_MPI_Comm_create(BK_HOW(EFG_SLOT_mpi_comm_create_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, group, newcomm, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Comm_create_from_group(const unsigned how, void *const site, void *group, void *stringtag, void *info, void *errhandler, void *newcomm, MPI_Fint *ierr, size_t stringtag_len)
 {
@@ -145,9 +143,9 @@ static __attribute__((noinline)) void f_MPI_Comm_create_from_group(const unsigne
     efg_leave(b->t);
 }
 
-static void efg_mpi_comm_create_from_group(void *group, void *stringtag, void *info, void *errhandler, void *newcomm, MPI_Fint *ierr, size_t stringtag_len) { f_MPI_Comm_create_from_group(BK_HOW(EFG_SLOT_mpi_comm_create_from_group, BK_MPIF, 0, 0), __builtin_return_address(0), group, stringtag, info, errhandler, newcomm, ierr, stringtag_len); }
+BK_ENTRY void efg_mpi_comm_create_from_group(void *group, void *stringtag, void *info, void *errhandler, void *newcomm, MPI_Fint *ierr, size_t stringtag_len) { f_MPI_Comm_create_from_group(BK_HOW(EFG_SLOT_mpi_comm_create_from_group, BK_MPIF, 0, 0), __builtin_return_address(0), group, stringtag, info, errhandler, newcomm, ierr, stringtag_len); }
 
-static void efg_mpi_comm_create_from_group_f08(void *group, void *stringtag, void *info, void *errhandler, void *newcomm, MPI_Fint *ierr, size_t stringtag_len) { f_MPI_Comm_create_from_group(BK_HOW(EFG_SLOT_mpi_comm_create_from_group_f08, BK_F08, 0, 0), __builtin_return_address(0), group, stringtag, info, errhandler, newcomm, ierr, stringtag_len); }
+BK_ENTRY void efg_mpi_comm_create_from_group_f08(void *group, void *stringtag, void *info, void *errhandler, void *newcomm, MPI_Fint *ierr, size_t stringtag_len) { f_MPI_Comm_create_from_group(BK_HOW(EFG_SLOT_mpi_comm_create_from_group_f08, BK_F08, 0, 0), __builtin_return_address(0), group, stringtag, info, errhandler, newcomm, ierr, stringtag_len); }
 
 static __attribute__((noinline)) void f_MPI_Comm_create_group(const unsigned how, void *const site, void *comm, void *group, void *tag, void *newcomm, MPI_Fint *ierr)
 {
@@ -181,9 +179,9 @@ static __attribute__((noinline)) void f_MPI_Comm_create_group(const unsigned how
     efg_leave(b->t);
 }
 
-static void efg_mpi_comm_create_group(void *comm, void *group, void *tag, void *newcomm, MPI_Fint *ierr) { f_MPI_Comm_create_group(BK_HOW(EFG_SLOT_mpi_comm_create_group, BK_MPIF, 0, 0), __builtin_return_address(0), comm, group, tag, newcomm, ierr); }
+BK_ENTRY void efg_mpi_comm_create_group(void *comm, void *group, void *tag, void *newcomm, MPI_Fint *ierr) { f_MPI_Comm_create_group(BK_HOW(EFG_SLOT_mpi_comm_create_group, BK_MPIF, 0, 0), __builtin_return_address(0), comm, group, tag, newcomm, ierr); }
 
-static void efg_mpi_comm_create_group_f08(void *comm, void *group, void *tag, void *newcomm, MPI_Fint *ierr) { f_MPI_Comm_create_group(BK_HOW(EFG_SLOT_mpi_comm_create_group_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, group, tag, newcomm, ierr); }
+BK_ENTRY void efg_mpi_comm_create_group_f08(void *comm, void *group, void *tag, void *newcomm, MPI_Fint *ierr) { f_MPI_Comm_create_group(BK_HOW(EFG_SLOT_mpi_comm_create_group_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, group, tag, newcomm, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Comm_dup(const unsigned how, void *const site, void *comm, void *newcomm, MPI_Fint *ierr)
 {
@@ -213,9 +211,9 @@ static __attribute__((noinline)) void f_MPI_Comm_dup(const unsigned how, void *c
     efg_leave(b->t);
 }
 
-static void efg_mpi_comm_dup(void *comm, void *newcomm, MPI_Fint *ierr) { f_MPI_Comm_dup(BK_HOW(EFG_SLOT_mpi_comm_dup, BK_MPIF, 0, 0), __builtin_return_address(0), comm, newcomm, ierr); }
+BK_ENTRY void efg_mpi_comm_dup(void *comm, void *newcomm, MPI_Fint *ierr) { f_MPI_Comm_dup(BK_HOW(EFG_SLOT_mpi_comm_dup, BK_MPIF, 0, 0), __builtin_return_address(0), comm, newcomm, ierr); }
 
-static void efg_mpi_comm_dup_f08(void *comm, void *newcomm, MPI_Fint *ierr) { f_MPI_Comm_dup(BK_HOW(EFG_SLOT_mpi_comm_dup_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, newcomm, ierr); }
+BK_ENTRY void efg_mpi_comm_dup_f08(void *comm, void *newcomm, MPI_Fint *ierr) { f_MPI_Comm_dup(BK_HOW(EFG_SLOT_mpi_comm_dup_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, newcomm, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Comm_dup_with_info(const unsigned how, void *const site, void *comm, void *info, void *newcomm, MPI_Fint *ierr)
 {
@@ -247,9 +245,9 @@ static __attribute__((noinline)) void f_MPI_Comm_dup_with_info(const unsigned ho
     efg_leave(b->t);
 }
 
-static void efg_mpi_comm_dup_with_info(void *comm, void *info, void *newcomm, MPI_Fint *ierr) { f_MPI_Comm_dup_with_info(BK_HOW(EFG_SLOT_mpi_comm_dup_with_info, BK_MPIF, 0, 0), __builtin_return_address(0), comm, info, newcomm, ierr); }
+BK_ENTRY void efg_mpi_comm_dup_with_info(void *comm, void *info, void *newcomm, MPI_Fint *ierr) { f_MPI_Comm_dup_with_info(BK_HOW(EFG_SLOT_mpi_comm_dup_with_info, BK_MPIF, 0, 0), __builtin_return_address(0), comm, info, newcomm, ierr); }
 
-static void efg_mpi_comm_dup_with_info_f08(void *comm, void *info, void *newcomm, MPI_Fint *ierr) { f_MPI_Comm_dup_with_info(BK_HOW(EFG_SLOT_mpi_comm_dup_with_info_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, info, newcomm, ierr); }
+BK_ENTRY void efg_mpi_comm_dup_with_info_f08(void *comm, void *info, void *newcomm, MPI_Fint *ierr) { f_MPI_Comm_dup_with_info(BK_HOW(EFG_SLOT_mpi_comm_dup_with_info_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, info, newcomm, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Comm_get_parent(const unsigned how, void *const site, void *parent, MPI_Fint *ierr)
 {
@@ -277,9 +275,9 @@ static __attribute__((noinline)) void f_MPI_Comm_get_parent(const unsigned how, 
     efg_leave(b->t);
 }
 
-static void efg_mpi_comm_get_parent(void *parent, MPI_Fint *ierr) { f_MPI_Comm_get_parent(BK_HOW(EFG_SLOT_mpi_comm_get_parent, BK_MPIF, 0, 0), __builtin_return_address(0), parent, ierr); }
+BK_ENTRY void efg_mpi_comm_get_parent(void *parent, MPI_Fint *ierr) { f_MPI_Comm_get_parent(BK_HOW(EFG_SLOT_mpi_comm_get_parent, BK_MPIF, 0, 0), __builtin_return_address(0), parent, ierr); }
 
-static void efg_mpi_comm_get_parent_f08(void *parent, MPI_Fint *ierr) { f_MPI_Comm_get_parent(BK_HOW(EFG_SLOT_mpi_comm_get_parent_f08, BK_F08, 0, 0), __builtin_return_address(0), parent, ierr); }
+BK_ENTRY void efg_mpi_comm_get_parent_f08(void *parent, MPI_Fint *ierr) { f_MPI_Comm_get_parent(BK_HOW(EFG_SLOT_mpi_comm_get_parent_f08, BK_F08, 0, 0), __builtin_return_address(0), parent, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Comm_idup(const unsigned how, void *const site, void *comm, void *newcomm, void *request, MPI_Fint *ierr)
 {
@@ -313,9 +311,9 @@ static __attribute__((noinline)) void f_MPI_Comm_idup(const unsigned how, void *
     efg_leave(b->t);
 }
 
-static void efg_mpi_comm_idup(void *comm, void *newcomm, void *request, MPI_Fint *ierr) { f_MPI_Comm_idup(BK_HOW(EFG_SLOT_mpi_comm_idup, BK_MPIF, 0, 0), __builtin_return_address(0), comm, newcomm, request, ierr); }
+BK_ENTRY void efg_mpi_comm_idup(void *comm, void *newcomm, void *request, MPI_Fint *ierr) { f_MPI_Comm_idup(BK_HOW(EFG_SLOT_mpi_comm_idup, BK_MPIF, 0, 0), __builtin_return_address(0), comm, newcomm, request, ierr); }
 
-static void efg_mpi_comm_idup_f08(void *comm, void *newcomm, void *request, MPI_Fint *ierr) { f_MPI_Comm_idup(BK_HOW(EFG_SLOT_mpi_comm_idup_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, newcomm, request, ierr); }
+BK_ENTRY void efg_mpi_comm_idup_f08(void *comm, void *newcomm, void *request, MPI_Fint *ierr) { f_MPI_Comm_idup(BK_HOW(EFG_SLOT_mpi_comm_idup_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, newcomm, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Comm_idup_with_info(const unsigned how, void *const site, void *comm, void *info, void *newcomm, void *request, MPI_Fint *ierr)
 {
@@ -351,9 +349,9 @@ static __attribute__((noinline)) void f_MPI_Comm_idup_with_info(const unsigned h
     efg_leave(b->t);
 }
 
-static void efg_mpi_comm_idup_with_info(void *comm, void *info, void *newcomm, void *request, MPI_Fint *ierr) { f_MPI_Comm_idup_with_info(BK_HOW(EFG_SLOT_mpi_comm_idup_with_info, BK_MPIF, 0, 0), __builtin_return_address(0), comm, info, newcomm, request, ierr); }
+BK_ENTRY void efg_mpi_comm_idup_with_info(void *comm, void *info, void *newcomm, void *request, MPI_Fint *ierr) { f_MPI_Comm_idup_with_info(BK_HOW(EFG_SLOT_mpi_comm_idup_with_info, BK_MPIF, 0, 0), __builtin_return_address(0), comm, info, newcomm, request, ierr); }
 
-static void efg_mpi_comm_idup_with_info_f08(void *comm, void *info, void *newcomm, void *request, MPI_Fint *ierr) { f_MPI_Comm_idup_with_info(BK_HOW(EFG_SLOT_mpi_comm_idup_with_info_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, info, newcomm, request, ierr); }
+BK_ENTRY void efg_mpi_comm_idup_with_info_f08(void *comm, void *info, void *newcomm, void *request, MPI_Fint *ierr) { f_MPI_Comm_idup_with_info(BK_HOW(EFG_SLOT_mpi_comm_idup_with_info_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, info, newcomm, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Comm_join(const unsigned how, void *const site, void *fd, void *intercomm, MPI_Fint *ierr)
 {
@@ -383,9 +381,9 @@ static __attribute__((noinline)) void f_MPI_Comm_join(const unsigned how, void *
     efg_leave(b->t);
 }
 
-static void efg_mpi_comm_join(void *fd, void *intercomm, MPI_Fint *ierr) { f_MPI_Comm_join(BK_HOW(EFG_SLOT_mpi_comm_join, BK_MPIF, 0, 0), __builtin_return_address(0), fd, intercomm, ierr); }
+BK_ENTRY void efg_mpi_comm_join(void *fd, void *intercomm, MPI_Fint *ierr) { f_MPI_Comm_join(BK_HOW(EFG_SLOT_mpi_comm_join, BK_MPIF, 0, 0), __builtin_return_address(0), fd, intercomm, ierr); }
 
-static void efg_mpi_comm_join_f08(void *fd, void *intercomm, MPI_Fint *ierr) { f_MPI_Comm_join(BK_HOW(EFG_SLOT_mpi_comm_join_f08, BK_F08, 0, 0), __builtin_return_address(0), fd, intercomm, ierr); }
+BK_ENTRY void efg_mpi_comm_join_f08(void *fd, void *intercomm, MPI_Fint *ierr) { f_MPI_Comm_join(BK_HOW(EFG_SLOT_mpi_comm_join_f08, BK_F08, 0, 0), __builtin_return_address(0), fd, intercomm, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Comm_spawn(const unsigned how, void *const site, void *command, void *argv, void *maxprocs, void *info, void *root, void *comm, void *intercomm, void *array_of_errcodes, MPI_Fint *ierr, size_t command_len, size_t argv_len)
 {
@@ -425,9 +423,9 @@ static __attribute__((noinline)) void f_MPI_Comm_spawn(const unsigned how, void 
     efg_leave(b->t);
 }
 
-static void efg_mpi_comm_spawn(void *command, void *argv, void *maxprocs, void *info, void *root, void *comm, void *intercomm, void *array_of_errcodes, MPI_Fint *ierr, size_t command_len, size_t argv_len) { f_MPI_Comm_spawn(BK_HOW(EFG_SLOT_mpi_comm_spawn, BK_MPIF, 0, 0), __builtin_return_address(0), command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes, ierr, command_len, argv_len); }
+BK_ENTRY void efg_mpi_comm_spawn(void *command, void *argv, void *maxprocs, void *info, void *root, void *comm, void *intercomm, void *array_of_errcodes, MPI_Fint *ierr, size_t command_len, size_t argv_len) { f_MPI_Comm_spawn(BK_HOW(EFG_SLOT_mpi_comm_spawn, BK_MPIF, 0, 0), __builtin_return_address(0), command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes, ierr, command_len, argv_len); }
 
-static void efg_mpi_comm_spawn_f08(void *command, void *argv, void *maxprocs, void *info, void *root, void *comm, void *intercomm, void *array_of_errcodes, MPI_Fint *ierr, size_t command_len, size_t argv_len) { f_MPI_Comm_spawn(BK_HOW(EFG_SLOT_mpi_comm_spawn_f08, BK_F08, 0, 0), __builtin_return_address(0), command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes, ierr, command_len, argv_len); }
+BK_ENTRY void efg_mpi_comm_spawn_f08(void *command, void *argv, void *maxprocs, void *info, void *root, void *comm, void *intercomm, void *array_of_errcodes, MPI_Fint *ierr, size_t command_len, size_t argv_len) { f_MPI_Comm_spawn(BK_HOW(EFG_SLOT_mpi_comm_spawn_f08, BK_F08, 0, 0), __builtin_return_address(0), command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes, ierr, command_len, argv_len); }
 
 static __attribute__((noinline)) void f_MPI_Comm_spawn_multiple(const unsigned how, void *const site, void *count, void *array_of_commands, void *array_of_argv, void *array_of_maxprocs, void *array_of_info, void *root, void *comm, void *intercomm, void *array_of_errcodes, MPI_Fint *ierr, size_t array_of_commands_len, size_t array_of_argv_len)
 {
@@ -467,9 +465,9 @@ static __attribute__((noinline)) void f_MPI_Comm_spawn_multiple(const unsigned h
     efg_leave(b->t);
 }
 
-static void efg_mpi_comm_spawn_multiple(void *count, void *array_of_commands, void *array_of_argv, void *array_of_maxprocs, void *array_of_info, void *root, void *comm, void *intercomm, void *array_of_errcodes, MPI_Fint *ierr, size_t array_of_commands_len, size_t array_of_argv_len) { f_MPI_Comm_spawn_multiple(BK_HOW(EFG_SLOT_mpi_comm_spawn_multiple, BK_MPIF, 0, 0), __builtin_return_address(0), count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm, intercomm, array_of_errcodes, ierr, array_of_commands_len, array_of_argv_len); }
+BK_ENTRY void efg_mpi_comm_spawn_multiple(void *count, void *array_of_commands, void *array_of_argv, void *array_of_maxprocs, void *array_of_info, void *root, void *comm, void *intercomm, void *array_of_errcodes, MPI_Fint *ierr, size_t array_of_commands_len, size_t array_of_argv_len) { f_MPI_Comm_spawn_multiple(BK_HOW(EFG_SLOT_mpi_comm_spawn_multiple, BK_MPIF, 0, 0), __builtin_return_address(0), count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm, intercomm, array_of_errcodes, ierr, array_of_commands_len, array_of_argv_len); }
 
-static void efg_mpi_comm_spawn_multiple_f08(void *count, void *array_of_commands, void *array_of_argv, void *array_of_maxprocs, void *array_of_info, void *root, void *comm, void *intercomm, void *array_of_errcodes, MPI_Fint *ierr, size_t array_of_commands_len, size_t array_of_argv_len) { f_MPI_Comm_spawn_multiple(BK_HOW(EFG_SLOT_mpi_comm_spawn_multiple_f08, BK_F08, 0, 0), __builtin_return_address(0), count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm, intercomm, array_of_errcodes, ierr, array_of_commands_len, array_of_argv_len); }
+BK_ENTRY void efg_mpi_comm_spawn_multiple_f08(void *count, void *array_of_commands, void *array_of_argv, void *array_of_maxprocs, void *array_of_info, void *root, void *comm, void *intercomm, void *array_of_errcodes, MPI_Fint *ierr, size_t array_of_commands_len, size_t array_of_argv_len) { f_MPI_Comm_spawn_multiple(BK_HOW(EFG_SLOT_mpi_comm_spawn_multiple_f08, BK_F08, 0, 0), __builtin_return_address(0), count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm, intercomm, array_of_errcodes, ierr, array_of_commands_len, array_of_argv_len); }
 
 static __attribute__((noinline)) void f_MPI_Comm_split(const unsigned how, void *const site, void *comm, void *color, void *key, void *newcomm, MPI_Fint *ierr)
 {
@@ -503,9 +501,9 @@ static __attribute__((noinline)) void f_MPI_Comm_split(const unsigned how, void 
     efg_leave(b->t);
 }
 
-static void efg_mpi_comm_split(void *comm, void *color, void *key, void *newcomm, MPI_Fint *ierr) { f_MPI_Comm_split(BK_HOW(EFG_SLOT_mpi_comm_split, BK_MPIF, 0, 0), __builtin_return_address(0), comm, color, key, newcomm, ierr); }
+BK_ENTRY void efg_mpi_comm_split(void *comm, void *color, void *key, void *newcomm, MPI_Fint *ierr) { f_MPI_Comm_split(BK_HOW(EFG_SLOT_mpi_comm_split, BK_MPIF, 0, 0), __builtin_return_address(0), comm, color, key, newcomm, ierr); }
 
-static void efg_mpi_comm_split_f08(void *comm, void *color, void *key, void *newcomm, MPI_Fint *ierr) { f_MPI_Comm_split(BK_HOW(EFG_SLOT_mpi_comm_split_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, color, key, newcomm, ierr); }
+BK_ENTRY void efg_mpi_comm_split_f08(void *comm, void *color, void *key, void *newcomm, MPI_Fint *ierr) { f_MPI_Comm_split(BK_HOW(EFG_SLOT_mpi_comm_split_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, color, key, newcomm, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Comm_split_type(const unsigned how, void *const site, void *comm, void *split_type, void *key, void *info, void *newcomm, MPI_Fint *ierr)
 {
@@ -541,9 +539,9 @@ static __attribute__((noinline)) void f_MPI_Comm_split_type(const unsigned how, 
     efg_leave(b->t);
 }
 
-static void efg_mpi_comm_split_type(void *comm, void *split_type, void *key, void *info, void *newcomm, MPI_Fint *ierr) { f_MPI_Comm_split_type(BK_HOW(EFG_SLOT_mpi_comm_split_type, BK_MPIF, 0, 0), __builtin_return_address(0), comm, split_type, key, info, newcomm, ierr); }
+BK_ENTRY void efg_mpi_comm_split_type(void *comm, void *split_type, void *key, void *info, void *newcomm, MPI_Fint *ierr) { f_MPI_Comm_split_type(BK_HOW(EFG_SLOT_mpi_comm_split_type, BK_MPIF, 0, 0), __builtin_return_address(0), comm, split_type, key, info, newcomm, ierr); }
 
-static void efg_mpi_comm_split_type_f08(void *comm, void *split_type, void *key, void *info, void *newcomm, MPI_Fint *ierr) { f_MPI_Comm_split_type(BK_HOW(EFG_SLOT_mpi_comm_split_type_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, split_type, key, info, newcomm, ierr); }
+BK_ENTRY void efg_mpi_comm_split_type_f08(void *comm, void *split_type, void *key, void *info, void *newcomm, MPI_Fint *ierr) { f_MPI_Comm_split_type(BK_HOW(EFG_SLOT_mpi_comm_split_type_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, split_type, key, info, newcomm, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Intercomm_create(const unsigned how, void *const site, void *local_comm, void *local_leader, void *peer_comm, void *remote_leader, void *tag, void *newintercomm, MPI_Fint *ierr)
 {
@@ -581,9 +579,9 @@ static __attribute__((noinline)) void f_MPI_Intercomm_create(const unsigned how,
     efg_leave(b->t);
 }
 
-static void efg_mpi_intercomm_create(void *local_comm, void *local_leader, void *peer_comm, void *remote_leader, void *tag, void *newintercomm, MPI_Fint *ierr) { f_MPI_Intercomm_create(BK_HOW(EFG_SLOT_mpi_intercomm_create, BK_MPIF, 0, 0), __builtin_return_address(0), local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm, ierr); }
+BK_ENTRY void efg_mpi_intercomm_create(void *local_comm, void *local_leader, void *peer_comm, void *remote_leader, void *tag, void *newintercomm, MPI_Fint *ierr) { f_MPI_Intercomm_create(BK_HOW(EFG_SLOT_mpi_intercomm_create, BK_MPIF, 0, 0), __builtin_return_address(0), local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm, ierr); }
 
-static void efg_mpi_intercomm_create_f08(void *local_comm, void *local_leader, void *peer_comm, void *remote_leader, void *tag, void *newintercomm, MPI_Fint *ierr) { f_MPI_Intercomm_create(BK_HOW(EFG_SLOT_mpi_intercomm_create_f08, BK_F08, 0, 0), __builtin_return_address(0), local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm, ierr); }
+BK_ENTRY void efg_mpi_intercomm_create_f08(void *local_comm, void *local_leader, void *peer_comm, void *remote_leader, void *tag, void *newintercomm, MPI_Fint *ierr) { f_MPI_Intercomm_create(BK_HOW(EFG_SLOT_mpi_intercomm_create_f08, BK_F08, 0, 0), __builtin_return_address(0), local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Intercomm_create_from_groups(const unsigned how, void *const site, void *local_group, void *local_leader, void *remote_group, void *remote_leader, void *stringtag, void *info, void *errhandler, void *newintercomm, MPI_Fint *ierr, size_t stringtag_len)
 {
@@ -624,9 +622,9 @@ static __attribute__((noinline)) void f_MPI_Intercomm_create_from_groups(const u
     efg_leave(b->t);
 }
 
-static void efg_mpi_intercomm_create_from_groups(void *local_group, void *local_leader, void *remote_group, void *remote_leader, void *stringtag, void *info, void *errhandler, void *newintercomm, MPI_Fint *ierr, size_t stringtag_len) { f_MPI_Intercomm_create_from_groups(BK_HOW(EFG_SLOT_mpi_intercomm_create_from_groups, BK_MPIF, 0, 0), __builtin_return_address(0), local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler, newintercomm, ierr, stringtag_len); }
+BK_ENTRY void efg_mpi_intercomm_create_from_groups(void *local_group, void *local_leader, void *remote_group, void *remote_leader, void *stringtag, void *info, void *errhandler, void *newintercomm, MPI_Fint *ierr, size_t stringtag_len) { f_MPI_Intercomm_create_from_groups(BK_HOW(EFG_SLOT_mpi_intercomm_create_from_groups, BK_MPIF, 0, 0), __builtin_return_address(0), local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler, newintercomm, ierr, stringtag_len); }
 
-static void efg_mpi_intercomm_create_from_groups_f08(void *local_group, void *local_leader, void *remote_group, void *remote_leader, void *stringtag, void *info, void *errhandler, void *newintercomm, MPI_Fint *ierr, size_t stringtag_len) { f_MPI_Intercomm_create_from_groups(BK_HOW(EFG_SLOT_mpi_intercomm_create_from_groups_f08, BK_F08, 0, 0), __builtin_return_address(0), local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler, newintercomm, ierr, stringtag_len); }
+BK_ENTRY void efg_mpi_intercomm_create_from_groups_f08(void *local_group, void *local_leader, void *remote_group, void *remote_leader, void *stringtag, void *info, void *errhandler, void *newintercomm, MPI_Fint *ierr, size_t stringtag_len) { f_MPI_Intercomm_create_from_groups(BK_HOW(EFG_SLOT_mpi_intercomm_create_from_groups_f08, BK_F08, 0, 0), __builtin_return_address(0), local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler, newintercomm, ierr, stringtag_len); }
 
 static __attribute__((noinline)) void f_MPI_Intercomm_merge(const unsigned how, void *const site, void *intercomm, void *high, void *newintracomm, MPI_Fint *ierr)
 {
@@ -658,9 +656,9 @@ static __attribute__((noinline)) void f_MPI_Intercomm_merge(const unsigned how, 
     efg_leave(b->t);
 }
 
-static void efg_mpi_intercomm_merge(void *intercomm, void *high, void *newintracomm, MPI_Fint *ierr) { f_MPI_Intercomm_merge(BK_HOW(EFG_SLOT_mpi_intercomm_merge, BK_MPIF, 0, 0), __builtin_return_address(0), intercomm, high, newintracomm, ierr); }
+BK_ENTRY void efg_mpi_intercomm_merge(void *intercomm, void *high, void *newintracomm, MPI_Fint *ierr) { f_MPI_Intercomm_merge(BK_HOW(EFG_SLOT_mpi_intercomm_merge, BK_MPIF, 0, 0), __builtin_return_address(0), intercomm, high, newintracomm, ierr); }
 
-static void efg_mpi_intercomm_merge_f08(void *intercomm, void *high, void *newintracomm, MPI_Fint *ierr) { f_MPI_Intercomm_merge(BK_HOW(EFG_SLOT_mpi_intercomm_merge_f08, BK_F08, 0, 0), __builtin_return_address(0), intercomm, high, newintracomm, ierr); }
+BK_ENTRY void efg_mpi_intercomm_merge_f08(void *intercomm, void *high, void *newintracomm, MPI_Fint *ierr) { f_MPI_Intercomm_merge(BK_HOW(EFG_SLOT_mpi_intercomm_merge_f08, BK_F08, 0, 0), __builtin_return_address(0), intercomm, high, newintracomm, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Cart_create(const unsigned how, void *const site, void *comm_old, void *ndims, void *dims, void *periods, void *reorder, void *comm_cart, MPI_Fint *ierr)
 {
@@ -696,9 +694,9 @@ static __attribute__((noinline)) void f_MPI_Cart_create(const unsigned how, void
     efg_leave(b->t);
 }
 
-static void efg_mpi_cart_create(void *comm_old, void *ndims, void *dims, void *periods, void *reorder, void *comm_cart, MPI_Fint *ierr) { f_MPI_Cart_create(BK_HOW(EFG_SLOT_mpi_cart_create, BK_MPIF, 0, 0), __builtin_return_address(0), comm_old, ndims, dims, periods, reorder, comm_cart, ierr); }
+BK_ENTRY void efg_mpi_cart_create(void *comm_old, void *ndims, void *dims, void *periods, void *reorder, void *comm_cart, MPI_Fint *ierr) { f_MPI_Cart_create(BK_HOW(EFG_SLOT_mpi_cart_create, BK_MPIF, 0, 0), __builtin_return_address(0), comm_old, ndims, dims, periods, reorder, comm_cart, ierr); }
 
-static void efg_mpi_cart_create_f08(void *comm_old, void *ndims, void *dims, void *periods, void *reorder, void *comm_cart, MPI_Fint *ierr) { f_MPI_Cart_create(BK_HOW(EFG_SLOT_mpi_cart_create_f08, BK_F08, 0, 0), __builtin_return_address(0), comm_old, ndims, dims, periods, reorder, comm_cart, ierr); }
+BK_ENTRY void efg_mpi_cart_create_f08(void *comm_old, void *ndims, void *dims, void *periods, void *reorder, void *comm_cart, MPI_Fint *ierr) { f_MPI_Cart_create(BK_HOW(EFG_SLOT_mpi_cart_create_f08, BK_F08, 0, 0), __builtin_return_address(0), comm_old, ndims, dims, periods, reorder, comm_cart, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Cart_sub(const unsigned how, void *const site, void *comm, void *remain_dims, void *newcomm, MPI_Fint *ierr)
 {
@@ -729,9 +727,9 @@ static __attribute__((noinline)) void f_MPI_Cart_sub(const unsigned how, void *c
     efg_leave(b->t);
 }
 
-static void efg_mpi_cart_sub(void *comm, void *remain_dims, void *newcomm, MPI_Fint *ierr) { f_MPI_Cart_sub(BK_HOW(EFG_SLOT_mpi_cart_sub, BK_MPIF, 0, 0), __builtin_return_address(0), comm, remain_dims, newcomm, ierr); }
+BK_ENTRY void efg_mpi_cart_sub(void *comm, void *remain_dims, void *newcomm, MPI_Fint *ierr) { f_MPI_Cart_sub(BK_HOW(EFG_SLOT_mpi_cart_sub, BK_MPIF, 0, 0), __builtin_return_address(0), comm, remain_dims, newcomm, ierr); }
 
-static void efg_mpi_cart_sub_f08(void *comm, void *remain_dims, void *newcomm, MPI_Fint *ierr) { f_MPI_Cart_sub(BK_HOW(EFG_SLOT_mpi_cart_sub_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, remain_dims, newcomm, ierr); }
+BK_ENTRY void efg_mpi_cart_sub_f08(void *comm, void *remain_dims, void *newcomm, MPI_Fint *ierr) { f_MPI_Cart_sub(BK_HOW(EFG_SLOT_mpi_cart_sub_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, remain_dims, newcomm, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Dist_graph_create(const unsigned how, void *const site, void *comm_old, void *n, void *sources, void *degrees, void *destinations, void *weights, void *info, void *reorder, void *comm_dist_graph, MPI_Fint *ierr)
 {
@@ -771,9 +769,9 @@ static __attribute__((noinline)) void f_MPI_Dist_graph_create(const unsigned how
     efg_leave(b->t);
 }
 
-static void efg_mpi_dist_graph_create(void *comm_old, void *n, void *sources, void *degrees, void *destinations, void *weights, void *info, void *reorder, void *comm_dist_graph, MPI_Fint *ierr) { f_MPI_Dist_graph_create(BK_HOW(EFG_SLOT_mpi_dist_graph_create, BK_MPIF, 0, 0), __builtin_return_address(0), comm_old, n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph, ierr); }
+BK_ENTRY void efg_mpi_dist_graph_create(void *comm_old, void *n, void *sources, void *degrees, void *destinations, void *weights, void *info, void *reorder, void *comm_dist_graph, MPI_Fint *ierr) { f_MPI_Dist_graph_create(BK_HOW(EFG_SLOT_mpi_dist_graph_create, BK_MPIF, 0, 0), __builtin_return_address(0), comm_old, n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph, ierr); }
 
-static void efg_mpi_dist_graph_create_f08(void *comm_old, void *n, void *sources, void *degrees, void *destinations, void *weights, void *info, void *reorder, void *comm_dist_graph, MPI_Fint *ierr) { f_MPI_Dist_graph_create(BK_HOW(EFG_SLOT_mpi_dist_graph_create_f08, BK_F08, 0, 0), __builtin_return_address(0), comm_old, n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph, ierr); }
+BK_ENTRY void efg_mpi_dist_graph_create_f08(void *comm_old, void *n, void *sources, void *degrees, void *destinations, void *weights, void *info, void *reorder, void *comm_dist_graph, MPI_Fint *ierr) { f_MPI_Dist_graph_create(BK_HOW(EFG_SLOT_mpi_dist_graph_create_f08, BK_F08, 0, 0), __builtin_return_address(0), comm_old, n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Dist_graph_create_adjacent(const unsigned how, void *const site, void *comm_old, void *indegree, void *sources, void *sourceweights, void *outdegree, void *destinations, void *destweights, void *info, void *reorder, void *comm_dist_graph, MPI_Fint *ierr)
 {
@@ -815,9 +813,9 @@ static __attribute__((noinline)) void f_MPI_Dist_graph_create_adjacent(const uns
     efg_leave(b->t);
 }
 
-static void efg_mpi_dist_graph_create_adjacent(void *comm_old, void *indegree, void *sources, void *sourceweights, void *outdegree, void *destinations, void *destweights, void *info, void *reorder, void *comm_dist_graph, MPI_Fint *ierr) { f_MPI_Dist_graph_create_adjacent(BK_HOW(EFG_SLOT_mpi_dist_graph_create_adjacent, BK_MPIF, 0, 0), __builtin_return_address(0), comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph, ierr); }
+BK_ENTRY void efg_mpi_dist_graph_create_adjacent(void *comm_old, void *indegree, void *sources, void *sourceweights, void *outdegree, void *destinations, void *destweights, void *info, void *reorder, void *comm_dist_graph, MPI_Fint *ierr) { f_MPI_Dist_graph_create_adjacent(BK_HOW(EFG_SLOT_mpi_dist_graph_create_adjacent, BK_MPIF, 0, 0), __builtin_return_address(0), comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph, ierr); }
 
-static void efg_mpi_dist_graph_create_adjacent_f08(void *comm_old, void *indegree, void *sources, void *sourceweights, void *outdegree, void *destinations, void *destweights, void *info, void *reorder, void *comm_dist_graph, MPI_Fint *ierr) { f_MPI_Dist_graph_create_adjacent(BK_HOW(EFG_SLOT_mpi_dist_graph_create_adjacent_f08, BK_F08, 0, 0), __builtin_return_address(0), comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph, ierr); }
+BK_ENTRY void efg_mpi_dist_graph_create_adjacent_f08(void *comm_old, void *indegree, void *sources, void *sourceweights, void *outdegree, void *destinations, void *destweights, void *info, void *reorder, void *comm_dist_graph, MPI_Fint *ierr) { f_MPI_Dist_graph_create_adjacent(BK_HOW(EFG_SLOT_mpi_dist_graph_create_adjacent_f08, BK_F08, 0, 0), __builtin_return_address(0), comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Graph_create(const unsigned how, void *const site, void *comm_old, void *nnodes, void *index, void *edges, void *reorder, void *comm_graph, MPI_Fint *ierr)
 {
@@ -853,9 +851,9 @@ static __attribute__((noinline)) void f_MPI_Graph_create(const unsigned how, voi
     efg_leave(b->t);
 }
 
-static void efg_mpi_graph_create(void *comm_old, void *nnodes, void *index, void *edges, void *reorder, void *comm_graph, MPI_Fint *ierr) { f_MPI_Graph_create(BK_HOW(EFG_SLOT_mpi_graph_create, BK_MPIF, 0, 0), __builtin_return_address(0), comm_old, nnodes, index, edges, reorder, comm_graph, ierr); }
+BK_ENTRY void efg_mpi_graph_create(void *comm_old, void *nnodes, void *index, void *edges, void *reorder, void *comm_graph, MPI_Fint *ierr) { f_MPI_Graph_create(BK_HOW(EFG_SLOT_mpi_graph_create, BK_MPIF, 0, 0), __builtin_return_address(0), comm_old, nnodes, index, edges, reorder, comm_graph, ierr); }
 
-static void efg_mpi_graph_create_f08(void *comm_old, void *nnodes, void *index, void *edges, void *reorder, void *comm_graph, MPI_Fint *ierr) { f_MPI_Graph_create(BK_HOW(EFG_SLOT_mpi_graph_create_f08, BK_F08, 0, 0), __builtin_return_address(0), comm_old, nnodes, index, edges, reorder, comm_graph, ierr); }
+BK_ENTRY void efg_mpi_graph_create_f08(void *comm_old, void *nnodes, void *index, void *edges, void *reorder, void *comm_graph, MPI_Fint *ierr) { f_MPI_Graph_create(BK_HOW(EFG_SLOT_mpi_graph_create_f08, BK_F08, 0, 0), __builtin_return_address(0), comm_old, nnodes, index, edges, reorder, comm_graph, ierr); }
 
 static __attribute__((noinline)) void f_MPIX_Comm_shrink(const unsigned how, void *const site, void *comm, void *newcomm, MPI_Fint *ierr)
 {
@@ -885,58 +883,55 @@ static __attribute__((noinline)) void f_MPIX_Comm_shrink(const unsigned how, voi
     efg_leave(b->t);
 }
 
-static void efg_mpix_comm_shrink(void *comm, void *newcomm, MPI_Fint *ierr) { f_MPIX_Comm_shrink(BK_HOW(EFG_SLOT_mpix_comm_shrink, BK_MPIF, 0, 0), __builtin_return_address(0), comm, newcomm, ierr); }
+BK_ENTRY void efg_mpix_comm_shrink(void *comm, void *newcomm, MPI_Fint *ierr) { f_MPIX_Comm_shrink(BK_HOW(EFG_SLOT_mpix_comm_shrink, BK_MPIF, 0, 0), __builtin_return_address(0), comm, newcomm, ierr); }
 
-static void efg_mpix_comm_shrink_f08(void *comm, void *newcomm, MPI_Fint *ierr) { f_MPIX_Comm_shrink(BK_HOW(EFG_SLOT_mpix_comm_shrink_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, newcomm, ierr); }
+BK_ENTRY void efg_mpix_comm_shrink_f08(void *comm, void *newcomm, MPI_Fint *ierr) { f_MPIX_Comm_shrink(BK_HOW(EFG_SLOT_mpix_comm_shrink_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, newcomm, ierr); }
 
-const bk_wrapper bk_wrappers_f_comm[] = {
-    { EFG_SLOT_mpi_comm_accept, false, (void (*)(void))efg_mpi_comm_accept },
-    { EFG_SLOT_mpi_comm_accept_f08, false, (void (*)(void))efg_mpi_comm_accept_f08 },
-    { EFG_SLOT_mpi_comm_connect, false, (void (*)(void))efg_mpi_comm_connect },
-    { EFG_SLOT_mpi_comm_connect_f08, false, (void (*)(void))efg_mpi_comm_connect_f08 },
-    { EFG_SLOT_mpi_comm_create, false, (void (*)(void))efg_mpi_comm_create },
-    { EFG_SLOT_mpi_comm_create_f08, false, (void (*)(void))efg_mpi_comm_create_f08 },
-    { EFG_SLOT_mpi_comm_create_from_group, false, (void (*)(void))efg_mpi_comm_create_from_group },
-    { EFG_SLOT_mpi_comm_create_from_group_f08, false, (void (*)(void))efg_mpi_comm_create_from_group_f08 },
-    { EFG_SLOT_mpi_comm_create_group, false, (void (*)(void))efg_mpi_comm_create_group },
-    { EFG_SLOT_mpi_comm_create_group_f08, false, (void (*)(void))efg_mpi_comm_create_group_f08 },
-    { EFG_SLOT_mpi_comm_dup, false, (void (*)(void))efg_mpi_comm_dup },
-    { EFG_SLOT_mpi_comm_dup_f08, false, (void (*)(void))efg_mpi_comm_dup_f08 },
-    { EFG_SLOT_mpi_comm_dup_with_info, false, (void (*)(void))efg_mpi_comm_dup_with_info },
-    { EFG_SLOT_mpi_comm_dup_with_info_f08, false, (void (*)(void))efg_mpi_comm_dup_with_info_f08 },
-    { EFG_SLOT_mpi_comm_get_parent, false, (void (*)(void))efg_mpi_comm_get_parent },
-    { EFG_SLOT_mpi_comm_get_parent_f08, false, (void (*)(void))efg_mpi_comm_get_parent_f08 },
-    { EFG_SLOT_mpi_comm_idup, false, (void (*)(void))efg_mpi_comm_idup },
-    { EFG_SLOT_mpi_comm_idup_f08, false, (void (*)(void))efg_mpi_comm_idup_f08 },
-    { EFG_SLOT_mpi_comm_idup_with_info, false, (void (*)(void))efg_mpi_comm_idup_with_info },
-    { EFG_SLOT_mpi_comm_idup_with_info_f08, false, (void (*)(void))efg_mpi_comm_idup_with_info_f08 },
-    { EFG_SLOT_mpi_comm_join, false, (void (*)(void))efg_mpi_comm_join },
-    { EFG_SLOT_mpi_comm_join_f08, false, (void (*)(void))efg_mpi_comm_join_f08 },
-    { EFG_SLOT_mpi_comm_spawn, false, (void (*)(void))efg_mpi_comm_spawn },
-    { EFG_SLOT_mpi_comm_spawn_f08, false, (void (*)(void))efg_mpi_comm_spawn_f08 },
-    { EFG_SLOT_mpi_comm_spawn_multiple, false, (void (*)(void))efg_mpi_comm_spawn_multiple },
-    { EFG_SLOT_mpi_comm_spawn_multiple_f08, false, (void (*)(void))efg_mpi_comm_spawn_multiple_f08 },
-    { EFG_SLOT_mpi_comm_split, false, (void (*)(void))efg_mpi_comm_split },
-    { EFG_SLOT_mpi_comm_split_f08, false, (void (*)(void))efg_mpi_comm_split_f08 },
-    { EFG_SLOT_mpi_comm_split_type, false, (void (*)(void))efg_mpi_comm_split_type },
-    { EFG_SLOT_mpi_comm_split_type_f08, false, (void (*)(void))efg_mpi_comm_split_type_f08 },
-    { EFG_SLOT_mpi_intercomm_create, false, (void (*)(void))efg_mpi_intercomm_create },
-    { EFG_SLOT_mpi_intercomm_create_f08, false, (void (*)(void))efg_mpi_intercomm_create_f08 },
-    { EFG_SLOT_mpi_intercomm_create_from_groups, false, (void (*)(void))efg_mpi_intercomm_create_from_groups },
-    { EFG_SLOT_mpi_intercomm_create_from_groups_f08, false, (void (*)(void))efg_mpi_intercomm_create_from_groups_f08 },
-    { EFG_SLOT_mpi_intercomm_merge, false, (void (*)(void))efg_mpi_intercomm_merge },
-    { EFG_SLOT_mpi_intercomm_merge_f08, false, (void (*)(void))efg_mpi_intercomm_merge_f08 },
-    { EFG_SLOT_mpi_cart_create, false, (void (*)(void))efg_mpi_cart_create },
-    { EFG_SLOT_mpi_cart_create_f08, false, (void (*)(void))efg_mpi_cart_create_f08 },
-    { EFG_SLOT_mpi_cart_sub, false, (void (*)(void))efg_mpi_cart_sub },
-    { EFG_SLOT_mpi_cart_sub_f08, false, (void (*)(void))efg_mpi_cart_sub_f08 },
-    { EFG_SLOT_mpi_dist_graph_create, false, (void (*)(void))efg_mpi_dist_graph_create },
-    { EFG_SLOT_mpi_dist_graph_create_f08, false, (void (*)(void))efg_mpi_dist_graph_create_f08 },
-    { EFG_SLOT_mpi_dist_graph_create_adjacent, false, (void (*)(void))efg_mpi_dist_graph_create_adjacent },
-    { EFG_SLOT_mpi_dist_graph_create_adjacent_f08, false, (void (*)(void))efg_mpi_dist_graph_create_adjacent_f08 },
-    { EFG_SLOT_mpi_graph_create, false, (void (*)(void))efg_mpi_graph_create },
-    { EFG_SLOT_mpi_graph_create_f08, false, (void (*)(void))efg_mpi_graph_create_f08 },
-    { EFG_SLOT_mpix_comm_shrink, false, (void (*)(void))efg_mpix_comm_shrink },
-    { EFG_SLOT_mpix_comm_shrink_f08, false, (void (*)(void))efg_mpix_comm_shrink_f08 },
-    { 0, false, NULL },
-};
+BK_WRAPPER(970, 0, efg_mpi_comm_accept)
+BK_WRAPPER(971, 0, efg_mpi_comm_accept_f08)
+BK_WRAPPER(986, 0, efg_mpi_comm_connect)
+BK_WRAPPER(987, 0, efg_mpi_comm_connect_f08)
+BK_WRAPPER(989, 0, efg_mpi_comm_create)
+BK_WRAPPER(990, 0, efg_mpi_comm_create_f08)
+BK_WRAPPER(995, 0, efg_mpi_comm_create_from_group)
+BK_WRAPPER(996, 0, efg_mpi_comm_create_from_group_f08)
+BK_WRAPPER(998, 0, efg_mpi_comm_create_group)
+BK_WRAPPER(999, 0, efg_mpi_comm_create_group_f08)
+BK_WRAPPER(1015, 0, efg_mpi_comm_dup)
+BK_WRAPPER(1016, 0, efg_mpi_comm_dup_f08)
+BK_WRAPPER(1018, 0, efg_mpi_comm_dup_with_info)
+BK_WRAPPER(1019, 0, efg_mpi_comm_dup_with_info_f08)
+BK_WRAPPER(1042, 0, efg_mpi_comm_get_parent)
+BK_WRAPPER(1043, 0, efg_mpi_comm_get_parent_f08)
+BK_WRAPPER(1048, 0, efg_mpi_comm_idup)
+BK_WRAPPER(1049, 0, efg_mpi_comm_idup_f08)
+BK_WRAPPER(1051, 0, efg_mpi_comm_idup_with_info)
+BK_WRAPPER(1052, 0, efg_mpi_comm_idup_with_info_f08)
+BK_WRAPPER(1057, 0, efg_mpi_comm_join)
+BK_WRAPPER(1058, 0, efg_mpi_comm_join_f08)
+BK_WRAPPER(1084, 0, efg_mpi_comm_spawn)
+BK_WRAPPER(1085, 0, efg_mpi_comm_spawn_f08)
+BK_WRAPPER(1087, 0, efg_mpi_comm_spawn_multiple)
+BK_WRAPPER(1088, 0, efg_mpi_comm_spawn_multiple_f08)
+BK_WRAPPER(1090, 0, efg_mpi_comm_split)
+BK_WRAPPER(1091, 0, efg_mpi_comm_split_f08)
+BK_WRAPPER(1093, 0, efg_mpi_comm_split_type)
+BK_WRAPPER(1094, 0, efg_mpi_comm_split_type_f08)
+BK_WRAPPER(1099, 0, efg_mpi_intercomm_create)
+BK_WRAPPER(1100, 0, efg_mpi_intercomm_create_f08)
+BK_WRAPPER(1102, 0, efg_mpi_intercomm_create_from_groups)
+BK_WRAPPER(1103, 0, efg_mpi_intercomm_create_from_groups_f08)
+BK_WRAPPER(1105, 0, efg_mpi_intercomm_merge)
+BK_WRAPPER(1106, 0, efg_mpi_intercomm_merge_f08)
+BK_WRAPPER(1127, 0, efg_mpi_cart_create)
+BK_WRAPPER(1128, 0, efg_mpi_cart_create_f08)
+BK_WRAPPER(1142, 0, efg_mpi_cart_sub)
+BK_WRAPPER(1143, 0, efg_mpi_cart_sub_f08)
+BK_WRAPPER(1151, 0, efg_mpi_dist_graph_create)
+BK_WRAPPER(1152, 0, efg_mpi_dist_graph_create_f08)
+BK_WRAPPER(1154, 0, efg_mpi_dist_graph_create_adjacent)
+BK_WRAPPER(1155, 0, efg_mpi_dist_graph_create_adjacent_f08)
+BK_WRAPPER(1163, 0, efg_mpi_graph_create)
+BK_WRAPPER(1164, 0, efg_mpi_graph_create_f08)
+BK_WRAPPER(1893, 0, efg_mpix_comm_shrink)
+BK_WRAPPER(1894, 0, efg_mpix_comm_shrink_f08)

@@ -2,8 +2,6 @@
 #pragma GCC optimize("Os")   /* called rarely: small and soon compiled */
 #include "../back_run.h"
 
-extern const bk_wrapper bk_wrappers_f_env[];
-
 static __attribute__((noinline)) void f_MPI_Finalize(const unsigned how, void *const site, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(MPI_Fint *);
@@ -26,9 +24,9 @@ static __attribute__((noinline)) void f_MPI_Finalize(const unsigned how, void *c
     bk_finalized(rc != MPI_SUCCESS);
 }
 
-static void efg_mpi_finalize(MPI_Fint *ierr) { f_MPI_Finalize(BK_HOW(EFG_SLOT_mpi_finalize, BK_MPIF, 0, 0), __builtin_return_address(0), ierr); }
+BK_ENTRY void efg_mpi_finalize(MPI_Fint *ierr) { f_MPI_Finalize(BK_HOW(EFG_SLOT_mpi_finalize, BK_MPIF, 0, 0), __builtin_return_address(0), ierr); }
 
-static void efg_mpi_finalize_f08(MPI_Fint *ierr) { f_MPI_Finalize(BK_HOW(EFG_SLOT_mpi_finalize_f08, BK_F08, 0, 0), __builtin_return_address(0), ierr); }
+BK_ENTRY void efg_mpi_finalize_f08(MPI_Fint *ierr) { f_MPI_Finalize(BK_HOW(EFG_SLOT_mpi_finalize_f08, BK_F08, 0, 0), __builtin_return_address(0), ierr); }
 
 static __attribute__((noinline)) void f_MPI_Init(const unsigned how, void *const site, MPI_Fint *ierr)
 {
@@ -52,9 +50,9 @@ static __attribute__((noinline)) void f_MPI_Init(const unsigned how, void *const
     efg_leave(b->t);
 }
 
-static void efg_mpi_init(MPI_Fint *ierr) { f_MPI_Init(BK_HOW(EFG_SLOT_mpi_init, BK_MPIF, 0, 0), __builtin_return_address(0), ierr); }
+BK_ENTRY void efg_mpi_init(MPI_Fint *ierr) { f_MPI_Init(BK_HOW(EFG_SLOT_mpi_init, BK_MPIF, 0, 0), __builtin_return_address(0), ierr); }
 
-static void efg_mpi_init_f08(MPI_Fint *ierr) { f_MPI_Init(BK_HOW(EFG_SLOT_mpi_init_f08, BK_F08, 0, 0), __builtin_return_address(0), ierr); }
+BK_ENTRY void efg_mpi_init_f08(MPI_Fint *ierr) { f_MPI_Init(BK_HOW(EFG_SLOT_mpi_init_f08, BK_F08, 0, 0), __builtin_return_address(0), ierr); }
 
 static __attribute__((noinline)) void f_MPI_Init_thread(const unsigned how, void *const site, void *required, void *provided, MPI_Fint *ierr)
 {
@@ -85,16 +83,13 @@ static __attribute__((noinline)) void f_MPI_Init_thread(const unsigned how, void
     efg_leave(b->t);
 }
 
-static void efg_mpi_init_thread(void *required, void *provided, MPI_Fint *ierr) { f_MPI_Init_thread(BK_HOW(EFG_SLOT_mpi_init_thread, BK_MPIF, 0, 0), __builtin_return_address(0), required, provided, ierr); }
+BK_ENTRY void efg_mpi_init_thread(void *required, void *provided, MPI_Fint *ierr) { f_MPI_Init_thread(BK_HOW(EFG_SLOT_mpi_init_thread, BK_MPIF, 0, 0), __builtin_return_address(0), required, provided, ierr); }
 
-static void efg_mpi_init_thread_f08(void *required, void *provided, MPI_Fint *ierr) { f_MPI_Init_thread(BK_HOW(EFG_SLOT_mpi_init_thread_f08, BK_F08, 0, 0), __builtin_return_address(0), required, provided, ierr); }
+BK_ENTRY void efg_mpi_init_thread_f08(void *required, void *provided, MPI_Fint *ierr) { f_MPI_Init_thread(BK_HOW(EFG_SLOT_mpi_init_thread_f08, BK_F08, 0, 0), __builtin_return_address(0), required, provided, ierr); }
 
-const bk_wrapper bk_wrappers_f_env[] = {
-    { EFG_SLOT_mpi_finalize, false, (void (*)(void))efg_mpi_finalize },
-    { EFG_SLOT_mpi_finalize_f08, false, (void (*)(void))efg_mpi_finalize_f08 },
-    { EFG_SLOT_mpi_init, false, (void (*)(void))efg_mpi_init },
-    { EFG_SLOT_mpi_init_f08, false, (void (*)(void))efg_mpi_init_f08 },
-    { EFG_SLOT_mpi_init_thread, false, (void (*)(void))efg_mpi_init_thread },
-    { EFG_SLOT_mpi_init_thread_f08, false, (void (*)(void))efg_mpi_init_thread_f08 },
-    { 0, false, NULL },
-};
+BK_WRAPPER(10, 0, efg_mpi_finalize)
+BK_WRAPPER(11, 0, efg_mpi_finalize_f08)
+BK_WRAPPER(36, 0, efg_mpi_init)
+BK_WRAPPER(37, 0, efg_mpi_init_f08)
+BK_WRAPPER(39, 0, efg_mpi_init_thread)
+BK_WRAPPER(40, 0, efg_mpi_init_thread_f08)

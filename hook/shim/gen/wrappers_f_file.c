@@ -2,8 +2,6 @@
 #pragma GCC optimize("Os")   /* called rarely: small and soon compiled */
 #include "../back_run.h"
 
-extern const bk_wrapper bk_wrappers_f_file[];
-
 static __attribute__((noinline)) void f_MPI_File_call_errhandler(const unsigned how, void *const site, void *fh, void *errorcode, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
@@ -29,9 +27,9 @@ static __attribute__((noinline)) void f_MPI_File_call_errhandler(const unsigned 
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_call_errhandler(void *fh, void *errorcode, MPI_Fint *ierr) { f_MPI_File_call_errhandler(BK_HOW(EFG_SLOT_mpi_file_call_errhandler, BK_MPIF, 0, 0), __builtin_return_address(0), fh, errorcode, ierr); }
+BK_ENTRY void efg_mpi_file_call_errhandler(void *fh, void *errorcode, MPI_Fint *ierr) { f_MPI_File_call_errhandler(BK_HOW(EFG_SLOT_mpi_file_call_errhandler, BK_MPIF, 0, 0), __builtin_return_address(0), fh, errorcode, ierr); }
 
-static void efg_mpi_file_call_errhandler_f08(void *fh, void *errorcode, MPI_Fint *ierr) { f_MPI_File_call_errhandler(BK_HOW(EFG_SLOT_mpi_file_call_errhandler_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, errorcode, ierr); }
+BK_ENTRY void efg_mpi_file_call_errhandler_f08(void *fh, void *errorcode, MPI_Fint *ierr) { f_MPI_File_call_errhandler(BK_HOW(EFG_SLOT_mpi_file_call_errhandler_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, errorcode, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_close(const unsigned how, void *const site, void *fh, MPI_Fint *ierr)
 {
@@ -59,9 +57,9 @@ static __attribute__((noinline)) void f_MPI_File_close(const unsigned how, void 
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_close(void *fh, MPI_Fint *ierr) { f_MPI_File_close(BK_HOW(EFG_SLOT_mpi_file_close, BK_MPIF, 0, 0), __builtin_return_address(0), fh, ierr); }
+BK_ENTRY void efg_mpi_file_close(void *fh, MPI_Fint *ierr) { f_MPI_File_close(BK_HOW(EFG_SLOT_mpi_file_close, BK_MPIF, 0, 0), __builtin_return_address(0), fh, ierr); }
 
-static void efg_mpi_file_close_f08(void *fh, MPI_Fint *ierr) { f_MPI_File_close(BK_HOW(EFG_SLOT_mpi_file_close_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, ierr); }
+BK_ENTRY void efg_mpi_file_close_f08(void *fh, MPI_Fint *ierr) { f_MPI_File_close(BK_HOW(EFG_SLOT_mpi_file_close_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_get_errhandler(const unsigned how, void *const site, void *file, void *errhandler, MPI_Fint *ierr)
 {
@@ -92,9 +90,9 @@ static __attribute__((noinline)) void f_MPI_File_get_errhandler(const unsigned h
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_get_errhandler(void *file, void *errhandler, MPI_Fint *ierr) { f_MPI_File_get_errhandler(BK_HOW(EFG_SLOT_mpi_file_get_errhandler, BK_MPIF, 0, 0), __builtin_return_address(0), file, errhandler, ierr); }
+BK_ENTRY void efg_mpi_file_get_errhandler(void *file, void *errhandler, MPI_Fint *ierr) { f_MPI_File_get_errhandler(BK_HOW(EFG_SLOT_mpi_file_get_errhandler, BK_MPIF, 0, 0), __builtin_return_address(0), file, errhandler, ierr); }
 
-static void efg_mpi_file_get_errhandler_f08(void *file, void *errhandler, MPI_Fint *ierr) { f_MPI_File_get_errhandler(BK_HOW(EFG_SLOT_mpi_file_get_errhandler_f08, BK_F08, 0, 0), __builtin_return_address(0), file, errhandler, ierr); }
+BK_ENTRY void efg_mpi_file_get_errhandler_f08(void *file, void *errhandler, MPI_Fint *ierr) { f_MPI_File_get_errhandler(BK_HOW(EFG_SLOT_mpi_file_get_errhandler_f08, BK_F08, 0, 0), __builtin_return_address(0), file, errhandler, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_get_group(const unsigned how, void *const site, void *fh, void *group, MPI_Fint *ierr)
 {
@@ -124,9 +122,9 @@ static __attribute__((noinline)) void f_MPI_File_get_group(const unsigned how, v
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_get_group(void *fh, void *group, MPI_Fint *ierr) { f_MPI_File_get_group(BK_HOW(EFG_SLOT_mpi_file_get_group, BK_MPIF, 0, 0), __builtin_return_address(0), fh, group, ierr); }
+BK_ENTRY void efg_mpi_file_get_group(void *fh, void *group, MPI_Fint *ierr) { f_MPI_File_get_group(BK_HOW(EFG_SLOT_mpi_file_get_group, BK_MPIF, 0, 0), __builtin_return_address(0), fh, group, ierr); }
 
-static void efg_mpi_file_get_group_f08(void *fh, void *group, MPI_Fint *ierr) { f_MPI_File_get_group(BK_HOW(EFG_SLOT_mpi_file_get_group_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, group, ierr); }
+BK_ENTRY void efg_mpi_file_get_group_f08(void *fh, void *group, MPI_Fint *ierr) { f_MPI_File_get_group(BK_HOW(EFG_SLOT_mpi_file_get_group_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, group, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_get_info(const unsigned how, void *const site, void *fh, void *info_used, MPI_Fint *ierr)
 {
@@ -157,9 +155,9 @@ static __attribute__((noinline)) void f_MPI_File_get_info(const unsigned how, vo
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_get_info(void *fh, void *info_used, MPI_Fint *ierr) { f_MPI_File_get_info(BK_HOW(EFG_SLOT_mpi_file_get_info, BK_MPIF, 0, 0), __builtin_return_address(0), fh, info_used, ierr); }
+BK_ENTRY void efg_mpi_file_get_info(void *fh, void *info_used, MPI_Fint *ierr) { f_MPI_File_get_info(BK_HOW(EFG_SLOT_mpi_file_get_info, BK_MPIF, 0, 0), __builtin_return_address(0), fh, info_used, ierr); }
 
-static void efg_mpi_file_get_info_f08(void *fh, void *info_used, MPI_Fint *ierr) { f_MPI_File_get_info(BK_HOW(EFG_SLOT_mpi_file_get_info_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, info_used, ierr); }
+BK_ENTRY void efg_mpi_file_get_info_f08(void *fh, void *info_used, MPI_Fint *ierr) { f_MPI_File_get_info(BK_HOW(EFG_SLOT_mpi_file_get_info_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, info_used, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_get_view(const unsigned how, void *const site, void *fh, void *disp, void *etype, void *filetype, void *datarep, MPI_Fint *ierr, size_t datarep_len)
 {
@@ -193,9 +191,9 @@ static __attribute__((noinline)) void f_MPI_File_get_view(const unsigned how, vo
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_get_view(void *fh, void *disp, void *etype, void *filetype, void *datarep, MPI_Fint *ierr, size_t datarep_len) { f_MPI_File_get_view(BK_HOW(EFG_SLOT_mpi_file_get_view, BK_MPIF, 0, 0), __builtin_return_address(0), fh, disp, etype, filetype, datarep, ierr, datarep_len); }
+BK_ENTRY void efg_mpi_file_get_view(void *fh, void *disp, void *etype, void *filetype, void *datarep, MPI_Fint *ierr, size_t datarep_len) { f_MPI_File_get_view(BK_HOW(EFG_SLOT_mpi_file_get_view, BK_MPIF, 0, 0), __builtin_return_address(0), fh, disp, etype, filetype, datarep, ierr, datarep_len); }
 
-static void efg_mpi_file_get_view_f08(void *fh, void *disp, void *etype, void *filetype, void *datarep, MPI_Fint *ierr, size_t datarep_len) { f_MPI_File_get_view(BK_HOW(EFG_SLOT_mpi_file_get_view_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, disp, etype, filetype, datarep, ierr, datarep_len); }
+BK_ENTRY void efg_mpi_file_get_view_f08(void *fh, void *disp, void *etype, void *filetype, void *datarep, MPI_Fint *ierr, size_t datarep_len) { f_MPI_File_get_view(BK_HOW(EFG_SLOT_mpi_file_get_view_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, disp, etype, filetype, datarep, ierr, datarep_len); }
 
 static __attribute__((noinline)) void f_MPI_File_iread(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr)
 {
@@ -233,15 +231,15 @@ static __attribute__((noinline)) void f_MPI_File_iread(const unsigned how, void 
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_iread(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread(BK_HOW(EFG_SLOT_mpi_file_iread, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iread(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread(BK_HOW(EFG_SLOT_mpi_file_iread, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
 
-static void efg_mpi_file_iread_f08(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread(BK_HOW(EFG_SLOT_mpi_file_iread_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iread_f08(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread(BK_HOW(EFG_SLOT_mpi_file_iread_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
 
-static void efg_mpi_file_iread_f08_large(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread(BK_HOW(EFG_SLOT_mpi_file_iread_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iread_f08_large(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread(BK_HOW(EFG_SLOT_mpi_file_iread_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
 
-static void efg_mpi_file_iread_f08ts(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread(BK_HOW(EFG_SLOT_mpi_file_iread_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iread_f08ts(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread(BK_HOW(EFG_SLOT_mpi_file_iread_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
 
-static void efg_mpi_file_iread_f08ts_large(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread(BK_HOW(EFG_SLOT_mpi_file_iread_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iread_f08ts_large(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread(BK_HOW(EFG_SLOT_mpi_file_iread_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_iread_all(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr)
 {
@@ -279,15 +277,15 @@ static __attribute__((noinline)) void f_MPI_File_iread_all(const unsigned how, v
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_iread_all(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread_all(BK_HOW(EFG_SLOT_mpi_file_iread_all, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iread_all(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread_all(BK_HOW(EFG_SLOT_mpi_file_iread_all, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
 
-static void efg_mpi_file_iread_all_f08(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread_all(BK_HOW(EFG_SLOT_mpi_file_iread_all_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iread_all_f08(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread_all(BK_HOW(EFG_SLOT_mpi_file_iread_all_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
 
-static void efg_mpi_file_iread_all_f08_large(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread_all(BK_HOW(EFG_SLOT_mpi_file_iread_all_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iread_all_f08_large(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread_all(BK_HOW(EFG_SLOT_mpi_file_iread_all_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
 
-static void efg_mpi_file_iread_all_f08ts(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread_all(BK_HOW(EFG_SLOT_mpi_file_iread_all_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iread_all_f08ts(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread_all(BK_HOW(EFG_SLOT_mpi_file_iread_all_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
 
-static void efg_mpi_file_iread_all_f08ts_large(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread_all(BK_HOW(EFG_SLOT_mpi_file_iread_all_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iread_all_f08ts_large(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread_all(BK_HOW(EFG_SLOT_mpi_file_iread_all_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_iread_at(const unsigned how, void *const site, void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr)
 {
@@ -327,15 +325,15 @@ static __attribute__((noinline)) void f_MPI_File_iread_at(const unsigned how, vo
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_iread_at(void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread_at(BK_HOW(EFG_SLOT_mpi_file_iread_at, BK_MPIF, 0, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iread_at(void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread_at(BK_HOW(EFG_SLOT_mpi_file_iread_at, BK_MPIF, 0, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, request, ierr); }
 
-static void efg_mpi_file_iread_at_f08(void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread_at(BK_HOW(EFG_SLOT_mpi_file_iread_at_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iread_at_f08(void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread_at(BK_HOW(EFG_SLOT_mpi_file_iread_at_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, request, ierr); }
 
-static void efg_mpi_file_iread_at_f08_large(void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread_at(BK_HOW(EFG_SLOT_mpi_file_iread_at_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iread_at_f08_large(void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread_at(BK_HOW(EFG_SLOT_mpi_file_iread_at_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, request, ierr); }
 
-static void efg_mpi_file_iread_at_f08ts(void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread_at(BK_HOW(EFG_SLOT_mpi_file_iread_at_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, offset, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iread_at_f08ts(void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread_at(BK_HOW(EFG_SLOT_mpi_file_iread_at_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, offset, buf, count, datatype, request, ierr); }
 
-static void efg_mpi_file_iread_at_f08ts_large(void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread_at(BK_HOW(EFG_SLOT_mpi_file_iread_at_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, offset, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iread_at_f08ts_large(void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread_at(BK_HOW(EFG_SLOT_mpi_file_iread_at_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, offset, buf, count, datatype, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_iread_at_all(const unsigned how, void *const site, void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr)
 {
@@ -375,15 +373,15 @@ static __attribute__((noinline)) void f_MPI_File_iread_at_all(const unsigned how
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_iread_at_all(void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread_at_all(BK_HOW(EFG_SLOT_mpi_file_iread_at_all, BK_MPIF, 0, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iread_at_all(void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread_at_all(BK_HOW(EFG_SLOT_mpi_file_iread_at_all, BK_MPIF, 0, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, request, ierr); }
 
-static void efg_mpi_file_iread_at_all_f08(void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread_at_all(BK_HOW(EFG_SLOT_mpi_file_iread_at_all_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iread_at_all_f08(void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread_at_all(BK_HOW(EFG_SLOT_mpi_file_iread_at_all_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, request, ierr); }
 
-static void efg_mpi_file_iread_at_all_f08_large(void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread_at_all(BK_HOW(EFG_SLOT_mpi_file_iread_at_all_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iread_at_all_f08_large(void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread_at_all(BK_HOW(EFG_SLOT_mpi_file_iread_at_all_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, request, ierr); }
 
-static void efg_mpi_file_iread_at_all_f08ts(void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread_at_all(BK_HOW(EFG_SLOT_mpi_file_iread_at_all_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, offset, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iread_at_all_f08ts(void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread_at_all(BK_HOW(EFG_SLOT_mpi_file_iread_at_all_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, offset, buf, count, datatype, request, ierr); }
 
-static void efg_mpi_file_iread_at_all_f08ts_large(void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread_at_all(BK_HOW(EFG_SLOT_mpi_file_iread_at_all_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, offset, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iread_at_all_f08ts_large(void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread_at_all(BK_HOW(EFG_SLOT_mpi_file_iread_at_all_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, offset, buf, count, datatype, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_iread_shared(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr)
 {
@@ -421,15 +419,15 @@ static __attribute__((noinline)) void f_MPI_File_iread_shared(const unsigned how
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_iread_shared(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread_shared(BK_HOW(EFG_SLOT_mpi_file_iread_shared, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iread_shared(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread_shared(BK_HOW(EFG_SLOT_mpi_file_iread_shared, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
 
-static void efg_mpi_file_iread_shared_f08(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread_shared(BK_HOW(EFG_SLOT_mpi_file_iread_shared_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iread_shared_f08(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread_shared(BK_HOW(EFG_SLOT_mpi_file_iread_shared_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
 
-static void efg_mpi_file_iread_shared_f08_large(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread_shared(BK_HOW(EFG_SLOT_mpi_file_iread_shared_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iread_shared_f08_large(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread_shared(BK_HOW(EFG_SLOT_mpi_file_iread_shared_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
 
-static void efg_mpi_file_iread_shared_f08ts(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread_shared(BK_HOW(EFG_SLOT_mpi_file_iread_shared_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iread_shared_f08ts(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread_shared(BK_HOW(EFG_SLOT_mpi_file_iread_shared_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
 
-static void efg_mpi_file_iread_shared_f08ts_large(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread_shared(BK_HOW(EFG_SLOT_mpi_file_iread_shared_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iread_shared_f08ts_large(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iread_shared(BK_HOW(EFG_SLOT_mpi_file_iread_shared_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_iwrite(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr)
 {
@@ -467,15 +465,15 @@ static __attribute__((noinline)) void f_MPI_File_iwrite(const unsigned how, void
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_iwrite(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite(BK_HOW(EFG_SLOT_mpi_file_iwrite, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iwrite(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite(BK_HOW(EFG_SLOT_mpi_file_iwrite, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
 
-static void efg_mpi_file_iwrite_f08(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite(BK_HOW(EFG_SLOT_mpi_file_iwrite_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iwrite_f08(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite(BK_HOW(EFG_SLOT_mpi_file_iwrite_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
 
-static void efg_mpi_file_iwrite_f08_large(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite(BK_HOW(EFG_SLOT_mpi_file_iwrite_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iwrite_f08_large(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite(BK_HOW(EFG_SLOT_mpi_file_iwrite_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
 
-static void efg_mpi_file_iwrite_f08ts(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite(BK_HOW(EFG_SLOT_mpi_file_iwrite_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iwrite_f08ts(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite(BK_HOW(EFG_SLOT_mpi_file_iwrite_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
 
-static void efg_mpi_file_iwrite_f08ts_large(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite(BK_HOW(EFG_SLOT_mpi_file_iwrite_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iwrite_f08ts_large(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite(BK_HOW(EFG_SLOT_mpi_file_iwrite_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_iwrite_all(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr)
 {
@@ -513,15 +511,15 @@ static __attribute__((noinline)) void f_MPI_File_iwrite_all(const unsigned how, 
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_iwrite_all(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite_all(BK_HOW(EFG_SLOT_mpi_file_iwrite_all, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iwrite_all(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite_all(BK_HOW(EFG_SLOT_mpi_file_iwrite_all, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
 
-static void efg_mpi_file_iwrite_all_f08(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite_all(BK_HOW(EFG_SLOT_mpi_file_iwrite_all_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iwrite_all_f08(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite_all(BK_HOW(EFG_SLOT_mpi_file_iwrite_all_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
 
-static void efg_mpi_file_iwrite_all_f08_large(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite_all(BK_HOW(EFG_SLOT_mpi_file_iwrite_all_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iwrite_all_f08_large(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite_all(BK_HOW(EFG_SLOT_mpi_file_iwrite_all_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
 
-static void efg_mpi_file_iwrite_all_f08ts(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite_all(BK_HOW(EFG_SLOT_mpi_file_iwrite_all_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iwrite_all_f08ts(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite_all(BK_HOW(EFG_SLOT_mpi_file_iwrite_all_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
 
-static void efg_mpi_file_iwrite_all_f08ts_large(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite_all(BK_HOW(EFG_SLOT_mpi_file_iwrite_all_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iwrite_all_f08ts_large(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite_all(BK_HOW(EFG_SLOT_mpi_file_iwrite_all_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_iwrite_at(const unsigned how, void *const site, void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr)
 {
@@ -561,15 +559,15 @@ static __attribute__((noinline)) void f_MPI_File_iwrite_at(const unsigned how, v
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_iwrite_at(void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite_at(BK_HOW(EFG_SLOT_mpi_file_iwrite_at, BK_MPIF, 0, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iwrite_at(void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite_at(BK_HOW(EFG_SLOT_mpi_file_iwrite_at, BK_MPIF, 0, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, request, ierr); }
 
-static void efg_mpi_file_iwrite_at_f08(void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite_at(BK_HOW(EFG_SLOT_mpi_file_iwrite_at_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iwrite_at_f08(void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite_at(BK_HOW(EFG_SLOT_mpi_file_iwrite_at_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, request, ierr); }
 
-static void efg_mpi_file_iwrite_at_f08_large(void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite_at(BK_HOW(EFG_SLOT_mpi_file_iwrite_at_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iwrite_at_f08_large(void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite_at(BK_HOW(EFG_SLOT_mpi_file_iwrite_at_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, request, ierr); }
 
-static void efg_mpi_file_iwrite_at_f08ts(void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite_at(BK_HOW(EFG_SLOT_mpi_file_iwrite_at_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, offset, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iwrite_at_f08ts(void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite_at(BK_HOW(EFG_SLOT_mpi_file_iwrite_at_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, offset, buf, count, datatype, request, ierr); }
 
-static void efg_mpi_file_iwrite_at_f08ts_large(void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite_at(BK_HOW(EFG_SLOT_mpi_file_iwrite_at_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, offset, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iwrite_at_f08ts_large(void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite_at(BK_HOW(EFG_SLOT_mpi_file_iwrite_at_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, offset, buf, count, datatype, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_iwrite_at_all(const unsigned how, void *const site, void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr)
 {
@@ -609,15 +607,15 @@ static __attribute__((noinline)) void f_MPI_File_iwrite_at_all(const unsigned ho
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_iwrite_at_all(void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite_at_all(BK_HOW(EFG_SLOT_mpi_file_iwrite_at_all, BK_MPIF, 0, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iwrite_at_all(void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite_at_all(BK_HOW(EFG_SLOT_mpi_file_iwrite_at_all, BK_MPIF, 0, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, request, ierr); }
 
-static void efg_mpi_file_iwrite_at_all_f08(void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite_at_all(BK_HOW(EFG_SLOT_mpi_file_iwrite_at_all_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iwrite_at_all_f08(void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite_at_all(BK_HOW(EFG_SLOT_mpi_file_iwrite_at_all_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, request, ierr); }
 
-static void efg_mpi_file_iwrite_at_all_f08_large(void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite_at_all(BK_HOW(EFG_SLOT_mpi_file_iwrite_at_all_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iwrite_at_all_f08_large(void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite_at_all(BK_HOW(EFG_SLOT_mpi_file_iwrite_at_all_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, request, ierr); }
 
-static void efg_mpi_file_iwrite_at_all_f08ts(void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite_at_all(BK_HOW(EFG_SLOT_mpi_file_iwrite_at_all_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, offset, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iwrite_at_all_f08ts(void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite_at_all(BK_HOW(EFG_SLOT_mpi_file_iwrite_at_all_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, offset, buf, count, datatype, request, ierr); }
 
-static void efg_mpi_file_iwrite_at_all_f08ts_large(void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite_at_all(BK_HOW(EFG_SLOT_mpi_file_iwrite_at_all_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, offset, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iwrite_at_all_f08ts_large(void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite_at_all(BK_HOW(EFG_SLOT_mpi_file_iwrite_at_all_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, offset, buf, count, datatype, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_iwrite_shared(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr)
 {
@@ -655,15 +653,15 @@ static __attribute__((noinline)) void f_MPI_File_iwrite_shared(const unsigned ho
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_iwrite_shared(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite_shared(BK_HOW(EFG_SLOT_mpi_file_iwrite_shared, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iwrite_shared(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite_shared(BK_HOW(EFG_SLOT_mpi_file_iwrite_shared, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
 
-static void efg_mpi_file_iwrite_shared_f08(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite_shared(BK_HOW(EFG_SLOT_mpi_file_iwrite_shared_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iwrite_shared_f08(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite_shared(BK_HOW(EFG_SLOT_mpi_file_iwrite_shared_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
 
-static void efg_mpi_file_iwrite_shared_f08_large(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite_shared(BK_HOW(EFG_SLOT_mpi_file_iwrite_shared_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iwrite_shared_f08_large(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite_shared(BK_HOW(EFG_SLOT_mpi_file_iwrite_shared_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
 
-static void efg_mpi_file_iwrite_shared_f08ts(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite_shared(BK_HOW(EFG_SLOT_mpi_file_iwrite_shared_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iwrite_shared_f08ts(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite_shared(BK_HOW(EFG_SLOT_mpi_file_iwrite_shared_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
 
-static void efg_mpi_file_iwrite_shared_f08ts_large(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite_shared(BK_HOW(EFG_SLOT_mpi_file_iwrite_shared_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
+BK_ENTRY void efg_mpi_file_iwrite_shared_f08ts_large(void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr) { f_MPI_File_iwrite_shared(BK_HOW(EFG_SLOT_mpi_file_iwrite_shared_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, buf, count, datatype, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_open(const unsigned how, void *const site, void *comm, void *filename, void *amode, void *info, void *fh, MPI_Fint *ierr, size_t filename_len)
 {
@@ -698,9 +696,9 @@ static __attribute__((noinline)) void f_MPI_File_open(const unsigned how, void *
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_open(void *comm, void *filename, void *amode, void *info, void *fh, MPI_Fint *ierr, size_t filename_len) { f_MPI_File_open(BK_HOW(EFG_SLOT_mpi_file_open, BK_MPIF, 0, 0), __builtin_return_address(0), comm, filename, amode, info, fh, ierr, filename_len); }
+BK_ENTRY void efg_mpi_file_open(void *comm, void *filename, void *amode, void *info, void *fh, MPI_Fint *ierr, size_t filename_len) { f_MPI_File_open(BK_HOW(EFG_SLOT_mpi_file_open, BK_MPIF, 0, 0), __builtin_return_address(0), comm, filename, amode, info, fh, ierr, filename_len); }
 
-static void efg_mpi_file_open_f08(void *comm, void *filename, void *amode, void *info, void *fh, MPI_Fint *ierr, size_t filename_len) { f_MPI_File_open(BK_HOW(EFG_SLOT_mpi_file_open_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, filename, amode, info, fh, ierr, filename_len); }
+BK_ENTRY void efg_mpi_file_open_f08(void *comm, void *filename, void *amode, void *info, void *fh, MPI_Fint *ierr, size_t filename_len) { f_MPI_File_open(BK_HOW(EFG_SLOT_mpi_file_open_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, filename, amode, info, fh, ierr, filename_len); }
 
 static __attribute__((noinline)) void f_MPI_File_preallocate(const unsigned how, void *const site, void *fh, void *size, MPI_Fint *ierr)
 {
@@ -727,9 +725,9 @@ static __attribute__((noinline)) void f_MPI_File_preallocate(const unsigned how,
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_preallocate(void *fh, void *size, MPI_Fint *ierr) { f_MPI_File_preallocate(BK_HOW(EFG_SLOT_mpi_file_preallocate, BK_MPIF, 0, 0), __builtin_return_address(0), fh, size, ierr); }
+BK_ENTRY void efg_mpi_file_preallocate(void *fh, void *size, MPI_Fint *ierr) { f_MPI_File_preallocate(BK_HOW(EFG_SLOT_mpi_file_preallocate, BK_MPIF, 0, 0), __builtin_return_address(0), fh, size, ierr); }
 
-static void efg_mpi_file_preallocate_f08(void *fh, void *size, MPI_Fint *ierr) { f_MPI_File_preallocate(BK_HOW(EFG_SLOT_mpi_file_preallocate_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, size, ierr); }
+BK_ENTRY void efg_mpi_file_preallocate_f08(void *fh, void *size, MPI_Fint *ierr) { f_MPI_File_preallocate(BK_HOW(EFG_SLOT_mpi_file_preallocate_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, size, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_read(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr)
 {
@@ -766,15 +764,15 @@ static __attribute__((noinline)) void f_MPI_File_read(const unsigned how, void *
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_read(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read(BK_HOW(EFG_SLOT_mpi_file_read, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_read(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read(BK_HOW(EFG_SLOT_mpi_file_read, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_read_f08(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read(BK_HOW(EFG_SLOT_mpi_file_read_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_read_f08(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read(BK_HOW(EFG_SLOT_mpi_file_read_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_read_f08_large(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read(BK_HOW(EFG_SLOT_mpi_file_read_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_read_f08_large(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read(BK_HOW(EFG_SLOT_mpi_file_read_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_read_f08ts(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read(BK_HOW(EFG_SLOT_mpi_file_read_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_read_f08ts(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read(BK_HOW(EFG_SLOT_mpi_file_read_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_read_f08ts_large(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read(BK_HOW(EFG_SLOT_mpi_file_read_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_read_f08ts_large(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read(BK_HOW(EFG_SLOT_mpi_file_read_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_read_all(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr)
 {
@@ -811,15 +809,15 @@ static __attribute__((noinline)) void f_MPI_File_read_all(const unsigned how, vo
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_read_all(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_all(BK_HOW(EFG_SLOT_mpi_file_read_all, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_read_all(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_all(BK_HOW(EFG_SLOT_mpi_file_read_all, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_read_all_f08(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_all(BK_HOW(EFG_SLOT_mpi_file_read_all_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_read_all_f08(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_all(BK_HOW(EFG_SLOT_mpi_file_read_all_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_read_all_f08_large(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_all(BK_HOW(EFG_SLOT_mpi_file_read_all_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_read_all_f08_large(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_all(BK_HOW(EFG_SLOT_mpi_file_read_all_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_read_all_f08ts(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_all(BK_HOW(EFG_SLOT_mpi_file_read_all_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_read_all_f08ts(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_all(BK_HOW(EFG_SLOT_mpi_file_read_all_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_read_all_f08ts_large(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_all(BK_HOW(EFG_SLOT_mpi_file_read_all_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_read_all_f08ts_large(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_all(BK_HOW(EFG_SLOT_mpi_file_read_all_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_read_all_begin(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr)
 {
@@ -850,15 +848,15 @@ static __attribute__((noinline)) void f_MPI_File_read_all_begin(const unsigned h
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_read_all_begin(void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_read_all_begin(BK_HOW(EFG_SLOT_mpi_file_read_all_begin, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, ierr); }
+BK_ENTRY void efg_mpi_file_read_all_begin(void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_read_all_begin(BK_HOW(EFG_SLOT_mpi_file_read_all_begin, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, ierr); }
 
-static void efg_mpi_file_read_all_begin_f08(void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_read_all_begin(BK_HOW(EFG_SLOT_mpi_file_read_all_begin_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, ierr); }
+BK_ENTRY void efg_mpi_file_read_all_begin_f08(void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_read_all_begin(BK_HOW(EFG_SLOT_mpi_file_read_all_begin_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, ierr); }
 
-static void efg_mpi_file_read_all_begin_f08_large(void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_read_all_begin(BK_HOW(EFG_SLOT_mpi_file_read_all_begin_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, buf, count, datatype, ierr); }
+BK_ENTRY void efg_mpi_file_read_all_begin_f08_large(void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_read_all_begin(BK_HOW(EFG_SLOT_mpi_file_read_all_begin_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, buf, count, datatype, ierr); }
 
-static void efg_mpi_file_read_all_begin_f08ts(void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_read_all_begin(BK_HOW(EFG_SLOT_mpi_file_read_all_begin_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, count, datatype, ierr); }
+BK_ENTRY void efg_mpi_file_read_all_begin_f08ts(void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_read_all_begin(BK_HOW(EFG_SLOT_mpi_file_read_all_begin_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, count, datatype, ierr); }
 
-static void efg_mpi_file_read_all_begin_f08ts_large(void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_read_all_begin(BK_HOW(EFG_SLOT_mpi_file_read_all_begin_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, buf, count, datatype, ierr); }
+BK_ENTRY void efg_mpi_file_read_all_begin_f08ts_large(void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_read_all_begin(BK_HOW(EFG_SLOT_mpi_file_read_all_begin_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, buf, count, datatype, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_read_all_end(const unsigned how, void *const site, void *fh, void *buf, void *status, MPI_Fint *ierr)
 {
@@ -891,11 +889,11 @@ static __attribute__((noinline)) void f_MPI_File_read_all_end(const unsigned how
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_read_all_end(void *fh, void *buf, void *status, MPI_Fint *ierr) { f_MPI_File_read_all_end(BK_HOW(EFG_SLOT_mpi_file_read_all_end, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, status, ierr); }
+BK_ENTRY void efg_mpi_file_read_all_end(void *fh, void *buf, void *status, MPI_Fint *ierr) { f_MPI_File_read_all_end(BK_HOW(EFG_SLOT_mpi_file_read_all_end, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, status, ierr); }
 
-static void efg_mpi_file_read_all_end_f08(void *fh, void *buf, void *status, MPI_Fint *ierr) { f_MPI_File_read_all_end(BK_HOW(EFG_SLOT_mpi_file_read_all_end_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, status, ierr); }
+BK_ENTRY void efg_mpi_file_read_all_end_f08(void *fh, void *buf, void *status, MPI_Fint *ierr) { f_MPI_File_read_all_end(BK_HOW(EFG_SLOT_mpi_file_read_all_end_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, status, ierr); }
 
-static void efg_mpi_file_read_all_end_f08ts(void *fh, void *buf, void *status, MPI_Fint *ierr) { f_MPI_File_read_all_end(BK_HOW(EFG_SLOT_mpi_file_read_all_end_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, status, ierr); }
+BK_ENTRY void efg_mpi_file_read_all_end_f08ts(void *fh, void *buf, void *status, MPI_Fint *ierr) { f_MPI_File_read_all_end(BK_HOW(EFG_SLOT_mpi_file_read_all_end_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, status, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_read_at(const unsigned how, void *const site, void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr)
 {
@@ -934,15 +932,15 @@ static __attribute__((noinline)) void f_MPI_File_read_at(const unsigned how, voi
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_read_at(void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_at(BK_HOW(EFG_SLOT_mpi_file_read_at, BK_MPIF, 0, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_read_at(void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_at(BK_HOW(EFG_SLOT_mpi_file_read_at, BK_MPIF, 0, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_read_at_f08(void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_at(BK_HOW(EFG_SLOT_mpi_file_read_at_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_read_at_f08(void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_at(BK_HOW(EFG_SLOT_mpi_file_read_at_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_read_at_f08_large(void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_at(BK_HOW(EFG_SLOT_mpi_file_read_at_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_read_at_f08_large(void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_at(BK_HOW(EFG_SLOT_mpi_file_read_at_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_read_at_f08ts(void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_at(BK_HOW(EFG_SLOT_mpi_file_read_at_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, offset, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_read_at_f08ts(void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_at(BK_HOW(EFG_SLOT_mpi_file_read_at_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, offset, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_read_at_f08ts_large(void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_at(BK_HOW(EFG_SLOT_mpi_file_read_at_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, offset, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_read_at_f08ts_large(void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_at(BK_HOW(EFG_SLOT_mpi_file_read_at_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, offset, buf, count, datatype, status, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_read_at_all(const unsigned how, void *const site, void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr)
 {
@@ -981,15 +979,15 @@ static __attribute__((noinline)) void f_MPI_File_read_at_all(const unsigned how,
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_read_at_all(void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_at_all(BK_HOW(EFG_SLOT_mpi_file_read_at_all, BK_MPIF, 0, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_read_at_all(void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_at_all(BK_HOW(EFG_SLOT_mpi_file_read_at_all, BK_MPIF, 0, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_read_at_all_f08(void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_at_all(BK_HOW(EFG_SLOT_mpi_file_read_at_all_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_read_at_all_f08(void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_at_all(BK_HOW(EFG_SLOT_mpi_file_read_at_all_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_read_at_all_f08_large(void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_at_all(BK_HOW(EFG_SLOT_mpi_file_read_at_all_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_read_at_all_f08_large(void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_at_all(BK_HOW(EFG_SLOT_mpi_file_read_at_all_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_read_at_all_f08ts(void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_at_all(BK_HOW(EFG_SLOT_mpi_file_read_at_all_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, offset, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_read_at_all_f08ts(void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_at_all(BK_HOW(EFG_SLOT_mpi_file_read_at_all_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, offset, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_read_at_all_f08ts_large(void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_at_all(BK_HOW(EFG_SLOT_mpi_file_read_at_all_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, offset, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_read_at_all_f08ts_large(void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_at_all(BK_HOW(EFG_SLOT_mpi_file_read_at_all_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, offset, buf, count, datatype, status, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_read_at_all_begin(const unsigned how, void *const site, void *fh, void *offset, void *buf, void *count, void *datatype, MPI_Fint *ierr)
 {
@@ -1022,15 +1020,15 @@ static __attribute__((noinline)) void f_MPI_File_read_at_all_begin(const unsigne
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_read_at_all_begin(void *fh, void *offset, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_read_at_all_begin(BK_HOW(EFG_SLOT_mpi_file_read_at_all_begin, BK_MPIF, 0, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, ierr); }
+BK_ENTRY void efg_mpi_file_read_at_all_begin(void *fh, void *offset, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_read_at_all_begin(BK_HOW(EFG_SLOT_mpi_file_read_at_all_begin, BK_MPIF, 0, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, ierr); }
 
-static void efg_mpi_file_read_at_all_begin_f08(void *fh, void *offset, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_read_at_all_begin(BK_HOW(EFG_SLOT_mpi_file_read_at_all_begin_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, ierr); }
+BK_ENTRY void efg_mpi_file_read_at_all_begin_f08(void *fh, void *offset, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_read_at_all_begin(BK_HOW(EFG_SLOT_mpi_file_read_at_all_begin_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, ierr); }
 
-static void efg_mpi_file_read_at_all_begin_f08_large(void *fh, void *offset, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_read_at_all_begin(BK_HOW(EFG_SLOT_mpi_file_read_at_all_begin_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, ierr); }
+BK_ENTRY void efg_mpi_file_read_at_all_begin_f08_large(void *fh, void *offset, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_read_at_all_begin(BK_HOW(EFG_SLOT_mpi_file_read_at_all_begin_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, ierr); }
 
-static void efg_mpi_file_read_at_all_begin_f08ts(void *fh, void *offset, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_read_at_all_begin(BK_HOW(EFG_SLOT_mpi_file_read_at_all_begin_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, offset, buf, count, datatype, ierr); }
+BK_ENTRY void efg_mpi_file_read_at_all_begin_f08ts(void *fh, void *offset, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_read_at_all_begin(BK_HOW(EFG_SLOT_mpi_file_read_at_all_begin_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, offset, buf, count, datatype, ierr); }
 
-static void efg_mpi_file_read_at_all_begin_f08ts_large(void *fh, void *offset, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_read_at_all_begin(BK_HOW(EFG_SLOT_mpi_file_read_at_all_begin_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, offset, buf, count, datatype, ierr); }
+BK_ENTRY void efg_mpi_file_read_at_all_begin_f08ts_large(void *fh, void *offset, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_read_at_all_begin(BK_HOW(EFG_SLOT_mpi_file_read_at_all_begin_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, offset, buf, count, datatype, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_read_at_all_end(const unsigned how, void *const site, void *fh, void *buf, void *status, MPI_Fint *ierr)
 {
@@ -1063,11 +1061,11 @@ static __attribute__((noinline)) void f_MPI_File_read_at_all_end(const unsigned 
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_read_at_all_end(void *fh, void *buf, void *status, MPI_Fint *ierr) { f_MPI_File_read_at_all_end(BK_HOW(EFG_SLOT_mpi_file_read_at_all_end, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, status, ierr); }
+BK_ENTRY void efg_mpi_file_read_at_all_end(void *fh, void *buf, void *status, MPI_Fint *ierr) { f_MPI_File_read_at_all_end(BK_HOW(EFG_SLOT_mpi_file_read_at_all_end, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, status, ierr); }
 
-static void efg_mpi_file_read_at_all_end_f08(void *fh, void *buf, void *status, MPI_Fint *ierr) { f_MPI_File_read_at_all_end(BK_HOW(EFG_SLOT_mpi_file_read_at_all_end_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, status, ierr); }
+BK_ENTRY void efg_mpi_file_read_at_all_end_f08(void *fh, void *buf, void *status, MPI_Fint *ierr) { f_MPI_File_read_at_all_end(BK_HOW(EFG_SLOT_mpi_file_read_at_all_end_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, status, ierr); }
 
-static void efg_mpi_file_read_at_all_end_f08ts(void *fh, void *buf, void *status, MPI_Fint *ierr) { f_MPI_File_read_at_all_end(BK_HOW(EFG_SLOT_mpi_file_read_at_all_end_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, status, ierr); }
+BK_ENTRY void efg_mpi_file_read_at_all_end_f08ts(void *fh, void *buf, void *status, MPI_Fint *ierr) { f_MPI_File_read_at_all_end(BK_HOW(EFG_SLOT_mpi_file_read_at_all_end_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, status, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_read_ordered(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr)
 {
@@ -1104,15 +1102,15 @@ static __attribute__((noinline)) void f_MPI_File_read_ordered(const unsigned how
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_read_ordered(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_ordered(BK_HOW(EFG_SLOT_mpi_file_read_ordered, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_read_ordered(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_ordered(BK_HOW(EFG_SLOT_mpi_file_read_ordered, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_read_ordered_f08(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_ordered(BK_HOW(EFG_SLOT_mpi_file_read_ordered_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_read_ordered_f08(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_ordered(BK_HOW(EFG_SLOT_mpi_file_read_ordered_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_read_ordered_f08_large(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_ordered(BK_HOW(EFG_SLOT_mpi_file_read_ordered_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_read_ordered_f08_large(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_ordered(BK_HOW(EFG_SLOT_mpi_file_read_ordered_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_read_ordered_f08ts(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_ordered(BK_HOW(EFG_SLOT_mpi_file_read_ordered_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_read_ordered_f08ts(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_ordered(BK_HOW(EFG_SLOT_mpi_file_read_ordered_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_read_ordered_f08ts_large(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_ordered(BK_HOW(EFG_SLOT_mpi_file_read_ordered_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_read_ordered_f08ts_large(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_ordered(BK_HOW(EFG_SLOT_mpi_file_read_ordered_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_read_ordered_begin(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr)
 {
@@ -1143,15 +1141,15 @@ static __attribute__((noinline)) void f_MPI_File_read_ordered_begin(const unsign
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_read_ordered_begin(void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_read_ordered_begin(BK_HOW(EFG_SLOT_mpi_file_read_ordered_begin, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, ierr); }
+BK_ENTRY void efg_mpi_file_read_ordered_begin(void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_read_ordered_begin(BK_HOW(EFG_SLOT_mpi_file_read_ordered_begin, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, ierr); }
 
-static void efg_mpi_file_read_ordered_begin_f08(void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_read_ordered_begin(BK_HOW(EFG_SLOT_mpi_file_read_ordered_begin_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, ierr); }
+BK_ENTRY void efg_mpi_file_read_ordered_begin_f08(void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_read_ordered_begin(BK_HOW(EFG_SLOT_mpi_file_read_ordered_begin_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, ierr); }
 
-static void efg_mpi_file_read_ordered_begin_f08_large(void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_read_ordered_begin(BK_HOW(EFG_SLOT_mpi_file_read_ordered_begin_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, buf, count, datatype, ierr); }
+BK_ENTRY void efg_mpi_file_read_ordered_begin_f08_large(void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_read_ordered_begin(BK_HOW(EFG_SLOT_mpi_file_read_ordered_begin_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, buf, count, datatype, ierr); }
 
-static void efg_mpi_file_read_ordered_begin_f08ts(void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_read_ordered_begin(BK_HOW(EFG_SLOT_mpi_file_read_ordered_begin_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, count, datatype, ierr); }
+BK_ENTRY void efg_mpi_file_read_ordered_begin_f08ts(void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_read_ordered_begin(BK_HOW(EFG_SLOT_mpi_file_read_ordered_begin_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, count, datatype, ierr); }
 
-static void efg_mpi_file_read_ordered_begin_f08ts_large(void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_read_ordered_begin(BK_HOW(EFG_SLOT_mpi_file_read_ordered_begin_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, buf, count, datatype, ierr); }
+BK_ENTRY void efg_mpi_file_read_ordered_begin_f08ts_large(void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_read_ordered_begin(BK_HOW(EFG_SLOT_mpi_file_read_ordered_begin_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, buf, count, datatype, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_read_ordered_end(const unsigned how, void *const site, void *fh, void *buf, void *status, MPI_Fint *ierr)
 {
@@ -1184,11 +1182,11 @@ static __attribute__((noinline)) void f_MPI_File_read_ordered_end(const unsigned
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_read_ordered_end(void *fh, void *buf, void *status, MPI_Fint *ierr) { f_MPI_File_read_ordered_end(BK_HOW(EFG_SLOT_mpi_file_read_ordered_end, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, status, ierr); }
+BK_ENTRY void efg_mpi_file_read_ordered_end(void *fh, void *buf, void *status, MPI_Fint *ierr) { f_MPI_File_read_ordered_end(BK_HOW(EFG_SLOT_mpi_file_read_ordered_end, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, status, ierr); }
 
-static void efg_mpi_file_read_ordered_end_f08(void *fh, void *buf, void *status, MPI_Fint *ierr) { f_MPI_File_read_ordered_end(BK_HOW(EFG_SLOT_mpi_file_read_ordered_end_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, status, ierr); }
+BK_ENTRY void efg_mpi_file_read_ordered_end_f08(void *fh, void *buf, void *status, MPI_Fint *ierr) { f_MPI_File_read_ordered_end(BK_HOW(EFG_SLOT_mpi_file_read_ordered_end_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, status, ierr); }
 
-static void efg_mpi_file_read_ordered_end_f08ts(void *fh, void *buf, void *status, MPI_Fint *ierr) { f_MPI_File_read_ordered_end(BK_HOW(EFG_SLOT_mpi_file_read_ordered_end_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, status, ierr); }
+BK_ENTRY void efg_mpi_file_read_ordered_end_f08ts(void *fh, void *buf, void *status, MPI_Fint *ierr) { f_MPI_File_read_ordered_end(BK_HOW(EFG_SLOT_mpi_file_read_ordered_end_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, status, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_read_shared(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr)
 {
@@ -1225,15 +1223,15 @@ static __attribute__((noinline)) void f_MPI_File_read_shared(const unsigned how,
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_read_shared(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_shared(BK_HOW(EFG_SLOT_mpi_file_read_shared, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_read_shared(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_shared(BK_HOW(EFG_SLOT_mpi_file_read_shared, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_read_shared_f08(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_shared(BK_HOW(EFG_SLOT_mpi_file_read_shared_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_read_shared_f08(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_shared(BK_HOW(EFG_SLOT_mpi_file_read_shared_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_read_shared_f08_large(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_shared(BK_HOW(EFG_SLOT_mpi_file_read_shared_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_read_shared_f08_large(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_shared(BK_HOW(EFG_SLOT_mpi_file_read_shared_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_read_shared_f08ts(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_shared(BK_HOW(EFG_SLOT_mpi_file_read_shared_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_read_shared_f08ts(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_shared(BK_HOW(EFG_SLOT_mpi_file_read_shared_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_read_shared_f08ts_large(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_shared(BK_HOW(EFG_SLOT_mpi_file_read_shared_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_read_shared_f08ts_large(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_read_shared(BK_HOW(EFG_SLOT_mpi_file_read_shared_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_seek(const unsigned how, void *const site, void *fh, void *offset, void *whence, MPI_Fint *ierr)
 {
@@ -1262,9 +1260,9 @@ static __attribute__((noinline)) void f_MPI_File_seek(const unsigned how, void *
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_seek(void *fh, void *offset, void *whence, MPI_Fint *ierr) { f_MPI_File_seek(BK_HOW(EFG_SLOT_mpi_file_seek, BK_MPIF, 0, 0), __builtin_return_address(0), fh, offset, whence, ierr); }
+BK_ENTRY void efg_mpi_file_seek(void *fh, void *offset, void *whence, MPI_Fint *ierr) { f_MPI_File_seek(BK_HOW(EFG_SLOT_mpi_file_seek, BK_MPIF, 0, 0), __builtin_return_address(0), fh, offset, whence, ierr); }
 
-static void efg_mpi_file_seek_f08(void *fh, void *offset, void *whence, MPI_Fint *ierr) { f_MPI_File_seek(BK_HOW(EFG_SLOT_mpi_file_seek_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, offset, whence, ierr); }
+BK_ENTRY void efg_mpi_file_seek_f08(void *fh, void *offset, void *whence, MPI_Fint *ierr) { f_MPI_File_seek(BK_HOW(EFG_SLOT_mpi_file_seek_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, offset, whence, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_seek_shared(const unsigned how, void *const site, void *fh, void *offset, void *whence, MPI_Fint *ierr)
 {
@@ -1293,9 +1291,9 @@ static __attribute__((noinline)) void f_MPI_File_seek_shared(const unsigned how,
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_seek_shared(void *fh, void *offset, void *whence, MPI_Fint *ierr) { f_MPI_File_seek_shared(BK_HOW(EFG_SLOT_mpi_file_seek_shared, BK_MPIF, 0, 0), __builtin_return_address(0), fh, offset, whence, ierr); }
+BK_ENTRY void efg_mpi_file_seek_shared(void *fh, void *offset, void *whence, MPI_Fint *ierr) { f_MPI_File_seek_shared(BK_HOW(EFG_SLOT_mpi_file_seek_shared, BK_MPIF, 0, 0), __builtin_return_address(0), fh, offset, whence, ierr); }
 
-static void efg_mpi_file_seek_shared_f08(void *fh, void *offset, void *whence, MPI_Fint *ierr) { f_MPI_File_seek_shared(BK_HOW(EFG_SLOT_mpi_file_seek_shared_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, offset, whence, ierr); }
+BK_ENTRY void efg_mpi_file_seek_shared_f08(void *fh, void *offset, void *whence, MPI_Fint *ierr) { f_MPI_File_seek_shared(BK_HOW(EFG_SLOT_mpi_file_seek_shared_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, offset, whence, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_set_atomicity(const unsigned how, void *const site, void *fh, void *flag, MPI_Fint *ierr)
 {
@@ -1322,9 +1320,9 @@ static __attribute__((noinline)) void f_MPI_File_set_atomicity(const unsigned ho
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_set_atomicity(void *fh, void *flag, MPI_Fint *ierr) { f_MPI_File_set_atomicity(BK_HOW(EFG_SLOT_mpi_file_set_atomicity, BK_MPIF, 0, 0), __builtin_return_address(0), fh, flag, ierr); }
+BK_ENTRY void efg_mpi_file_set_atomicity(void *fh, void *flag, MPI_Fint *ierr) { f_MPI_File_set_atomicity(BK_HOW(EFG_SLOT_mpi_file_set_atomicity, BK_MPIF, 0, 0), __builtin_return_address(0), fh, flag, ierr); }
 
-static void efg_mpi_file_set_atomicity_f08(void *fh, void *flag, MPI_Fint *ierr) { f_MPI_File_set_atomicity(BK_HOW(EFG_SLOT_mpi_file_set_atomicity_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, flag, ierr); }
+BK_ENTRY void efg_mpi_file_set_atomicity_f08(void *fh, void *flag, MPI_Fint *ierr) { f_MPI_File_set_atomicity(BK_HOW(EFG_SLOT_mpi_file_set_atomicity_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, flag, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_set_errhandler(const unsigned how, void *const site, void *file, void *errhandler, MPI_Fint *ierr)
 {
@@ -1351,9 +1349,9 @@ static __attribute__((noinline)) void f_MPI_File_set_errhandler(const unsigned h
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_set_errhandler(void *file, void *errhandler, MPI_Fint *ierr) { f_MPI_File_set_errhandler(BK_HOW(EFG_SLOT_mpi_file_set_errhandler, BK_MPIF, 0, 0), __builtin_return_address(0), file, errhandler, ierr); }
+BK_ENTRY void efg_mpi_file_set_errhandler(void *file, void *errhandler, MPI_Fint *ierr) { f_MPI_File_set_errhandler(BK_HOW(EFG_SLOT_mpi_file_set_errhandler, BK_MPIF, 0, 0), __builtin_return_address(0), file, errhandler, ierr); }
 
-static void efg_mpi_file_set_errhandler_f08(void *file, void *errhandler, MPI_Fint *ierr) { f_MPI_File_set_errhandler(BK_HOW(EFG_SLOT_mpi_file_set_errhandler_f08, BK_F08, 0, 0), __builtin_return_address(0), file, errhandler, ierr); }
+BK_ENTRY void efg_mpi_file_set_errhandler_f08(void *file, void *errhandler, MPI_Fint *ierr) { f_MPI_File_set_errhandler(BK_HOW(EFG_SLOT_mpi_file_set_errhandler_f08, BK_F08, 0, 0), __builtin_return_address(0), file, errhandler, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_set_info(const unsigned how, void *const site, void *fh, void *info, MPI_Fint *ierr)
 {
@@ -1380,9 +1378,9 @@ static __attribute__((noinline)) void f_MPI_File_set_info(const unsigned how, vo
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_set_info(void *fh, void *info, MPI_Fint *ierr) { f_MPI_File_set_info(BK_HOW(EFG_SLOT_mpi_file_set_info, BK_MPIF, 0, 0), __builtin_return_address(0), fh, info, ierr); }
+BK_ENTRY void efg_mpi_file_set_info(void *fh, void *info, MPI_Fint *ierr) { f_MPI_File_set_info(BK_HOW(EFG_SLOT_mpi_file_set_info, BK_MPIF, 0, 0), __builtin_return_address(0), fh, info, ierr); }
 
-static void efg_mpi_file_set_info_f08(void *fh, void *info, MPI_Fint *ierr) { f_MPI_File_set_info(BK_HOW(EFG_SLOT_mpi_file_set_info_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, info, ierr); }
+BK_ENTRY void efg_mpi_file_set_info_f08(void *fh, void *info, MPI_Fint *ierr) { f_MPI_File_set_info(BK_HOW(EFG_SLOT_mpi_file_set_info_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, info, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_set_size(const unsigned how, void *const site, void *fh, void *size, MPI_Fint *ierr)
 {
@@ -1409,9 +1407,9 @@ static __attribute__((noinline)) void f_MPI_File_set_size(const unsigned how, vo
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_set_size(void *fh, void *size, MPI_Fint *ierr) { f_MPI_File_set_size(BK_HOW(EFG_SLOT_mpi_file_set_size, BK_MPIF, 0, 0), __builtin_return_address(0), fh, size, ierr); }
+BK_ENTRY void efg_mpi_file_set_size(void *fh, void *size, MPI_Fint *ierr) { f_MPI_File_set_size(BK_HOW(EFG_SLOT_mpi_file_set_size, BK_MPIF, 0, 0), __builtin_return_address(0), fh, size, ierr); }
 
-static void efg_mpi_file_set_size_f08(void *fh, void *size, MPI_Fint *ierr) { f_MPI_File_set_size(BK_HOW(EFG_SLOT_mpi_file_set_size_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, size, ierr); }
+BK_ENTRY void efg_mpi_file_set_size_f08(void *fh, void *size, MPI_Fint *ierr) { f_MPI_File_set_size(BK_HOW(EFG_SLOT_mpi_file_set_size_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, size, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_set_view(const unsigned how, void *const site, void *fh, void *disp, void *etype, void *filetype, void *datarep, void *info, MPI_Fint *ierr, size_t datarep_len)
 {
@@ -1445,9 +1443,9 @@ static __attribute__((noinline)) void f_MPI_File_set_view(const unsigned how, vo
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_set_view(void *fh, void *disp, void *etype, void *filetype, void *datarep, void *info, MPI_Fint *ierr, size_t datarep_len) { f_MPI_File_set_view(BK_HOW(EFG_SLOT_mpi_file_set_view, BK_MPIF, 0, 0), __builtin_return_address(0), fh, disp, etype, filetype, datarep, info, ierr, datarep_len); }
+BK_ENTRY void efg_mpi_file_set_view(void *fh, void *disp, void *etype, void *filetype, void *datarep, void *info, MPI_Fint *ierr, size_t datarep_len) { f_MPI_File_set_view(BK_HOW(EFG_SLOT_mpi_file_set_view, BK_MPIF, 0, 0), __builtin_return_address(0), fh, disp, etype, filetype, datarep, info, ierr, datarep_len); }
 
-static void efg_mpi_file_set_view_f08(void *fh, void *disp, void *etype, void *filetype, void *datarep, void *info, MPI_Fint *ierr, size_t datarep_len) { f_MPI_File_set_view(BK_HOW(EFG_SLOT_mpi_file_set_view_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, disp, etype, filetype, datarep, info, ierr, datarep_len); }
+BK_ENTRY void efg_mpi_file_set_view_f08(void *fh, void *disp, void *etype, void *filetype, void *datarep, void *info, MPI_Fint *ierr, size_t datarep_len) { f_MPI_File_set_view(BK_HOW(EFG_SLOT_mpi_file_set_view_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, disp, etype, filetype, datarep, info, ierr, datarep_len); }
 
 static __attribute__((noinline)) void f_MPI_File_sync(const unsigned how, void *const site, void *fh, MPI_Fint *ierr)
 {
@@ -1472,9 +1470,9 @@ static __attribute__((noinline)) void f_MPI_File_sync(const unsigned how, void *
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_sync(void *fh, MPI_Fint *ierr) { f_MPI_File_sync(BK_HOW(EFG_SLOT_mpi_file_sync, BK_MPIF, 0, 0), __builtin_return_address(0), fh, ierr); }
+BK_ENTRY void efg_mpi_file_sync(void *fh, MPI_Fint *ierr) { f_MPI_File_sync(BK_HOW(EFG_SLOT_mpi_file_sync, BK_MPIF, 0, 0), __builtin_return_address(0), fh, ierr); }
 
-static void efg_mpi_file_sync_f08(void *fh, MPI_Fint *ierr) { f_MPI_File_sync(BK_HOW(EFG_SLOT_mpi_file_sync_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, ierr); }
+BK_ENTRY void efg_mpi_file_sync_f08(void *fh, MPI_Fint *ierr) { f_MPI_File_sync(BK_HOW(EFG_SLOT_mpi_file_sync_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_write(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr)
 {
@@ -1511,15 +1509,15 @@ static __attribute__((noinline)) void f_MPI_File_write(const unsigned how, void 
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_write(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write(BK_HOW(EFG_SLOT_mpi_file_write, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_write(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write(BK_HOW(EFG_SLOT_mpi_file_write, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_write_f08(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write(BK_HOW(EFG_SLOT_mpi_file_write_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_write_f08(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write(BK_HOW(EFG_SLOT_mpi_file_write_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_write_f08_large(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write(BK_HOW(EFG_SLOT_mpi_file_write_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_write_f08_large(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write(BK_HOW(EFG_SLOT_mpi_file_write_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_write_f08ts(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write(BK_HOW(EFG_SLOT_mpi_file_write_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_write_f08ts(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write(BK_HOW(EFG_SLOT_mpi_file_write_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_write_f08ts_large(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write(BK_HOW(EFG_SLOT_mpi_file_write_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_write_f08ts_large(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write(BK_HOW(EFG_SLOT_mpi_file_write_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_write_all(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr)
 {
@@ -1556,15 +1554,15 @@ static __attribute__((noinline)) void f_MPI_File_write_all(const unsigned how, v
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_write_all(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_all(BK_HOW(EFG_SLOT_mpi_file_write_all, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_write_all(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_all(BK_HOW(EFG_SLOT_mpi_file_write_all, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_write_all_f08(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_all(BK_HOW(EFG_SLOT_mpi_file_write_all_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_write_all_f08(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_all(BK_HOW(EFG_SLOT_mpi_file_write_all_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_write_all_f08_large(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_all(BK_HOW(EFG_SLOT_mpi_file_write_all_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_write_all_f08_large(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_all(BK_HOW(EFG_SLOT_mpi_file_write_all_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_write_all_f08ts(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_all(BK_HOW(EFG_SLOT_mpi_file_write_all_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_write_all_f08ts(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_all(BK_HOW(EFG_SLOT_mpi_file_write_all_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_write_all_f08ts_large(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_all(BK_HOW(EFG_SLOT_mpi_file_write_all_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_write_all_f08ts_large(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_all(BK_HOW(EFG_SLOT_mpi_file_write_all_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_write_all_begin(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr)
 {
@@ -1595,15 +1593,15 @@ static __attribute__((noinline)) void f_MPI_File_write_all_begin(const unsigned 
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_write_all_begin(void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_write_all_begin(BK_HOW(EFG_SLOT_mpi_file_write_all_begin, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, ierr); }
+BK_ENTRY void efg_mpi_file_write_all_begin(void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_write_all_begin(BK_HOW(EFG_SLOT_mpi_file_write_all_begin, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, ierr); }
 
-static void efg_mpi_file_write_all_begin_f08(void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_write_all_begin(BK_HOW(EFG_SLOT_mpi_file_write_all_begin_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, ierr); }
+BK_ENTRY void efg_mpi_file_write_all_begin_f08(void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_write_all_begin(BK_HOW(EFG_SLOT_mpi_file_write_all_begin_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, ierr); }
 
-static void efg_mpi_file_write_all_begin_f08_large(void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_write_all_begin(BK_HOW(EFG_SLOT_mpi_file_write_all_begin_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, buf, count, datatype, ierr); }
+BK_ENTRY void efg_mpi_file_write_all_begin_f08_large(void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_write_all_begin(BK_HOW(EFG_SLOT_mpi_file_write_all_begin_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, buf, count, datatype, ierr); }
 
-static void efg_mpi_file_write_all_begin_f08ts(void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_write_all_begin(BK_HOW(EFG_SLOT_mpi_file_write_all_begin_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, count, datatype, ierr); }
+BK_ENTRY void efg_mpi_file_write_all_begin_f08ts(void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_write_all_begin(BK_HOW(EFG_SLOT_mpi_file_write_all_begin_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, count, datatype, ierr); }
 
-static void efg_mpi_file_write_all_begin_f08ts_large(void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_write_all_begin(BK_HOW(EFG_SLOT_mpi_file_write_all_begin_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, buf, count, datatype, ierr); }
+BK_ENTRY void efg_mpi_file_write_all_begin_f08ts_large(void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_write_all_begin(BK_HOW(EFG_SLOT_mpi_file_write_all_begin_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, buf, count, datatype, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_write_all_end(const unsigned how, void *const site, void *fh, void *buf, void *status, MPI_Fint *ierr)
 {
@@ -1636,11 +1634,11 @@ static __attribute__((noinline)) void f_MPI_File_write_all_end(const unsigned ho
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_write_all_end(void *fh, void *buf, void *status, MPI_Fint *ierr) { f_MPI_File_write_all_end(BK_HOW(EFG_SLOT_mpi_file_write_all_end, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, status, ierr); }
+BK_ENTRY void efg_mpi_file_write_all_end(void *fh, void *buf, void *status, MPI_Fint *ierr) { f_MPI_File_write_all_end(BK_HOW(EFG_SLOT_mpi_file_write_all_end, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, status, ierr); }
 
-static void efg_mpi_file_write_all_end_f08(void *fh, void *buf, void *status, MPI_Fint *ierr) { f_MPI_File_write_all_end(BK_HOW(EFG_SLOT_mpi_file_write_all_end_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, status, ierr); }
+BK_ENTRY void efg_mpi_file_write_all_end_f08(void *fh, void *buf, void *status, MPI_Fint *ierr) { f_MPI_File_write_all_end(BK_HOW(EFG_SLOT_mpi_file_write_all_end_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, status, ierr); }
 
-static void efg_mpi_file_write_all_end_f08ts(void *fh, void *buf, void *status, MPI_Fint *ierr) { f_MPI_File_write_all_end(BK_HOW(EFG_SLOT_mpi_file_write_all_end_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, status, ierr); }
+BK_ENTRY void efg_mpi_file_write_all_end_f08ts(void *fh, void *buf, void *status, MPI_Fint *ierr) { f_MPI_File_write_all_end(BK_HOW(EFG_SLOT_mpi_file_write_all_end_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, status, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_write_at(const unsigned how, void *const site, void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr)
 {
@@ -1679,15 +1677,15 @@ static __attribute__((noinline)) void f_MPI_File_write_at(const unsigned how, vo
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_write_at(void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_at(BK_HOW(EFG_SLOT_mpi_file_write_at, BK_MPIF, 0, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_write_at(void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_at(BK_HOW(EFG_SLOT_mpi_file_write_at, BK_MPIF, 0, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_write_at_f08(void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_at(BK_HOW(EFG_SLOT_mpi_file_write_at_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_write_at_f08(void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_at(BK_HOW(EFG_SLOT_mpi_file_write_at_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_write_at_f08_large(void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_at(BK_HOW(EFG_SLOT_mpi_file_write_at_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_write_at_f08_large(void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_at(BK_HOW(EFG_SLOT_mpi_file_write_at_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_write_at_f08ts(void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_at(BK_HOW(EFG_SLOT_mpi_file_write_at_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, offset, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_write_at_f08ts(void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_at(BK_HOW(EFG_SLOT_mpi_file_write_at_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, offset, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_write_at_f08ts_large(void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_at(BK_HOW(EFG_SLOT_mpi_file_write_at_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, offset, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_write_at_f08ts_large(void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_at(BK_HOW(EFG_SLOT_mpi_file_write_at_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, offset, buf, count, datatype, status, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_write_at_all(const unsigned how, void *const site, void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr)
 {
@@ -1726,15 +1724,15 @@ static __attribute__((noinline)) void f_MPI_File_write_at_all(const unsigned how
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_write_at_all(void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_at_all(BK_HOW(EFG_SLOT_mpi_file_write_at_all, BK_MPIF, 0, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_write_at_all(void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_at_all(BK_HOW(EFG_SLOT_mpi_file_write_at_all, BK_MPIF, 0, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_write_at_all_f08(void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_at_all(BK_HOW(EFG_SLOT_mpi_file_write_at_all_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_write_at_all_f08(void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_at_all(BK_HOW(EFG_SLOT_mpi_file_write_at_all_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_write_at_all_f08_large(void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_at_all(BK_HOW(EFG_SLOT_mpi_file_write_at_all_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_write_at_all_f08_large(void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_at_all(BK_HOW(EFG_SLOT_mpi_file_write_at_all_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_write_at_all_f08ts(void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_at_all(BK_HOW(EFG_SLOT_mpi_file_write_at_all_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, offset, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_write_at_all_f08ts(void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_at_all(BK_HOW(EFG_SLOT_mpi_file_write_at_all_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, offset, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_write_at_all_f08ts_large(void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_at_all(BK_HOW(EFG_SLOT_mpi_file_write_at_all_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, offset, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_write_at_all_f08ts_large(void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_at_all(BK_HOW(EFG_SLOT_mpi_file_write_at_all_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, offset, buf, count, datatype, status, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_write_at_all_begin(const unsigned how, void *const site, void *fh, void *offset, void *buf, void *count, void *datatype, MPI_Fint *ierr)
 {
@@ -1767,15 +1765,15 @@ static __attribute__((noinline)) void f_MPI_File_write_at_all_begin(const unsign
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_write_at_all_begin(void *fh, void *offset, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_write_at_all_begin(BK_HOW(EFG_SLOT_mpi_file_write_at_all_begin, BK_MPIF, 0, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, ierr); }
+BK_ENTRY void efg_mpi_file_write_at_all_begin(void *fh, void *offset, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_write_at_all_begin(BK_HOW(EFG_SLOT_mpi_file_write_at_all_begin, BK_MPIF, 0, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, ierr); }
 
-static void efg_mpi_file_write_at_all_begin_f08(void *fh, void *offset, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_write_at_all_begin(BK_HOW(EFG_SLOT_mpi_file_write_at_all_begin_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, ierr); }
+BK_ENTRY void efg_mpi_file_write_at_all_begin_f08(void *fh, void *offset, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_write_at_all_begin(BK_HOW(EFG_SLOT_mpi_file_write_at_all_begin_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, ierr); }
 
-static void efg_mpi_file_write_at_all_begin_f08_large(void *fh, void *offset, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_write_at_all_begin(BK_HOW(EFG_SLOT_mpi_file_write_at_all_begin_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, ierr); }
+BK_ENTRY void efg_mpi_file_write_at_all_begin_f08_large(void *fh, void *offset, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_write_at_all_begin(BK_HOW(EFG_SLOT_mpi_file_write_at_all_begin_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, offset, buf, count, datatype, ierr); }
 
-static void efg_mpi_file_write_at_all_begin_f08ts(void *fh, void *offset, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_write_at_all_begin(BK_HOW(EFG_SLOT_mpi_file_write_at_all_begin_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, offset, buf, count, datatype, ierr); }
+BK_ENTRY void efg_mpi_file_write_at_all_begin_f08ts(void *fh, void *offset, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_write_at_all_begin(BK_HOW(EFG_SLOT_mpi_file_write_at_all_begin_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, offset, buf, count, datatype, ierr); }
 
-static void efg_mpi_file_write_at_all_begin_f08ts_large(void *fh, void *offset, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_write_at_all_begin(BK_HOW(EFG_SLOT_mpi_file_write_at_all_begin_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, offset, buf, count, datatype, ierr); }
+BK_ENTRY void efg_mpi_file_write_at_all_begin_f08ts_large(void *fh, void *offset, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_write_at_all_begin(BK_HOW(EFG_SLOT_mpi_file_write_at_all_begin_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, offset, buf, count, datatype, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_write_at_all_end(const unsigned how, void *const site, void *fh, void *buf, void *status, MPI_Fint *ierr)
 {
@@ -1808,11 +1806,11 @@ static __attribute__((noinline)) void f_MPI_File_write_at_all_end(const unsigned
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_write_at_all_end(void *fh, void *buf, void *status, MPI_Fint *ierr) { f_MPI_File_write_at_all_end(BK_HOW(EFG_SLOT_mpi_file_write_at_all_end, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, status, ierr); }
+BK_ENTRY void efg_mpi_file_write_at_all_end(void *fh, void *buf, void *status, MPI_Fint *ierr) { f_MPI_File_write_at_all_end(BK_HOW(EFG_SLOT_mpi_file_write_at_all_end, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, status, ierr); }
 
-static void efg_mpi_file_write_at_all_end_f08(void *fh, void *buf, void *status, MPI_Fint *ierr) { f_MPI_File_write_at_all_end(BK_HOW(EFG_SLOT_mpi_file_write_at_all_end_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, status, ierr); }
+BK_ENTRY void efg_mpi_file_write_at_all_end_f08(void *fh, void *buf, void *status, MPI_Fint *ierr) { f_MPI_File_write_at_all_end(BK_HOW(EFG_SLOT_mpi_file_write_at_all_end_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, status, ierr); }
 
-static void efg_mpi_file_write_at_all_end_f08ts(void *fh, void *buf, void *status, MPI_Fint *ierr) { f_MPI_File_write_at_all_end(BK_HOW(EFG_SLOT_mpi_file_write_at_all_end_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, status, ierr); }
+BK_ENTRY void efg_mpi_file_write_at_all_end_f08ts(void *fh, void *buf, void *status, MPI_Fint *ierr) { f_MPI_File_write_at_all_end(BK_HOW(EFG_SLOT_mpi_file_write_at_all_end_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, status, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_write_ordered(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr)
 {
@@ -1849,15 +1847,15 @@ static __attribute__((noinline)) void f_MPI_File_write_ordered(const unsigned ho
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_write_ordered(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_ordered(BK_HOW(EFG_SLOT_mpi_file_write_ordered, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_write_ordered(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_ordered(BK_HOW(EFG_SLOT_mpi_file_write_ordered, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_write_ordered_f08(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_ordered(BK_HOW(EFG_SLOT_mpi_file_write_ordered_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_write_ordered_f08(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_ordered(BK_HOW(EFG_SLOT_mpi_file_write_ordered_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_write_ordered_f08_large(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_ordered(BK_HOW(EFG_SLOT_mpi_file_write_ordered_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_write_ordered_f08_large(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_ordered(BK_HOW(EFG_SLOT_mpi_file_write_ordered_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_write_ordered_f08ts(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_ordered(BK_HOW(EFG_SLOT_mpi_file_write_ordered_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_write_ordered_f08ts(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_ordered(BK_HOW(EFG_SLOT_mpi_file_write_ordered_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_write_ordered_f08ts_large(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_ordered(BK_HOW(EFG_SLOT_mpi_file_write_ordered_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_write_ordered_f08ts_large(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_ordered(BK_HOW(EFG_SLOT_mpi_file_write_ordered_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_write_ordered_begin(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr)
 {
@@ -1888,15 +1886,15 @@ static __attribute__((noinline)) void f_MPI_File_write_ordered_begin(const unsig
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_write_ordered_begin(void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_write_ordered_begin(BK_HOW(EFG_SLOT_mpi_file_write_ordered_begin, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, ierr); }
+BK_ENTRY void efg_mpi_file_write_ordered_begin(void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_write_ordered_begin(BK_HOW(EFG_SLOT_mpi_file_write_ordered_begin, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, ierr); }
 
-static void efg_mpi_file_write_ordered_begin_f08(void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_write_ordered_begin(BK_HOW(EFG_SLOT_mpi_file_write_ordered_begin_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, ierr); }
+BK_ENTRY void efg_mpi_file_write_ordered_begin_f08(void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_write_ordered_begin(BK_HOW(EFG_SLOT_mpi_file_write_ordered_begin_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, ierr); }
 
-static void efg_mpi_file_write_ordered_begin_f08_large(void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_write_ordered_begin(BK_HOW(EFG_SLOT_mpi_file_write_ordered_begin_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, buf, count, datatype, ierr); }
+BK_ENTRY void efg_mpi_file_write_ordered_begin_f08_large(void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_write_ordered_begin(BK_HOW(EFG_SLOT_mpi_file_write_ordered_begin_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, buf, count, datatype, ierr); }
 
-static void efg_mpi_file_write_ordered_begin_f08ts(void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_write_ordered_begin(BK_HOW(EFG_SLOT_mpi_file_write_ordered_begin_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, count, datatype, ierr); }
+BK_ENTRY void efg_mpi_file_write_ordered_begin_f08ts(void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_write_ordered_begin(BK_HOW(EFG_SLOT_mpi_file_write_ordered_begin_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, count, datatype, ierr); }
 
-static void efg_mpi_file_write_ordered_begin_f08ts_large(void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_write_ordered_begin(BK_HOW(EFG_SLOT_mpi_file_write_ordered_begin_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, buf, count, datatype, ierr); }
+BK_ENTRY void efg_mpi_file_write_ordered_begin_f08ts_large(void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr) { f_MPI_File_write_ordered_begin(BK_HOW(EFG_SLOT_mpi_file_write_ordered_begin_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, buf, count, datatype, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_write_ordered_end(const unsigned how, void *const site, void *fh, void *buf, void *status, MPI_Fint *ierr)
 {
@@ -1929,11 +1927,11 @@ static __attribute__((noinline)) void f_MPI_File_write_ordered_end(const unsigne
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_write_ordered_end(void *fh, void *buf, void *status, MPI_Fint *ierr) { f_MPI_File_write_ordered_end(BK_HOW(EFG_SLOT_mpi_file_write_ordered_end, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, status, ierr); }
+BK_ENTRY void efg_mpi_file_write_ordered_end(void *fh, void *buf, void *status, MPI_Fint *ierr) { f_MPI_File_write_ordered_end(BK_HOW(EFG_SLOT_mpi_file_write_ordered_end, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, status, ierr); }
 
-static void efg_mpi_file_write_ordered_end_f08(void *fh, void *buf, void *status, MPI_Fint *ierr) { f_MPI_File_write_ordered_end(BK_HOW(EFG_SLOT_mpi_file_write_ordered_end_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, status, ierr); }
+BK_ENTRY void efg_mpi_file_write_ordered_end_f08(void *fh, void *buf, void *status, MPI_Fint *ierr) { f_MPI_File_write_ordered_end(BK_HOW(EFG_SLOT_mpi_file_write_ordered_end_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, status, ierr); }
 
-static void efg_mpi_file_write_ordered_end_f08ts(void *fh, void *buf, void *status, MPI_Fint *ierr) { f_MPI_File_write_ordered_end(BK_HOW(EFG_SLOT_mpi_file_write_ordered_end_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, status, ierr); }
+BK_ENTRY void efg_mpi_file_write_ordered_end_f08ts(void *fh, void *buf, void *status, MPI_Fint *ierr) { f_MPI_File_write_ordered_end(BK_HOW(EFG_SLOT_mpi_file_write_ordered_end_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, status, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_write_shared(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr)
 {
@@ -1970,206 +1968,203 @@ static __attribute__((noinline)) void f_MPI_File_write_shared(const unsigned how
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_write_shared(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_shared(BK_HOW(EFG_SLOT_mpi_file_write_shared, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_write_shared(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_shared(BK_HOW(EFG_SLOT_mpi_file_write_shared, BK_MPIF, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_write_shared_f08(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_shared(BK_HOW(EFG_SLOT_mpi_file_write_shared_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_write_shared_f08(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_shared(BK_HOW(EFG_SLOT_mpi_file_write_shared_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_write_shared_f08_large(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_shared(BK_HOW(EFG_SLOT_mpi_file_write_shared_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_write_shared_f08_large(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_shared(BK_HOW(EFG_SLOT_mpi_file_write_shared_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_write_shared_f08ts(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_shared(BK_HOW(EFG_SLOT_mpi_file_write_shared_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_write_shared_f08ts(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_shared(BK_HOW(EFG_SLOT_mpi_file_write_shared_f08ts, BK_F08, 0, 1), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
 
-static void efg_mpi_file_write_shared_f08ts_large(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_shared(BK_HOW(EFG_SLOT_mpi_file_write_shared_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
+BK_ENTRY void efg_mpi_file_write_shared_f08ts_large(void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr) { f_MPI_File_write_shared(BK_HOW(EFG_SLOT_mpi_file_write_shared_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), fh, buf, count, datatype, status, ierr); }
 
-const bk_wrapper bk_wrappers_f_file[] = {
-    { EFG_SLOT_mpi_file_call_errhandler, false, (void (*)(void))efg_mpi_file_call_errhandler },
-    { EFG_SLOT_mpi_file_call_errhandler_f08, false, (void (*)(void))efg_mpi_file_call_errhandler_f08 },
-    { EFG_SLOT_mpi_file_close, false, (void (*)(void))efg_mpi_file_close },
-    { EFG_SLOT_mpi_file_close_f08, false, (void (*)(void))efg_mpi_file_close_f08 },
-    { EFG_SLOT_mpi_file_get_errhandler, false, (void (*)(void))efg_mpi_file_get_errhandler },
-    { EFG_SLOT_mpi_file_get_errhandler_f08, false, (void (*)(void))efg_mpi_file_get_errhandler_f08 },
-    { EFG_SLOT_mpi_file_get_group, false, (void (*)(void))efg_mpi_file_get_group },
-    { EFG_SLOT_mpi_file_get_group_f08, false, (void (*)(void))efg_mpi_file_get_group_f08 },
-    { EFG_SLOT_mpi_file_get_info, false, (void (*)(void))efg_mpi_file_get_info },
-    { EFG_SLOT_mpi_file_get_info_f08, false, (void (*)(void))efg_mpi_file_get_info_f08 },
-    { EFG_SLOT_mpi_file_get_view, false, (void (*)(void))efg_mpi_file_get_view },
-    { EFG_SLOT_mpi_file_get_view_f08, false, (void (*)(void))efg_mpi_file_get_view_f08 },
-    { EFG_SLOT_mpi_file_iread, false, (void (*)(void))efg_mpi_file_iread },
-    { EFG_SLOT_mpi_file_iread_f08, false, (void (*)(void))efg_mpi_file_iread_f08 },
-    { EFG_SLOT_mpi_file_iread_f08_large, false, (void (*)(void))efg_mpi_file_iread_f08_large },
-    { EFG_SLOT_mpi_file_iread_f08ts, false, (void (*)(void))efg_mpi_file_iread_f08ts },
-    { EFG_SLOT_mpi_file_iread_f08ts_large, false, (void (*)(void))efg_mpi_file_iread_f08ts_large },
-    { EFG_SLOT_mpi_file_iread_all, false, (void (*)(void))efg_mpi_file_iread_all },
-    { EFG_SLOT_mpi_file_iread_all_f08, false, (void (*)(void))efg_mpi_file_iread_all_f08 },
-    { EFG_SLOT_mpi_file_iread_all_f08_large, false, (void (*)(void))efg_mpi_file_iread_all_f08_large },
-    { EFG_SLOT_mpi_file_iread_all_f08ts, false, (void (*)(void))efg_mpi_file_iread_all_f08ts },
-    { EFG_SLOT_mpi_file_iread_all_f08ts_large, false, (void (*)(void))efg_mpi_file_iread_all_f08ts_large },
-    { EFG_SLOT_mpi_file_iread_at, false, (void (*)(void))efg_mpi_file_iread_at },
-    { EFG_SLOT_mpi_file_iread_at_f08, false, (void (*)(void))efg_mpi_file_iread_at_f08 },
-    { EFG_SLOT_mpi_file_iread_at_f08_large, false, (void (*)(void))efg_mpi_file_iread_at_f08_large },
-    { EFG_SLOT_mpi_file_iread_at_f08ts, false, (void (*)(void))efg_mpi_file_iread_at_f08ts },
-    { EFG_SLOT_mpi_file_iread_at_f08ts_large, false, (void (*)(void))efg_mpi_file_iread_at_f08ts_large },
-    { EFG_SLOT_mpi_file_iread_at_all, false, (void (*)(void))efg_mpi_file_iread_at_all },
-    { EFG_SLOT_mpi_file_iread_at_all_f08, false, (void (*)(void))efg_mpi_file_iread_at_all_f08 },
-    { EFG_SLOT_mpi_file_iread_at_all_f08_large, false, (void (*)(void))efg_mpi_file_iread_at_all_f08_large },
-    { EFG_SLOT_mpi_file_iread_at_all_f08ts, false, (void (*)(void))efg_mpi_file_iread_at_all_f08ts },
-    { EFG_SLOT_mpi_file_iread_at_all_f08ts_large, false, (void (*)(void))efg_mpi_file_iread_at_all_f08ts_large },
-    { EFG_SLOT_mpi_file_iread_shared, false, (void (*)(void))efg_mpi_file_iread_shared },
-    { EFG_SLOT_mpi_file_iread_shared_f08, false, (void (*)(void))efg_mpi_file_iread_shared_f08 },
-    { EFG_SLOT_mpi_file_iread_shared_f08_large, false, (void (*)(void))efg_mpi_file_iread_shared_f08_large },
-    { EFG_SLOT_mpi_file_iread_shared_f08ts, false, (void (*)(void))efg_mpi_file_iread_shared_f08ts },
-    { EFG_SLOT_mpi_file_iread_shared_f08ts_large, false, (void (*)(void))efg_mpi_file_iread_shared_f08ts_large },
-    { EFG_SLOT_mpi_file_iwrite, false, (void (*)(void))efg_mpi_file_iwrite },
-    { EFG_SLOT_mpi_file_iwrite_f08, false, (void (*)(void))efg_mpi_file_iwrite_f08 },
-    { EFG_SLOT_mpi_file_iwrite_f08_large, false, (void (*)(void))efg_mpi_file_iwrite_f08_large },
-    { EFG_SLOT_mpi_file_iwrite_f08ts, false, (void (*)(void))efg_mpi_file_iwrite_f08ts },
-    { EFG_SLOT_mpi_file_iwrite_f08ts_large, false, (void (*)(void))efg_mpi_file_iwrite_f08ts_large },
-    { EFG_SLOT_mpi_file_iwrite_all, false, (void (*)(void))efg_mpi_file_iwrite_all },
-    { EFG_SLOT_mpi_file_iwrite_all_f08, false, (void (*)(void))efg_mpi_file_iwrite_all_f08 },
-    { EFG_SLOT_mpi_file_iwrite_all_f08_large, false, (void (*)(void))efg_mpi_file_iwrite_all_f08_large },
-    { EFG_SLOT_mpi_file_iwrite_all_f08ts, false, (void (*)(void))efg_mpi_file_iwrite_all_f08ts },
-    { EFG_SLOT_mpi_file_iwrite_all_f08ts_large, false, (void (*)(void))efg_mpi_file_iwrite_all_f08ts_large },
-    { EFG_SLOT_mpi_file_iwrite_at, false, (void (*)(void))efg_mpi_file_iwrite_at },
-    { EFG_SLOT_mpi_file_iwrite_at_f08, false, (void (*)(void))efg_mpi_file_iwrite_at_f08 },
-    { EFG_SLOT_mpi_file_iwrite_at_f08_large, false, (void (*)(void))efg_mpi_file_iwrite_at_f08_large },
-    { EFG_SLOT_mpi_file_iwrite_at_f08ts, false, (void (*)(void))efg_mpi_file_iwrite_at_f08ts },
-    { EFG_SLOT_mpi_file_iwrite_at_f08ts_large, false, (void (*)(void))efg_mpi_file_iwrite_at_f08ts_large },
-    { EFG_SLOT_mpi_file_iwrite_at_all, false, (void (*)(void))efg_mpi_file_iwrite_at_all },
-    { EFG_SLOT_mpi_file_iwrite_at_all_f08, false, (void (*)(void))efg_mpi_file_iwrite_at_all_f08 },
-    { EFG_SLOT_mpi_file_iwrite_at_all_f08_large, false, (void (*)(void))efg_mpi_file_iwrite_at_all_f08_large },
-    { EFG_SLOT_mpi_file_iwrite_at_all_f08ts, false, (void (*)(void))efg_mpi_file_iwrite_at_all_f08ts },
-    { EFG_SLOT_mpi_file_iwrite_at_all_f08ts_large, false, (void (*)(void))efg_mpi_file_iwrite_at_all_f08ts_large },
-    { EFG_SLOT_mpi_file_iwrite_shared, false, (void (*)(void))efg_mpi_file_iwrite_shared },
-    { EFG_SLOT_mpi_file_iwrite_shared_f08, false, (void (*)(void))efg_mpi_file_iwrite_shared_f08 },
-    { EFG_SLOT_mpi_file_iwrite_shared_f08_large, false, (void (*)(void))efg_mpi_file_iwrite_shared_f08_large },
-    { EFG_SLOT_mpi_file_iwrite_shared_f08ts, false, (void (*)(void))efg_mpi_file_iwrite_shared_f08ts },
-    { EFG_SLOT_mpi_file_iwrite_shared_f08ts_large, false, (void (*)(void))efg_mpi_file_iwrite_shared_f08ts_large },
-    { EFG_SLOT_mpi_file_open, false, (void (*)(void))efg_mpi_file_open },
-    { EFG_SLOT_mpi_file_open_f08, false, (void (*)(void))efg_mpi_file_open_f08 },
-    { EFG_SLOT_mpi_file_preallocate, false, (void (*)(void))efg_mpi_file_preallocate },
-    { EFG_SLOT_mpi_file_preallocate_f08, false, (void (*)(void))efg_mpi_file_preallocate_f08 },
-    { EFG_SLOT_mpi_file_read, false, (void (*)(void))efg_mpi_file_read },
-    { EFG_SLOT_mpi_file_read_f08, false, (void (*)(void))efg_mpi_file_read_f08 },
-    { EFG_SLOT_mpi_file_read_f08_large, false, (void (*)(void))efg_mpi_file_read_f08_large },
-    { EFG_SLOT_mpi_file_read_f08ts, false, (void (*)(void))efg_mpi_file_read_f08ts },
-    { EFG_SLOT_mpi_file_read_f08ts_large, false, (void (*)(void))efg_mpi_file_read_f08ts_large },
-    { EFG_SLOT_mpi_file_read_all, false, (void (*)(void))efg_mpi_file_read_all },
-    { EFG_SLOT_mpi_file_read_all_f08, false, (void (*)(void))efg_mpi_file_read_all_f08 },
-    { EFG_SLOT_mpi_file_read_all_f08_large, false, (void (*)(void))efg_mpi_file_read_all_f08_large },
-    { EFG_SLOT_mpi_file_read_all_f08ts, false, (void (*)(void))efg_mpi_file_read_all_f08ts },
-    { EFG_SLOT_mpi_file_read_all_f08ts_large, false, (void (*)(void))efg_mpi_file_read_all_f08ts_large },
-    { EFG_SLOT_mpi_file_read_all_begin, false, (void (*)(void))efg_mpi_file_read_all_begin },
-    { EFG_SLOT_mpi_file_read_all_begin_f08, false, (void (*)(void))efg_mpi_file_read_all_begin_f08 },
-    { EFG_SLOT_mpi_file_read_all_begin_f08_large, false, (void (*)(void))efg_mpi_file_read_all_begin_f08_large },
-    { EFG_SLOT_mpi_file_read_all_begin_f08ts, false, (void (*)(void))efg_mpi_file_read_all_begin_f08ts },
-    { EFG_SLOT_mpi_file_read_all_begin_f08ts_large, false, (void (*)(void))efg_mpi_file_read_all_begin_f08ts_large },
-    { EFG_SLOT_mpi_file_read_all_end, false, (void (*)(void))efg_mpi_file_read_all_end },
-    { EFG_SLOT_mpi_file_read_all_end_f08, false, (void (*)(void))efg_mpi_file_read_all_end_f08 },
-    { EFG_SLOT_mpi_file_read_all_end_f08ts, false, (void (*)(void))efg_mpi_file_read_all_end_f08ts },
-    { EFG_SLOT_mpi_file_read_at, false, (void (*)(void))efg_mpi_file_read_at },
-    { EFG_SLOT_mpi_file_read_at_f08, false, (void (*)(void))efg_mpi_file_read_at_f08 },
-    { EFG_SLOT_mpi_file_read_at_f08_large, false, (void (*)(void))efg_mpi_file_read_at_f08_large },
-    { EFG_SLOT_mpi_file_read_at_f08ts, false, (void (*)(void))efg_mpi_file_read_at_f08ts },
-    { EFG_SLOT_mpi_file_read_at_f08ts_large, false, (void (*)(void))efg_mpi_file_read_at_f08ts_large },
-    { EFG_SLOT_mpi_file_read_at_all, false, (void (*)(void))efg_mpi_file_read_at_all },
-    { EFG_SLOT_mpi_file_read_at_all_f08, false, (void (*)(void))efg_mpi_file_read_at_all_f08 },
-    { EFG_SLOT_mpi_file_read_at_all_f08_large, false, (void (*)(void))efg_mpi_file_read_at_all_f08_large },
-    { EFG_SLOT_mpi_file_read_at_all_f08ts, false, (void (*)(void))efg_mpi_file_read_at_all_f08ts },
-    { EFG_SLOT_mpi_file_read_at_all_f08ts_large, false, (void (*)(void))efg_mpi_file_read_at_all_f08ts_large },
-    { EFG_SLOT_mpi_file_read_at_all_begin, false, (void (*)(void))efg_mpi_file_read_at_all_begin },
-    { EFG_SLOT_mpi_file_read_at_all_begin_f08, false, (void (*)(void))efg_mpi_file_read_at_all_begin_f08 },
-    { EFG_SLOT_mpi_file_read_at_all_begin_f08_large, false, (void (*)(void))efg_mpi_file_read_at_all_begin_f08_large },
-    { EFG_SLOT_mpi_file_read_at_all_begin_f08ts, false, (void (*)(void))efg_mpi_file_read_at_all_begin_f08ts },
-    { EFG_SLOT_mpi_file_read_at_all_begin_f08ts_large, false, (void (*)(void))efg_mpi_file_read_at_all_begin_f08ts_large },
-    { EFG_SLOT_mpi_file_read_at_all_end, false, (void (*)(void))efg_mpi_file_read_at_all_end },
-    { EFG_SLOT_mpi_file_read_at_all_end_f08, false, (void (*)(void))efg_mpi_file_read_at_all_end_f08 },
-    { EFG_SLOT_mpi_file_read_at_all_end_f08ts, false, (void (*)(void))efg_mpi_file_read_at_all_end_f08ts },
-    { EFG_SLOT_mpi_file_read_ordered, false, (void (*)(void))efg_mpi_file_read_ordered },
-    { EFG_SLOT_mpi_file_read_ordered_f08, false, (void (*)(void))efg_mpi_file_read_ordered_f08 },
-    { EFG_SLOT_mpi_file_read_ordered_f08_large, false, (void (*)(void))efg_mpi_file_read_ordered_f08_large },
-    { EFG_SLOT_mpi_file_read_ordered_f08ts, false, (void (*)(void))efg_mpi_file_read_ordered_f08ts },
-    { EFG_SLOT_mpi_file_read_ordered_f08ts_large, false, (void (*)(void))efg_mpi_file_read_ordered_f08ts_large },
-    { EFG_SLOT_mpi_file_read_ordered_begin, false, (void (*)(void))efg_mpi_file_read_ordered_begin },
-    { EFG_SLOT_mpi_file_read_ordered_begin_f08, false, (void (*)(void))efg_mpi_file_read_ordered_begin_f08 },
-    { EFG_SLOT_mpi_file_read_ordered_begin_f08_large, false, (void (*)(void))efg_mpi_file_read_ordered_begin_f08_large },
-    { EFG_SLOT_mpi_file_read_ordered_begin_f08ts, false, (void (*)(void))efg_mpi_file_read_ordered_begin_f08ts },
-    { EFG_SLOT_mpi_file_read_ordered_begin_f08ts_large, false, (void (*)(void))efg_mpi_file_read_ordered_begin_f08ts_large },
-    { EFG_SLOT_mpi_file_read_ordered_end, false, (void (*)(void))efg_mpi_file_read_ordered_end },
-    { EFG_SLOT_mpi_file_read_ordered_end_f08, false, (void (*)(void))efg_mpi_file_read_ordered_end_f08 },
-    { EFG_SLOT_mpi_file_read_ordered_end_f08ts, false, (void (*)(void))efg_mpi_file_read_ordered_end_f08ts },
-    { EFG_SLOT_mpi_file_read_shared, false, (void (*)(void))efg_mpi_file_read_shared },
-    { EFG_SLOT_mpi_file_read_shared_f08, false, (void (*)(void))efg_mpi_file_read_shared_f08 },
-    { EFG_SLOT_mpi_file_read_shared_f08_large, false, (void (*)(void))efg_mpi_file_read_shared_f08_large },
-    { EFG_SLOT_mpi_file_read_shared_f08ts, false, (void (*)(void))efg_mpi_file_read_shared_f08ts },
-    { EFG_SLOT_mpi_file_read_shared_f08ts_large, false, (void (*)(void))efg_mpi_file_read_shared_f08ts_large },
-    { EFG_SLOT_mpi_file_seek, false, (void (*)(void))efg_mpi_file_seek },
-    { EFG_SLOT_mpi_file_seek_f08, false, (void (*)(void))efg_mpi_file_seek_f08 },
-    { EFG_SLOT_mpi_file_seek_shared, false, (void (*)(void))efg_mpi_file_seek_shared },
-    { EFG_SLOT_mpi_file_seek_shared_f08, false, (void (*)(void))efg_mpi_file_seek_shared_f08 },
-    { EFG_SLOT_mpi_file_set_atomicity, false, (void (*)(void))efg_mpi_file_set_atomicity },
-    { EFG_SLOT_mpi_file_set_atomicity_f08, false, (void (*)(void))efg_mpi_file_set_atomicity_f08 },
-    { EFG_SLOT_mpi_file_set_errhandler, false, (void (*)(void))efg_mpi_file_set_errhandler },
-    { EFG_SLOT_mpi_file_set_errhandler_f08, false, (void (*)(void))efg_mpi_file_set_errhandler_f08 },
-    { EFG_SLOT_mpi_file_set_info, false, (void (*)(void))efg_mpi_file_set_info },
-    { EFG_SLOT_mpi_file_set_info_f08, false, (void (*)(void))efg_mpi_file_set_info_f08 },
-    { EFG_SLOT_mpi_file_set_size, false, (void (*)(void))efg_mpi_file_set_size },
-    { EFG_SLOT_mpi_file_set_size_f08, false, (void (*)(void))efg_mpi_file_set_size_f08 },
-    { EFG_SLOT_mpi_file_set_view, false, (void (*)(void))efg_mpi_file_set_view },
-    { EFG_SLOT_mpi_file_set_view_f08, false, (void (*)(void))efg_mpi_file_set_view_f08 },
-    { EFG_SLOT_mpi_file_sync, false, (void (*)(void))efg_mpi_file_sync },
-    { EFG_SLOT_mpi_file_sync_f08, false, (void (*)(void))efg_mpi_file_sync_f08 },
-    { EFG_SLOT_mpi_file_write, false, (void (*)(void))efg_mpi_file_write },
-    { EFG_SLOT_mpi_file_write_f08, false, (void (*)(void))efg_mpi_file_write_f08 },
-    { EFG_SLOT_mpi_file_write_f08_large, false, (void (*)(void))efg_mpi_file_write_f08_large },
-    { EFG_SLOT_mpi_file_write_f08ts, false, (void (*)(void))efg_mpi_file_write_f08ts },
-    { EFG_SLOT_mpi_file_write_f08ts_large, false, (void (*)(void))efg_mpi_file_write_f08ts_large },
-    { EFG_SLOT_mpi_file_write_all, false, (void (*)(void))efg_mpi_file_write_all },
-    { EFG_SLOT_mpi_file_write_all_f08, false, (void (*)(void))efg_mpi_file_write_all_f08 },
-    { EFG_SLOT_mpi_file_write_all_f08_large, false, (void (*)(void))efg_mpi_file_write_all_f08_large },
-    { EFG_SLOT_mpi_file_write_all_f08ts, false, (void (*)(void))efg_mpi_file_write_all_f08ts },
-    { EFG_SLOT_mpi_file_write_all_f08ts_large, false, (void (*)(void))efg_mpi_file_write_all_f08ts_large },
-    { EFG_SLOT_mpi_file_write_all_begin, false, (void (*)(void))efg_mpi_file_write_all_begin },
-    { EFG_SLOT_mpi_file_write_all_begin_f08, false, (void (*)(void))efg_mpi_file_write_all_begin_f08 },
-    { EFG_SLOT_mpi_file_write_all_begin_f08_large, false, (void (*)(void))efg_mpi_file_write_all_begin_f08_large },
-    { EFG_SLOT_mpi_file_write_all_begin_f08ts, false, (void (*)(void))efg_mpi_file_write_all_begin_f08ts },
-    { EFG_SLOT_mpi_file_write_all_begin_f08ts_large, false, (void (*)(void))efg_mpi_file_write_all_begin_f08ts_large },
-    { EFG_SLOT_mpi_file_write_all_end, false, (void (*)(void))efg_mpi_file_write_all_end },
-    { EFG_SLOT_mpi_file_write_all_end_f08, false, (void (*)(void))efg_mpi_file_write_all_end_f08 },
-    { EFG_SLOT_mpi_file_write_all_end_f08ts, false, (void (*)(void))efg_mpi_file_write_all_end_f08ts },
-    { EFG_SLOT_mpi_file_write_at, false, (void (*)(void))efg_mpi_file_write_at },
-    { EFG_SLOT_mpi_file_write_at_f08, false, (void (*)(void))efg_mpi_file_write_at_f08 },
-    { EFG_SLOT_mpi_file_write_at_f08_large, false, (void (*)(void))efg_mpi_file_write_at_f08_large },
-    { EFG_SLOT_mpi_file_write_at_f08ts, false, (void (*)(void))efg_mpi_file_write_at_f08ts },
-    { EFG_SLOT_mpi_file_write_at_f08ts_large, false, (void (*)(void))efg_mpi_file_write_at_f08ts_large },
-    { EFG_SLOT_mpi_file_write_at_all, false, (void (*)(void))efg_mpi_file_write_at_all },
-    { EFG_SLOT_mpi_file_write_at_all_f08, false, (void (*)(void))efg_mpi_file_write_at_all_f08 },
-    { EFG_SLOT_mpi_file_write_at_all_f08_large, false, (void (*)(void))efg_mpi_file_write_at_all_f08_large },
-    { EFG_SLOT_mpi_file_write_at_all_f08ts, false, (void (*)(void))efg_mpi_file_write_at_all_f08ts },
-    { EFG_SLOT_mpi_file_write_at_all_f08ts_large, false, (void (*)(void))efg_mpi_file_write_at_all_f08ts_large },
-    { EFG_SLOT_mpi_file_write_at_all_begin, false, (void (*)(void))efg_mpi_file_write_at_all_begin },
-    { EFG_SLOT_mpi_file_write_at_all_begin_f08, false, (void (*)(void))efg_mpi_file_write_at_all_begin_f08 },
-    { EFG_SLOT_mpi_file_write_at_all_begin_f08_large, false, (void (*)(void))efg_mpi_file_write_at_all_begin_f08_large },
-    { EFG_SLOT_mpi_file_write_at_all_begin_f08ts, false, (void (*)(void))efg_mpi_file_write_at_all_begin_f08ts },
-    { EFG_SLOT_mpi_file_write_at_all_begin_f08ts_large, false, (void (*)(void))efg_mpi_file_write_at_all_begin_f08ts_large },
-    { EFG_SLOT_mpi_file_write_at_all_end, false, (void (*)(void))efg_mpi_file_write_at_all_end },
-    { EFG_SLOT_mpi_file_write_at_all_end_f08, false, (void (*)(void))efg_mpi_file_write_at_all_end_f08 },
-    { EFG_SLOT_mpi_file_write_at_all_end_f08ts, false, (void (*)(void))efg_mpi_file_write_at_all_end_f08ts },
-    { EFG_SLOT_mpi_file_write_ordered, false, (void (*)(void))efg_mpi_file_write_ordered },
-    { EFG_SLOT_mpi_file_write_ordered_f08, false, (void (*)(void))efg_mpi_file_write_ordered_f08 },
-    { EFG_SLOT_mpi_file_write_ordered_f08_large, false, (void (*)(void))efg_mpi_file_write_ordered_f08_large },
-    { EFG_SLOT_mpi_file_write_ordered_f08ts, false, (void (*)(void))efg_mpi_file_write_ordered_f08ts },
-    { EFG_SLOT_mpi_file_write_ordered_f08ts_large, false, (void (*)(void))efg_mpi_file_write_ordered_f08ts_large },
-    { EFG_SLOT_mpi_file_write_ordered_begin, false, (void (*)(void))efg_mpi_file_write_ordered_begin },
-    { EFG_SLOT_mpi_file_write_ordered_begin_f08, false, (void (*)(void))efg_mpi_file_write_ordered_begin_f08 },
-    { EFG_SLOT_mpi_file_write_ordered_begin_f08_large, false, (void (*)(void))efg_mpi_file_write_ordered_begin_f08_large },
-    { EFG_SLOT_mpi_file_write_ordered_begin_f08ts, false, (void (*)(void))efg_mpi_file_write_ordered_begin_f08ts },
-    { EFG_SLOT_mpi_file_write_ordered_begin_f08ts_large, false, (void (*)(void))efg_mpi_file_write_ordered_begin_f08ts_large },
-    { EFG_SLOT_mpi_file_write_ordered_end, false, (void (*)(void))efg_mpi_file_write_ordered_end },
-    { EFG_SLOT_mpi_file_write_ordered_end_f08, false, (void (*)(void))efg_mpi_file_write_ordered_end_f08 },
-    { EFG_SLOT_mpi_file_write_ordered_end_f08ts, false, (void (*)(void))efg_mpi_file_write_ordered_end_f08ts },
-    { EFG_SLOT_mpi_file_write_shared, false, (void (*)(void))efg_mpi_file_write_shared },
-    { EFG_SLOT_mpi_file_write_shared_f08, false, (void (*)(void))efg_mpi_file_write_shared_f08 },
-    { EFG_SLOT_mpi_file_write_shared_f08_large, false, (void (*)(void))efg_mpi_file_write_shared_f08_large },
-    { EFG_SLOT_mpi_file_write_shared_f08ts, false, (void (*)(void))efg_mpi_file_write_shared_f08ts },
-    { EFG_SLOT_mpi_file_write_shared_f08ts_large, false, (void (*)(void))efg_mpi_file_write_shared_f08ts_large },
-    { 0, false, NULL },
-};
+BK_WRAPPER(1539, 0, efg_mpi_file_call_errhandler)
+BK_WRAPPER(1540, 0, efg_mpi_file_call_errhandler_f08)
+BK_WRAPPER(1542, 0, efg_mpi_file_close)
+BK_WRAPPER(1543, 0, efg_mpi_file_close_f08)
+BK_WRAPPER(1560, 0, efg_mpi_file_get_errhandler)
+BK_WRAPPER(1561, 0, efg_mpi_file_get_errhandler_f08)
+BK_WRAPPER(1563, 0, efg_mpi_file_get_group)
+BK_WRAPPER(1564, 0, efg_mpi_file_get_group_f08)
+BK_WRAPPER(1566, 0, efg_mpi_file_get_info)
+BK_WRAPPER(1567, 0, efg_mpi_file_get_info_f08)
+BK_WRAPPER(1583, 0, efg_mpi_file_get_view)
+BK_WRAPPER(1584, 0, efg_mpi_file_get_view_f08)
+BK_WRAPPER(1587, 0, efg_mpi_file_iread)
+BK_WRAPPER(1588, 0, efg_mpi_file_iread_f08)
+BK_WRAPPER(1589, 0, efg_mpi_file_iread_f08_large)
+BK_WRAPPER(1590, 0, efg_mpi_file_iread_f08ts)
+BK_WRAPPER(1591, 0, efg_mpi_file_iread_f08ts_large)
+BK_WRAPPER(1594, 0, efg_mpi_file_iread_all)
+BK_WRAPPER(1595, 0, efg_mpi_file_iread_all_f08)
+BK_WRAPPER(1596, 0, efg_mpi_file_iread_all_f08_large)
+BK_WRAPPER(1597, 0, efg_mpi_file_iread_all_f08ts)
+BK_WRAPPER(1598, 0, efg_mpi_file_iread_all_f08ts_large)
+BK_WRAPPER(1601, 0, efg_mpi_file_iread_at)
+BK_WRAPPER(1602, 0, efg_mpi_file_iread_at_f08)
+BK_WRAPPER(1603, 0, efg_mpi_file_iread_at_f08_large)
+BK_WRAPPER(1604, 0, efg_mpi_file_iread_at_f08ts)
+BK_WRAPPER(1605, 0, efg_mpi_file_iread_at_f08ts_large)
+BK_WRAPPER(1608, 0, efg_mpi_file_iread_at_all)
+BK_WRAPPER(1609, 0, efg_mpi_file_iread_at_all_f08)
+BK_WRAPPER(1610, 0, efg_mpi_file_iread_at_all_f08_large)
+BK_WRAPPER(1611, 0, efg_mpi_file_iread_at_all_f08ts)
+BK_WRAPPER(1612, 0, efg_mpi_file_iread_at_all_f08ts_large)
+BK_WRAPPER(1615, 0, efg_mpi_file_iread_shared)
+BK_WRAPPER(1616, 0, efg_mpi_file_iread_shared_f08)
+BK_WRAPPER(1617, 0, efg_mpi_file_iread_shared_f08_large)
+BK_WRAPPER(1618, 0, efg_mpi_file_iread_shared_f08ts)
+BK_WRAPPER(1619, 0, efg_mpi_file_iread_shared_f08ts_large)
+BK_WRAPPER(1622, 0, efg_mpi_file_iwrite)
+BK_WRAPPER(1623, 0, efg_mpi_file_iwrite_f08)
+BK_WRAPPER(1624, 0, efg_mpi_file_iwrite_f08_large)
+BK_WRAPPER(1625, 0, efg_mpi_file_iwrite_f08ts)
+BK_WRAPPER(1626, 0, efg_mpi_file_iwrite_f08ts_large)
+BK_WRAPPER(1629, 0, efg_mpi_file_iwrite_all)
+BK_WRAPPER(1630, 0, efg_mpi_file_iwrite_all_f08)
+BK_WRAPPER(1631, 0, efg_mpi_file_iwrite_all_f08_large)
+BK_WRAPPER(1632, 0, efg_mpi_file_iwrite_all_f08ts)
+BK_WRAPPER(1633, 0, efg_mpi_file_iwrite_all_f08ts_large)
+BK_WRAPPER(1636, 0, efg_mpi_file_iwrite_at)
+BK_WRAPPER(1637, 0, efg_mpi_file_iwrite_at_f08)
+BK_WRAPPER(1638, 0, efg_mpi_file_iwrite_at_f08_large)
+BK_WRAPPER(1639, 0, efg_mpi_file_iwrite_at_f08ts)
+BK_WRAPPER(1640, 0, efg_mpi_file_iwrite_at_f08ts_large)
+BK_WRAPPER(1643, 0, efg_mpi_file_iwrite_at_all)
+BK_WRAPPER(1644, 0, efg_mpi_file_iwrite_at_all_f08)
+BK_WRAPPER(1645, 0, efg_mpi_file_iwrite_at_all_f08_large)
+BK_WRAPPER(1646, 0, efg_mpi_file_iwrite_at_all_f08ts)
+BK_WRAPPER(1647, 0, efg_mpi_file_iwrite_at_all_f08ts_large)
+BK_WRAPPER(1650, 0, efg_mpi_file_iwrite_shared)
+BK_WRAPPER(1651, 0, efg_mpi_file_iwrite_shared_f08)
+BK_WRAPPER(1652, 0, efg_mpi_file_iwrite_shared_f08_large)
+BK_WRAPPER(1653, 0, efg_mpi_file_iwrite_shared_f08ts)
+BK_WRAPPER(1654, 0, efg_mpi_file_iwrite_shared_f08ts_large)
+BK_WRAPPER(1656, 0, efg_mpi_file_open)
+BK_WRAPPER(1657, 0, efg_mpi_file_open_f08)
+BK_WRAPPER(1659, 0, efg_mpi_file_preallocate)
+BK_WRAPPER(1660, 0, efg_mpi_file_preallocate_f08)
+BK_WRAPPER(1663, 0, efg_mpi_file_read)
+BK_WRAPPER(1664, 0, efg_mpi_file_read_f08)
+BK_WRAPPER(1665, 0, efg_mpi_file_read_f08_large)
+BK_WRAPPER(1666, 0, efg_mpi_file_read_f08ts)
+BK_WRAPPER(1667, 0, efg_mpi_file_read_f08ts_large)
+BK_WRAPPER(1670, 0, efg_mpi_file_read_all)
+BK_WRAPPER(1671, 0, efg_mpi_file_read_all_f08)
+BK_WRAPPER(1672, 0, efg_mpi_file_read_all_f08_large)
+BK_WRAPPER(1673, 0, efg_mpi_file_read_all_f08ts)
+BK_WRAPPER(1674, 0, efg_mpi_file_read_all_f08ts_large)
+BK_WRAPPER(1677, 0, efg_mpi_file_read_all_begin)
+BK_WRAPPER(1678, 0, efg_mpi_file_read_all_begin_f08)
+BK_WRAPPER(1679, 0, efg_mpi_file_read_all_begin_f08_large)
+BK_WRAPPER(1680, 0, efg_mpi_file_read_all_begin_f08ts)
+BK_WRAPPER(1681, 0, efg_mpi_file_read_all_begin_f08ts_large)
+BK_WRAPPER(1683, 0, efg_mpi_file_read_all_end)
+BK_WRAPPER(1684, 0, efg_mpi_file_read_all_end_f08)
+BK_WRAPPER(1685, 0, efg_mpi_file_read_all_end_f08ts)
+BK_WRAPPER(1688, 0, efg_mpi_file_read_at)
+BK_WRAPPER(1689, 0, efg_mpi_file_read_at_f08)
+BK_WRAPPER(1690, 0, efg_mpi_file_read_at_f08_large)
+BK_WRAPPER(1691, 0, efg_mpi_file_read_at_f08ts)
+BK_WRAPPER(1692, 0, efg_mpi_file_read_at_f08ts_large)
+BK_WRAPPER(1695, 0, efg_mpi_file_read_at_all)
+BK_WRAPPER(1696, 0, efg_mpi_file_read_at_all_f08)
+BK_WRAPPER(1697, 0, efg_mpi_file_read_at_all_f08_large)
+BK_WRAPPER(1698, 0, efg_mpi_file_read_at_all_f08ts)
+BK_WRAPPER(1699, 0, efg_mpi_file_read_at_all_f08ts_large)
+BK_WRAPPER(1702, 0, efg_mpi_file_read_at_all_begin)
+BK_WRAPPER(1703, 0, efg_mpi_file_read_at_all_begin_f08)
+BK_WRAPPER(1704, 0, efg_mpi_file_read_at_all_begin_f08_large)
+BK_WRAPPER(1705, 0, efg_mpi_file_read_at_all_begin_f08ts)
+BK_WRAPPER(1706, 0, efg_mpi_file_read_at_all_begin_f08ts_large)
+BK_WRAPPER(1708, 0, efg_mpi_file_read_at_all_end)
+BK_WRAPPER(1709, 0, efg_mpi_file_read_at_all_end_f08)
+BK_WRAPPER(1710, 0, efg_mpi_file_read_at_all_end_f08ts)
+BK_WRAPPER(1713, 0, efg_mpi_file_read_ordered)
+BK_WRAPPER(1714, 0, efg_mpi_file_read_ordered_f08)
+BK_WRAPPER(1715, 0, efg_mpi_file_read_ordered_f08_large)
+BK_WRAPPER(1716, 0, efg_mpi_file_read_ordered_f08ts)
+BK_WRAPPER(1717, 0, efg_mpi_file_read_ordered_f08ts_large)
+BK_WRAPPER(1720, 0, efg_mpi_file_read_ordered_begin)
+BK_WRAPPER(1721, 0, efg_mpi_file_read_ordered_begin_f08)
+BK_WRAPPER(1722, 0, efg_mpi_file_read_ordered_begin_f08_large)
+BK_WRAPPER(1723, 0, efg_mpi_file_read_ordered_begin_f08ts)
+BK_WRAPPER(1724, 0, efg_mpi_file_read_ordered_begin_f08ts_large)
+BK_WRAPPER(1726, 0, efg_mpi_file_read_ordered_end)
+BK_WRAPPER(1727, 0, efg_mpi_file_read_ordered_end_f08)
+BK_WRAPPER(1728, 0, efg_mpi_file_read_ordered_end_f08ts)
+BK_WRAPPER(1731, 0, efg_mpi_file_read_shared)
+BK_WRAPPER(1732, 0, efg_mpi_file_read_shared_f08)
+BK_WRAPPER(1733, 0, efg_mpi_file_read_shared_f08_large)
+BK_WRAPPER(1734, 0, efg_mpi_file_read_shared_f08ts)
+BK_WRAPPER(1735, 0, efg_mpi_file_read_shared_f08ts_large)
+BK_WRAPPER(1737, 0, efg_mpi_file_seek)
+BK_WRAPPER(1738, 0, efg_mpi_file_seek_f08)
+BK_WRAPPER(1740, 0, efg_mpi_file_seek_shared)
+BK_WRAPPER(1741, 0, efg_mpi_file_seek_shared_f08)
+BK_WRAPPER(1743, 0, efg_mpi_file_set_atomicity)
+BK_WRAPPER(1744, 0, efg_mpi_file_set_atomicity_f08)
+BK_WRAPPER(1746, 0, efg_mpi_file_set_errhandler)
+BK_WRAPPER(1747, 0, efg_mpi_file_set_errhandler_f08)
+BK_WRAPPER(1749, 0, efg_mpi_file_set_info)
+BK_WRAPPER(1750, 0, efg_mpi_file_set_info_f08)
+BK_WRAPPER(1752, 0, efg_mpi_file_set_size)
+BK_WRAPPER(1753, 0, efg_mpi_file_set_size_f08)
+BK_WRAPPER(1755, 0, efg_mpi_file_set_view)
+BK_WRAPPER(1756, 0, efg_mpi_file_set_view_f08)
+BK_WRAPPER(1758, 0, efg_mpi_file_sync)
+BK_WRAPPER(1759, 0, efg_mpi_file_sync_f08)
+BK_WRAPPER(1762, 0, efg_mpi_file_write)
+BK_WRAPPER(1763, 0, efg_mpi_file_write_f08)
+BK_WRAPPER(1764, 0, efg_mpi_file_write_f08_large)
+BK_WRAPPER(1765, 0, efg_mpi_file_write_f08ts)
+BK_WRAPPER(1766, 0, efg_mpi_file_write_f08ts_large)
+BK_WRAPPER(1769, 0, efg_mpi_file_write_all)
+BK_WRAPPER(1770, 0, efg_mpi_file_write_all_f08)
+BK_WRAPPER(1771, 0, efg_mpi_file_write_all_f08_large)
+BK_WRAPPER(1772, 0, efg_mpi_file_write_all_f08ts)
+BK_WRAPPER(1773, 0, efg_mpi_file_write_all_f08ts_large)
+BK_WRAPPER(1776, 0, efg_mpi_file_write_all_begin)
+BK_WRAPPER(1777, 0, efg_mpi_file_write_all_begin_f08)
+BK_WRAPPER(1778, 0, efg_mpi_file_write_all_begin_f08_large)
+BK_WRAPPER(1779, 0, efg_mpi_file_write_all_begin_f08ts)
+BK_WRAPPER(1780, 0, efg_mpi_file_write_all_begin_f08ts_large)
+BK_WRAPPER(1782, 0, efg_mpi_file_write_all_end)
+BK_WRAPPER(1783, 0, efg_mpi_file_write_all_end_f08)
+BK_WRAPPER(1784, 0, efg_mpi_file_write_all_end_f08ts)
+BK_WRAPPER(1787, 0, efg_mpi_file_write_at)
+BK_WRAPPER(1788, 0, efg_mpi_file_write_at_f08)
+BK_WRAPPER(1789, 0, efg_mpi_file_write_at_f08_large)
+BK_WRAPPER(1790, 0, efg_mpi_file_write_at_f08ts)
+BK_WRAPPER(1791, 0, efg_mpi_file_write_at_f08ts_large)
+BK_WRAPPER(1794, 0, efg_mpi_file_write_at_all)
+BK_WRAPPER(1795, 0, efg_mpi_file_write_at_all_f08)
+BK_WRAPPER(1796, 0, efg_mpi_file_write_at_all_f08_large)
+BK_WRAPPER(1797, 0, efg_mpi_file_write_at_all_f08ts)
+BK_WRAPPER(1798, 0, efg_mpi_file_write_at_all_f08ts_large)
+BK_WRAPPER(1801, 0, efg_mpi_file_write_at_all_begin)
+BK_WRAPPER(1802, 0, efg_mpi_file_write_at_all_begin_f08)
+BK_WRAPPER(1803, 0, efg_mpi_file_write_at_all_begin_f08_large)
+BK_WRAPPER(1804, 0, efg_mpi_file_write_at_all_begin_f08ts)
+BK_WRAPPER(1805, 0, efg_mpi_file_write_at_all_begin_f08ts_large)
+BK_WRAPPER(1807, 0, efg_mpi_file_write_at_all_end)
+BK_WRAPPER(1808, 0, efg_mpi_file_write_at_all_end_f08)
+BK_WRAPPER(1809, 0, efg_mpi_file_write_at_all_end_f08ts)
+BK_WRAPPER(1812, 0, efg_mpi_file_write_ordered)
+BK_WRAPPER(1813, 0, efg_mpi_file_write_ordered_f08)
+BK_WRAPPER(1814, 0, efg_mpi_file_write_ordered_f08_large)
+BK_WRAPPER(1815, 0, efg_mpi_file_write_ordered_f08ts)
+BK_WRAPPER(1816, 0, efg_mpi_file_write_ordered_f08ts_large)
+BK_WRAPPER(1819, 0, efg_mpi_file_write_ordered_begin)
+BK_WRAPPER(1820, 0, efg_mpi_file_write_ordered_begin_f08)
+BK_WRAPPER(1821, 0, efg_mpi_file_write_ordered_begin_f08_large)
+BK_WRAPPER(1822, 0, efg_mpi_file_write_ordered_begin_f08ts)
+BK_WRAPPER(1823, 0, efg_mpi_file_write_ordered_begin_f08ts_large)
+BK_WRAPPER(1825, 0, efg_mpi_file_write_ordered_end)
+BK_WRAPPER(1826, 0, efg_mpi_file_write_ordered_end_f08)
+BK_WRAPPER(1827, 0, efg_mpi_file_write_ordered_end_f08ts)
+BK_WRAPPER(1830, 0, efg_mpi_file_write_shared)
+BK_WRAPPER(1831, 0, efg_mpi_file_write_shared_f08)
+BK_WRAPPER(1832, 0, efg_mpi_file_write_shared_f08_large)
+BK_WRAPPER(1833, 0, efg_mpi_file_write_shared_f08ts)
+BK_WRAPPER(1834, 0, efg_mpi_file_write_shared_f08ts_large)

@@ -2,8 +2,6 @@
 #pragma GCC optimize("Os")   /* called rarely: small and soon compiled */
 #include "../back_run.h"
 
-extern const bk_wrapper bk_wrappers_f_icoll[];
-
 static __attribute__((noinline)) void f_MPI_Iallgather(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
@@ -45,15 +43,15 @@ static __attribute__((noinline)) void f_MPI_Iallgather(const unsigned how, void 
     efg_leave(b->t);
 }
 
-static void efg_mpi_iallgather(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iallgather(BK_HOW(EFG_SLOT_mpi_iallgather, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr); }
+BK_ENTRY void efg_mpi_iallgather(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iallgather(BK_HOW(EFG_SLOT_mpi_iallgather, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr); }
 
-static void efg_mpi_iallgather_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iallgather(BK_HOW(EFG_SLOT_mpi_iallgather_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr); }
+BK_ENTRY void efg_mpi_iallgather_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iallgather(BK_HOW(EFG_SLOT_mpi_iallgather_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr); }
 
-static void efg_mpi_iallgather_f08_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iallgather(BK_HOW(EFG_SLOT_mpi_iallgather_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr); }
+BK_ENTRY void efg_mpi_iallgather_f08_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iallgather(BK_HOW(EFG_SLOT_mpi_iallgather_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr); }
 
-static void efg_mpi_iallgather_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iallgather(BK_HOW(EFG_SLOT_mpi_iallgather_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr); }
+BK_ENTRY void efg_mpi_iallgather_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iallgather(BK_HOW(EFG_SLOT_mpi_iallgather_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr); }
 
-static void efg_mpi_iallgather_f08ts_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iallgather(BK_HOW(EFG_SLOT_mpi_iallgather_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr); }
+BK_ENTRY void efg_mpi_iallgather_f08ts_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iallgather(BK_HOW(EFG_SLOT_mpi_iallgather_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Iallgatherv(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *request, MPI_Fint *ierr)
 {
@@ -96,15 +94,15 @@ static __attribute__((noinline)) void f_MPI_Iallgatherv(const unsigned how, void
     efg_leave(b->t);
 }
 
-static void efg_mpi_iallgatherv(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iallgatherv(BK_HOW(EFG_SLOT_mpi_iallgatherv, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request, ierr); }
+BK_ENTRY void efg_mpi_iallgatherv(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iallgatherv(BK_HOW(EFG_SLOT_mpi_iallgatherv, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request, ierr); }
 
-static void efg_mpi_iallgatherv_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iallgatherv(BK_HOW(EFG_SLOT_mpi_iallgatherv_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request, ierr); }
+BK_ENTRY void efg_mpi_iallgatherv_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iallgatherv(BK_HOW(EFG_SLOT_mpi_iallgatherv_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request, ierr); }
 
-static void efg_mpi_iallgatherv_f08_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iallgatherv(BK_HOW(EFG_SLOT_mpi_iallgatherv_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request, ierr); }
+BK_ENTRY void efg_mpi_iallgatherv_f08_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iallgatherv(BK_HOW(EFG_SLOT_mpi_iallgatherv_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request, ierr); }
 
-static void efg_mpi_iallgatherv_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iallgatherv(BK_HOW(EFG_SLOT_mpi_iallgatherv_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request, ierr); }
+BK_ENTRY void efg_mpi_iallgatherv_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iallgatherv(BK_HOW(EFG_SLOT_mpi_iallgatherv_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request, ierr); }
 
-static void efg_mpi_iallgatherv_f08ts_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iallgatherv(BK_HOW(EFG_SLOT_mpi_iallgatherv_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request, ierr); }
+BK_ENTRY void efg_mpi_iallgatherv_f08ts_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iallgatherv(BK_HOW(EFG_SLOT_mpi_iallgatherv_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Iallreduce(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr)
 {
@@ -146,15 +144,15 @@ static __attribute__((noinline)) void f_MPI_Iallreduce(const unsigned how, void 
     efg_leave(b->t);
 }
 
-static void efg_mpi_iallreduce(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iallreduce(BK_HOW(EFG_SLOT_mpi_iallreduce, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, request, ierr); }
+BK_ENTRY void efg_mpi_iallreduce(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iallreduce(BK_HOW(EFG_SLOT_mpi_iallreduce, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, request, ierr); }
 
-static void efg_mpi_iallreduce_f08(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iallreduce(BK_HOW(EFG_SLOT_mpi_iallreduce_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, request, ierr); }
+BK_ENTRY void efg_mpi_iallreduce_f08(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iallreduce(BK_HOW(EFG_SLOT_mpi_iallreduce_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, request, ierr); }
 
-static void efg_mpi_iallreduce_f08_large(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iallreduce(BK_HOW(EFG_SLOT_mpi_iallreduce_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, request, ierr); }
+BK_ENTRY void efg_mpi_iallreduce_f08_large(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iallreduce(BK_HOW(EFG_SLOT_mpi_iallreduce_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, request, ierr); }
 
-static void efg_mpi_iallreduce_f08ts(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iallreduce(BK_HOW(EFG_SLOT_mpi_iallreduce_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, request, ierr); }
+BK_ENTRY void efg_mpi_iallreduce_f08ts(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iallreduce(BK_HOW(EFG_SLOT_mpi_iallreduce_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, request, ierr); }
 
-static void efg_mpi_iallreduce_f08ts_large(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iallreduce(BK_HOW(EFG_SLOT_mpi_iallreduce_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, request, ierr); }
+BK_ENTRY void efg_mpi_iallreduce_f08ts_large(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iallreduce(BK_HOW(EFG_SLOT_mpi_iallreduce_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Ialltoall(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr)
 {
@@ -197,15 +195,15 @@ static __attribute__((noinline)) void f_MPI_Ialltoall(const unsigned how, void *
     efg_leave(b->t);
 }
 
-static void efg_mpi_ialltoall(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ialltoall(BK_HOW(EFG_SLOT_mpi_ialltoall, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ialltoall(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ialltoall(BK_HOW(EFG_SLOT_mpi_ialltoall, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr); }
 
-static void efg_mpi_ialltoall_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ialltoall(BK_HOW(EFG_SLOT_mpi_ialltoall_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ialltoall_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ialltoall(BK_HOW(EFG_SLOT_mpi_ialltoall_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr); }
 
-static void efg_mpi_ialltoall_f08_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ialltoall(BK_HOW(EFG_SLOT_mpi_ialltoall_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ialltoall_f08_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ialltoall(BK_HOW(EFG_SLOT_mpi_ialltoall_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr); }
 
-static void efg_mpi_ialltoall_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ialltoall(BK_HOW(EFG_SLOT_mpi_ialltoall_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ialltoall_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ialltoall(BK_HOW(EFG_SLOT_mpi_ialltoall_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr); }
 
-static void efg_mpi_ialltoall_f08ts_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ialltoall(BK_HOW(EFG_SLOT_mpi_ialltoall_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ialltoall_f08ts_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ialltoall(BK_HOW(EFG_SLOT_mpi_ialltoall_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Ialltoallv(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *request, MPI_Fint *ierr)
 {
@@ -248,15 +246,15 @@ static __attribute__((noinline)) void f_MPI_Ialltoallv(const unsigned how, void 
     efg_leave(b->t);
 }
 
-static void efg_mpi_ialltoallv(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ialltoallv(BK_HOW(EFG_SLOT_mpi_ialltoallv, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ialltoallv(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ialltoallv(BK_HOW(EFG_SLOT_mpi_ialltoallv, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request, ierr); }
 
-static void efg_mpi_ialltoallv_f08(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ialltoallv(BK_HOW(EFG_SLOT_mpi_ialltoallv_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ialltoallv_f08(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ialltoallv(BK_HOW(EFG_SLOT_mpi_ialltoallv_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request, ierr); }
 
-static void efg_mpi_ialltoallv_f08_large(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ialltoallv(BK_HOW(EFG_SLOT_mpi_ialltoallv_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ialltoallv_f08_large(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ialltoallv(BK_HOW(EFG_SLOT_mpi_ialltoallv_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request, ierr); }
 
-static void efg_mpi_ialltoallv_f08ts(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ialltoallv(BK_HOW(EFG_SLOT_mpi_ialltoallv_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ialltoallv_f08ts(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ialltoallv(BK_HOW(EFG_SLOT_mpi_ialltoallv_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request, ierr); }
 
-static void efg_mpi_ialltoallv_f08ts_large(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ialltoallv(BK_HOW(EFG_SLOT_mpi_ialltoallv_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ialltoallv_f08ts_large(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ialltoallv(BK_HOW(EFG_SLOT_mpi_ialltoallv_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Ialltoallw(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *request, MPI_Fint *ierr)
 {
@@ -298,15 +296,15 @@ static __attribute__((noinline)) void f_MPI_Ialltoallw(const unsigned how, void 
     efg_leave(b->t);
 }
 
-static void efg_mpi_ialltoallw(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ialltoallw(BK_HOW(EFG_SLOT_mpi_ialltoallw, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ialltoallw(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ialltoallw(BK_HOW(EFG_SLOT_mpi_ialltoallw, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request, ierr); }
 
-static void efg_mpi_ialltoallw_f08(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ialltoallw(BK_HOW(EFG_SLOT_mpi_ialltoallw_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ialltoallw_f08(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ialltoallw(BK_HOW(EFG_SLOT_mpi_ialltoallw_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request, ierr); }
 
-static void efg_mpi_ialltoallw_f08_large(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ialltoallw(BK_HOW(EFG_SLOT_mpi_ialltoallw_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ialltoallw_f08_large(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ialltoallw(BK_HOW(EFG_SLOT_mpi_ialltoallw_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request, ierr); }
 
-static void efg_mpi_ialltoallw_f08ts(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ialltoallw(BK_HOW(EFG_SLOT_mpi_ialltoallw_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ialltoallw_f08ts(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ialltoallw(BK_HOW(EFG_SLOT_mpi_ialltoallw_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request, ierr); }
 
-static void efg_mpi_ialltoallw_f08ts_large(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ialltoallw(BK_HOW(EFG_SLOT_mpi_ialltoallw_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ialltoallw_f08ts_large(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ialltoallw(BK_HOW(EFG_SLOT_mpi_ialltoallw_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Ibarrier(const unsigned how, void *const site, void *comm, void *request, MPI_Fint *ierr)
 {
@@ -338,9 +336,9 @@ static __attribute__((noinline)) void f_MPI_Ibarrier(const unsigned how, void *c
     efg_leave(b->t);
 }
 
-static void efg_mpi_ibarrier(void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ibarrier(BK_HOW(EFG_SLOT_mpi_ibarrier, BK_MPIF, 0, 0), __builtin_return_address(0), comm, request, ierr); }
+BK_ENTRY void efg_mpi_ibarrier(void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ibarrier(BK_HOW(EFG_SLOT_mpi_ibarrier, BK_MPIF, 0, 0), __builtin_return_address(0), comm, request, ierr); }
 
-static void efg_mpi_ibarrier_f08(void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ibarrier(BK_HOW(EFG_SLOT_mpi_ibarrier_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, request, ierr); }
+BK_ENTRY void efg_mpi_ibarrier_f08(void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ibarrier(BK_HOW(EFG_SLOT_mpi_ibarrier_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Ibcast(const unsigned how, void *const site, void *buffer, void *count, void *datatype, void *root, void *comm, void *request, MPI_Fint *ierr)
 {
@@ -380,15 +378,15 @@ static __attribute__((noinline)) void f_MPI_Ibcast(const unsigned how, void *con
     efg_leave(b->t);
 }
 
-static void efg_mpi_ibcast(void *buffer, void *count, void *datatype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ibcast(BK_HOW(EFG_SLOT_mpi_ibcast, BK_MPIF, 0, 0), __builtin_return_address(0), buffer, count, datatype, root, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ibcast(void *buffer, void *count, void *datatype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ibcast(BK_HOW(EFG_SLOT_mpi_ibcast, BK_MPIF, 0, 0), __builtin_return_address(0), buffer, count, datatype, root, comm, request, ierr); }
 
-static void efg_mpi_ibcast_f08(void *buffer, void *count, void *datatype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ibcast(BK_HOW(EFG_SLOT_mpi_ibcast_f08, BK_F08, 0, 0), __builtin_return_address(0), buffer, count, datatype, root, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ibcast_f08(void *buffer, void *count, void *datatype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ibcast(BK_HOW(EFG_SLOT_mpi_ibcast_f08, BK_F08, 0, 0), __builtin_return_address(0), buffer, count, datatype, root, comm, request, ierr); }
 
-static void efg_mpi_ibcast_f08_large(void *buffer, void *count, void *datatype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ibcast(BK_HOW(EFG_SLOT_mpi_ibcast_f08_large, BK_F08, 1, 0), __builtin_return_address(0), buffer, count, datatype, root, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ibcast_f08_large(void *buffer, void *count, void *datatype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ibcast(BK_HOW(EFG_SLOT_mpi_ibcast_f08_large, BK_F08, 1, 0), __builtin_return_address(0), buffer, count, datatype, root, comm, request, ierr); }
 
-static void efg_mpi_ibcast_f08ts(void *buffer, void *count, void *datatype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ibcast(BK_HOW(EFG_SLOT_mpi_ibcast_f08ts, BK_F08, 0, 1), __builtin_return_address(0), buffer, count, datatype, root, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ibcast_f08ts(void *buffer, void *count, void *datatype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ibcast(BK_HOW(EFG_SLOT_mpi_ibcast_f08ts, BK_F08, 0, 1), __builtin_return_address(0), buffer, count, datatype, root, comm, request, ierr); }
 
-static void efg_mpi_ibcast_f08ts_large(void *buffer, void *count, void *datatype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ibcast(BK_HOW(EFG_SLOT_mpi_ibcast_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), buffer, count, datatype, root, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ibcast_f08ts_large(void *buffer, void *count, void *datatype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ibcast(BK_HOW(EFG_SLOT_mpi_ibcast_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), buffer, count, datatype, root, comm, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Iexscan(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr)
 {
@@ -430,15 +428,15 @@ static __attribute__((noinline)) void f_MPI_Iexscan(const unsigned how, void *co
     efg_leave(b->t);
 }
 
-static void efg_mpi_iexscan(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iexscan(BK_HOW(EFG_SLOT_mpi_iexscan, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, request, ierr); }
+BK_ENTRY void efg_mpi_iexscan(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iexscan(BK_HOW(EFG_SLOT_mpi_iexscan, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, request, ierr); }
 
-static void efg_mpi_iexscan_f08(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iexscan(BK_HOW(EFG_SLOT_mpi_iexscan_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, request, ierr); }
+BK_ENTRY void efg_mpi_iexscan_f08(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iexscan(BK_HOW(EFG_SLOT_mpi_iexscan_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, request, ierr); }
 
-static void efg_mpi_iexscan_f08_large(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iexscan(BK_HOW(EFG_SLOT_mpi_iexscan_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, request, ierr); }
+BK_ENTRY void efg_mpi_iexscan_f08_large(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iexscan(BK_HOW(EFG_SLOT_mpi_iexscan_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, request, ierr); }
 
-static void efg_mpi_iexscan_f08ts(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iexscan(BK_HOW(EFG_SLOT_mpi_iexscan_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, request, ierr); }
+BK_ENTRY void efg_mpi_iexscan_f08ts(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iexscan(BK_HOW(EFG_SLOT_mpi_iexscan_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, request, ierr); }
 
-static void efg_mpi_iexscan_f08ts_large(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iexscan(BK_HOW(EFG_SLOT_mpi_iexscan_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, request, ierr); }
+BK_ENTRY void efg_mpi_iexscan_f08ts_large(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iexscan(BK_HOW(EFG_SLOT_mpi_iexscan_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Igather(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr)
 {
@@ -484,15 +482,15 @@ static __attribute__((noinline)) void f_MPI_Igather(const unsigned how, void *co
     efg_leave(b->t);
 }
 
-static void efg_mpi_igather(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Igather(BK_HOW(EFG_SLOT_mpi_igather, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierr); }
+BK_ENTRY void efg_mpi_igather(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Igather(BK_HOW(EFG_SLOT_mpi_igather, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierr); }
 
-static void efg_mpi_igather_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Igather(BK_HOW(EFG_SLOT_mpi_igather_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierr); }
+BK_ENTRY void efg_mpi_igather_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Igather(BK_HOW(EFG_SLOT_mpi_igather_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierr); }
 
-static void efg_mpi_igather_f08_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Igather(BK_HOW(EFG_SLOT_mpi_igather_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierr); }
+BK_ENTRY void efg_mpi_igather_f08_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Igather(BK_HOW(EFG_SLOT_mpi_igather_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierr); }
 
-static void efg_mpi_igather_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Igather(BK_HOW(EFG_SLOT_mpi_igather_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierr); }
+BK_ENTRY void efg_mpi_igather_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Igather(BK_HOW(EFG_SLOT_mpi_igather_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierr); }
 
-static void efg_mpi_igather_f08ts_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Igather(BK_HOW(EFG_SLOT_mpi_igather_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierr); }
+BK_ENTRY void efg_mpi_igather_f08ts_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Igather(BK_HOW(EFG_SLOT_mpi_igather_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Igatherv(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr)
 {
@@ -538,15 +536,15 @@ static __attribute__((noinline)) void f_MPI_Igatherv(const unsigned how, void *c
     efg_leave(b->t);
 }
 
-static void efg_mpi_igatherv(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Igatherv(BK_HOW(EFG_SLOT_mpi_igatherv, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request, ierr); }
+BK_ENTRY void efg_mpi_igatherv(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Igatherv(BK_HOW(EFG_SLOT_mpi_igatherv, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request, ierr); }
 
-static void efg_mpi_igatherv_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Igatherv(BK_HOW(EFG_SLOT_mpi_igatherv_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request, ierr); }
+BK_ENTRY void efg_mpi_igatherv_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Igatherv(BK_HOW(EFG_SLOT_mpi_igatherv_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request, ierr); }
 
-static void efg_mpi_igatherv_f08_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Igatherv(BK_HOW(EFG_SLOT_mpi_igatherv_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request, ierr); }
+BK_ENTRY void efg_mpi_igatherv_f08_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Igatherv(BK_HOW(EFG_SLOT_mpi_igatherv_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request, ierr); }
 
-static void efg_mpi_igatherv_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Igatherv(BK_HOW(EFG_SLOT_mpi_igatherv_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request, ierr); }
+BK_ENTRY void efg_mpi_igatherv_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Igatherv(BK_HOW(EFG_SLOT_mpi_igatherv_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request, ierr); }
 
-static void efg_mpi_igatherv_f08ts_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Igatherv(BK_HOW(EFG_SLOT_mpi_igatherv_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request, ierr); }
+BK_ENTRY void efg_mpi_igatherv_f08ts_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Igatherv(BK_HOW(EFG_SLOT_mpi_igatherv_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Ineighbor_allgather(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr)
 {
@@ -590,15 +588,15 @@ static __attribute__((noinline)) void f_MPI_Ineighbor_allgather(const unsigned h
     efg_leave(b->t);
 }
 
-static void efg_mpi_ineighbor_allgather(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_allgather(BK_HOW(EFG_SLOT_mpi_ineighbor_allgather, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ineighbor_allgather(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_allgather(BK_HOW(EFG_SLOT_mpi_ineighbor_allgather, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr); }
 
-static void efg_mpi_ineighbor_allgather_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_allgather(BK_HOW(EFG_SLOT_mpi_ineighbor_allgather_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ineighbor_allgather_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_allgather(BK_HOW(EFG_SLOT_mpi_ineighbor_allgather_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr); }
 
-static void efg_mpi_ineighbor_allgather_f08_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_allgather(BK_HOW(EFG_SLOT_mpi_ineighbor_allgather_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ineighbor_allgather_f08_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_allgather(BK_HOW(EFG_SLOT_mpi_ineighbor_allgather_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr); }
 
-static void efg_mpi_ineighbor_allgather_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_allgather(BK_HOW(EFG_SLOT_mpi_ineighbor_allgather_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ineighbor_allgather_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_allgather(BK_HOW(EFG_SLOT_mpi_ineighbor_allgather_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr); }
 
-static void efg_mpi_ineighbor_allgather_f08ts_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_allgather(BK_HOW(EFG_SLOT_mpi_ineighbor_allgather_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ineighbor_allgather_f08ts_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_allgather(BK_HOW(EFG_SLOT_mpi_ineighbor_allgather_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Ineighbor_allgatherv(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *request, MPI_Fint *ierr)
 {
@@ -642,15 +640,15 @@ static __attribute__((noinline)) void f_MPI_Ineighbor_allgatherv(const unsigned 
     efg_leave(b->t);
 }
 
-static void efg_mpi_ineighbor_allgatherv(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_allgatherv(BK_HOW(EFG_SLOT_mpi_ineighbor_allgatherv, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ineighbor_allgatherv(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_allgatherv(BK_HOW(EFG_SLOT_mpi_ineighbor_allgatherv, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request, ierr); }
 
-static void efg_mpi_ineighbor_allgatherv_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_allgatherv(BK_HOW(EFG_SLOT_mpi_ineighbor_allgatherv_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ineighbor_allgatherv_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_allgatherv(BK_HOW(EFG_SLOT_mpi_ineighbor_allgatherv_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request, ierr); }
 
-static void efg_mpi_ineighbor_allgatherv_f08_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_allgatherv(BK_HOW(EFG_SLOT_mpi_ineighbor_allgatherv_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ineighbor_allgatherv_f08_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_allgatherv(BK_HOW(EFG_SLOT_mpi_ineighbor_allgatherv_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request, ierr); }
 
-static void efg_mpi_ineighbor_allgatherv_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_allgatherv(BK_HOW(EFG_SLOT_mpi_ineighbor_allgatherv_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ineighbor_allgatherv_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_allgatherv(BK_HOW(EFG_SLOT_mpi_ineighbor_allgatherv_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request, ierr); }
 
-static void efg_mpi_ineighbor_allgatherv_f08ts_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_allgatherv(BK_HOW(EFG_SLOT_mpi_ineighbor_allgatherv_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ineighbor_allgatherv_f08ts_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_allgatherv(BK_HOW(EFG_SLOT_mpi_ineighbor_allgatherv_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Ineighbor_alltoall(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr)
 {
@@ -694,15 +692,15 @@ static __attribute__((noinline)) void f_MPI_Ineighbor_alltoall(const unsigned ho
     efg_leave(b->t);
 }
 
-static void efg_mpi_ineighbor_alltoall(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_alltoall(BK_HOW(EFG_SLOT_mpi_ineighbor_alltoall, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ineighbor_alltoall(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_alltoall(BK_HOW(EFG_SLOT_mpi_ineighbor_alltoall, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr); }
 
-static void efg_mpi_ineighbor_alltoall_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_alltoall(BK_HOW(EFG_SLOT_mpi_ineighbor_alltoall_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ineighbor_alltoall_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_alltoall(BK_HOW(EFG_SLOT_mpi_ineighbor_alltoall_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr); }
 
-static void efg_mpi_ineighbor_alltoall_f08_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_alltoall(BK_HOW(EFG_SLOT_mpi_ineighbor_alltoall_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ineighbor_alltoall_f08_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_alltoall(BK_HOW(EFG_SLOT_mpi_ineighbor_alltoall_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr); }
 
-static void efg_mpi_ineighbor_alltoall_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_alltoall(BK_HOW(EFG_SLOT_mpi_ineighbor_alltoall_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ineighbor_alltoall_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_alltoall(BK_HOW(EFG_SLOT_mpi_ineighbor_alltoall_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr); }
 
-static void efg_mpi_ineighbor_alltoall_f08ts_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_alltoall(BK_HOW(EFG_SLOT_mpi_ineighbor_alltoall_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ineighbor_alltoall_f08ts_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_alltoall(BK_HOW(EFG_SLOT_mpi_ineighbor_alltoall_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Ineighbor_alltoallv(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *request, MPI_Fint *ierr)
 {
@@ -746,15 +744,15 @@ static __attribute__((noinline)) void f_MPI_Ineighbor_alltoallv(const unsigned h
     efg_leave(b->t);
 }
 
-static void efg_mpi_ineighbor_alltoallv(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_alltoallv(BK_HOW(EFG_SLOT_mpi_ineighbor_alltoallv, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ineighbor_alltoallv(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_alltoallv(BK_HOW(EFG_SLOT_mpi_ineighbor_alltoallv, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request, ierr); }
 
-static void efg_mpi_ineighbor_alltoallv_f08(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_alltoallv(BK_HOW(EFG_SLOT_mpi_ineighbor_alltoallv_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ineighbor_alltoallv_f08(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_alltoallv(BK_HOW(EFG_SLOT_mpi_ineighbor_alltoallv_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request, ierr); }
 
-static void efg_mpi_ineighbor_alltoallv_f08_large(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_alltoallv(BK_HOW(EFG_SLOT_mpi_ineighbor_alltoallv_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ineighbor_alltoallv_f08_large(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_alltoallv(BK_HOW(EFG_SLOT_mpi_ineighbor_alltoallv_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request, ierr); }
 
-static void efg_mpi_ineighbor_alltoallv_f08ts(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_alltoallv(BK_HOW(EFG_SLOT_mpi_ineighbor_alltoallv_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ineighbor_alltoallv_f08ts(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_alltoallv(BK_HOW(EFG_SLOT_mpi_ineighbor_alltoallv_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request, ierr); }
 
-static void efg_mpi_ineighbor_alltoallv_f08ts_large(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_alltoallv(BK_HOW(EFG_SLOT_mpi_ineighbor_alltoallv_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ineighbor_alltoallv_f08ts_large(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_alltoallv(BK_HOW(EFG_SLOT_mpi_ineighbor_alltoallv_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Ineighbor_alltoallw(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *request, MPI_Fint *ierr)
 {
@@ -796,15 +794,15 @@ static __attribute__((noinline)) void f_MPI_Ineighbor_alltoallw(const unsigned h
     efg_leave(b->t);
 }
 
-static void efg_mpi_ineighbor_alltoallw(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_alltoallw(BK_HOW(EFG_SLOT_mpi_ineighbor_alltoallw, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ineighbor_alltoallw(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_alltoallw(BK_HOW(EFG_SLOT_mpi_ineighbor_alltoallw, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request, ierr); }
 
-static void efg_mpi_ineighbor_alltoallw_f08(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_alltoallw(BK_HOW(EFG_SLOT_mpi_ineighbor_alltoallw_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ineighbor_alltoallw_f08(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_alltoallw(BK_HOW(EFG_SLOT_mpi_ineighbor_alltoallw_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request, ierr); }
 
-static void efg_mpi_ineighbor_alltoallw_f08_large(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_alltoallw(BK_HOW(EFG_SLOT_mpi_ineighbor_alltoallw_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ineighbor_alltoallw_f08_large(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_alltoallw(BK_HOW(EFG_SLOT_mpi_ineighbor_alltoallw_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request, ierr); }
 
-static void efg_mpi_ineighbor_alltoallw_f08ts(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_alltoallw(BK_HOW(EFG_SLOT_mpi_ineighbor_alltoallw_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ineighbor_alltoallw_f08ts(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_alltoallw(BK_HOW(EFG_SLOT_mpi_ineighbor_alltoallw_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request, ierr); }
 
-static void efg_mpi_ineighbor_alltoallw_f08ts_large(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_alltoallw(BK_HOW(EFG_SLOT_mpi_ineighbor_alltoallw_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ineighbor_alltoallw_f08ts_large(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ineighbor_alltoallw(BK_HOW(EFG_SLOT_mpi_ineighbor_alltoallw_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Ireduce(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *root, void *comm, void *request, MPI_Fint *ierr)
 {
@@ -847,15 +845,15 @@ static __attribute__((noinline)) void f_MPI_Ireduce(const unsigned how, void *co
     efg_leave(b->t);
 }
 
-static void efg_mpi_ireduce(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ireduce(BK_HOW(EFG_SLOT_mpi_ireduce, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, root, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ireduce(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ireduce(BK_HOW(EFG_SLOT_mpi_ireduce, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, root, comm, request, ierr); }
 
-static void efg_mpi_ireduce_f08(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ireduce(BK_HOW(EFG_SLOT_mpi_ireduce_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, root, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ireduce_f08(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ireduce(BK_HOW(EFG_SLOT_mpi_ireduce_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, root, comm, request, ierr); }
 
-static void efg_mpi_ireduce_f08_large(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ireduce(BK_HOW(EFG_SLOT_mpi_ireduce_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, root, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ireduce_f08_large(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ireduce(BK_HOW(EFG_SLOT_mpi_ireduce_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, root, comm, request, ierr); }
 
-static void efg_mpi_ireduce_f08ts(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ireduce(BK_HOW(EFG_SLOT_mpi_ireduce_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, root, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ireduce_f08ts(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ireduce(BK_HOW(EFG_SLOT_mpi_ireduce_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, root, comm, request, ierr); }
 
-static void efg_mpi_ireduce_f08ts_large(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ireduce(BK_HOW(EFG_SLOT_mpi_ireduce_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, root, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ireduce_f08ts_large(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ireduce(BK_HOW(EFG_SLOT_mpi_ireduce_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, root, comm, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Ireduce_scatter(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *recvcounts, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr)
 {
@@ -896,15 +894,15 @@ static __attribute__((noinline)) void f_MPI_Ireduce_scatter(const unsigned how, 
     efg_leave(b->t);
 }
 
-static void efg_mpi_ireduce_scatter(void *sendbuf, void *recvbuf, void *recvcounts, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ireduce_scatter(BK_HOW(EFG_SLOT_mpi_ireduce_scatter, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ireduce_scatter(void *sendbuf, void *recvbuf, void *recvcounts, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ireduce_scatter(BK_HOW(EFG_SLOT_mpi_ireduce_scatter, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierr); }
 
-static void efg_mpi_ireduce_scatter_f08(void *sendbuf, void *recvbuf, void *recvcounts, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ireduce_scatter(BK_HOW(EFG_SLOT_mpi_ireduce_scatter_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ireduce_scatter_f08(void *sendbuf, void *recvbuf, void *recvcounts, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ireduce_scatter(BK_HOW(EFG_SLOT_mpi_ireduce_scatter_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierr); }
 
-static void efg_mpi_ireduce_scatter_f08_large(void *sendbuf, void *recvbuf, void *recvcounts, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ireduce_scatter(BK_HOW(EFG_SLOT_mpi_ireduce_scatter_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ireduce_scatter_f08_large(void *sendbuf, void *recvbuf, void *recvcounts, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ireduce_scatter(BK_HOW(EFG_SLOT_mpi_ireduce_scatter_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierr); }
 
-static void efg_mpi_ireduce_scatter_f08ts(void *sendbuf, void *recvbuf, void *recvcounts, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ireduce_scatter(BK_HOW(EFG_SLOT_mpi_ireduce_scatter_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ireduce_scatter_f08ts(void *sendbuf, void *recvbuf, void *recvcounts, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ireduce_scatter(BK_HOW(EFG_SLOT_mpi_ireduce_scatter_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierr); }
 
-static void efg_mpi_ireduce_scatter_f08ts_large(void *sendbuf, void *recvbuf, void *recvcounts, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ireduce_scatter(BK_HOW(EFG_SLOT_mpi_ireduce_scatter_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ireduce_scatter_f08ts_large(void *sendbuf, void *recvbuf, void *recvcounts, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ireduce_scatter(BK_HOW(EFG_SLOT_mpi_ireduce_scatter_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Ireduce_scatter_block(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *recvcount, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr)
 {
@@ -946,15 +944,15 @@ static __attribute__((noinline)) void f_MPI_Ireduce_scatter_block(const unsigned
     efg_leave(b->t);
 }
 
-static void efg_mpi_ireduce_scatter_block(void *sendbuf, void *recvbuf, void *recvcount, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ireduce_scatter_block(BK_HOW(EFG_SLOT_mpi_ireduce_scatter_block, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, recvcount, datatype, op, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ireduce_scatter_block(void *sendbuf, void *recvbuf, void *recvcount, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ireduce_scatter_block(BK_HOW(EFG_SLOT_mpi_ireduce_scatter_block, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, recvcount, datatype, op, comm, request, ierr); }
 
-static void efg_mpi_ireduce_scatter_block_f08(void *sendbuf, void *recvbuf, void *recvcount, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ireduce_scatter_block(BK_HOW(EFG_SLOT_mpi_ireduce_scatter_block_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, recvcount, datatype, op, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ireduce_scatter_block_f08(void *sendbuf, void *recvbuf, void *recvcount, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ireduce_scatter_block(BK_HOW(EFG_SLOT_mpi_ireduce_scatter_block_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, recvcount, datatype, op, comm, request, ierr); }
 
-static void efg_mpi_ireduce_scatter_block_f08_large(void *sendbuf, void *recvbuf, void *recvcount, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ireduce_scatter_block(BK_HOW(EFG_SLOT_mpi_ireduce_scatter_block_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, recvbuf, recvcount, datatype, op, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ireduce_scatter_block_f08_large(void *sendbuf, void *recvbuf, void *recvcount, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ireduce_scatter_block(BK_HOW(EFG_SLOT_mpi_ireduce_scatter_block_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, recvbuf, recvcount, datatype, op, comm, request, ierr); }
 
-static void efg_mpi_ireduce_scatter_block_f08ts(void *sendbuf, void *recvbuf, void *recvcount, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ireduce_scatter_block(BK_HOW(EFG_SLOT_mpi_ireduce_scatter_block_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, recvbuf, recvcount, datatype, op, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ireduce_scatter_block_f08ts(void *sendbuf, void *recvbuf, void *recvcount, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ireduce_scatter_block(BK_HOW(EFG_SLOT_mpi_ireduce_scatter_block_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, recvbuf, recvcount, datatype, op, comm, request, ierr); }
 
-static void efg_mpi_ireduce_scatter_block_f08ts_large(void *sendbuf, void *recvbuf, void *recvcount, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ireduce_scatter_block(BK_HOW(EFG_SLOT_mpi_ireduce_scatter_block_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, recvbuf, recvcount, datatype, op, comm, request, ierr); }
+BK_ENTRY void efg_mpi_ireduce_scatter_block_f08ts_large(void *sendbuf, void *recvbuf, void *recvcount, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Ireduce_scatter_block(BK_HOW(EFG_SLOT_mpi_ireduce_scatter_block_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, recvbuf, recvcount, datatype, op, comm, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Iscan(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr)
 {
@@ -996,15 +994,15 @@ static __attribute__((noinline)) void f_MPI_Iscan(const unsigned how, void *cons
     efg_leave(b->t);
 }
 
-static void efg_mpi_iscan(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iscan(BK_HOW(EFG_SLOT_mpi_iscan, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, request, ierr); }
+BK_ENTRY void efg_mpi_iscan(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iscan(BK_HOW(EFG_SLOT_mpi_iscan, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, request, ierr); }
 
-static void efg_mpi_iscan_f08(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iscan(BK_HOW(EFG_SLOT_mpi_iscan_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, request, ierr); }
+BK_ENTRY void efg_mpi_iscan_f08(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iscan(BK_HOW(EFG_SLOT_mpi_iscan_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, request, ierr); }
 
-static void efg_mpi_iscan_f08_large(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iscan(BK_HOW(EFG_SLOT_mpi_iscan_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, request, ierr); }
+BK_ENTRY void efg_mpi_iscan_f08_large(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iscan(BK_HOW(EFG_SLOT_mpi_iscan_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, request, ierr); }
 
-static void efg_mpi_iscan_f08ts(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iscan(BK_HOW(EFG_SLOT_mpi_iscan_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, request, ierr); }
+BK_ENTRY void efg_mpi_iscan_f08ts(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iscan(BK_HOW(EFG_SLOT_mpi_iscan_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, request, ierr); }
 
-static void efg_mpi_iscan_f08ts_large(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iscan(BK_HOW(EFG_SLOT_mpi_iscan_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, request, ierr); }
+BK_ENTRY void efg_mpi_iscan_f08ts_large(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iscan(BK_HOW(EFG_SLOT_mpi_iscan_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Iscatter(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr)
 {
@@ -1050,15 +1048,15 @@ static __attribute__((noinline)) void f_MPI_Iscatter(const unsigned how, void *c
     efg_leave(b->t);
 }
 
-static void efg_mpi_iscatter(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iscatter(BK_HOW(EFG_SLOT_mpi_iscatter, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierr); }
+BK_ENTRY void efg_mpi_iscatter(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iscatter(BK_HOW(EFG_SLOT_mpi_iscatter, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierr); }
 
-static void efg_mpi_iscatter_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iscatter(BK_HOW(EFG_SLOT_mpi_iscatter_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierr); }
+BK_ENTRY void efg_mpi_iscatter_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iscatter(BK_HOW(EFG_SLOT_mpi_iscatter_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierr); }
 
-static void efg_mpi_iscatter_f08_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iscatter(BK_HOW(EFG_SLOT_mpi_iscatter_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierr); }
+BK_ENTRY void efg_mpi_iscatter_f08_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iscatter(BK_HOW(EFG_SLOT_mpi_iscatter_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierr); }
 
-static void efg_mpi_iscatter_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iscatter(BK_HOW(EFG_SLOT_mpi_iscatter_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierr); }
+BK_ENTRY void efg_mpi_iscatter_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iscatter(BK_HOW(EFG_SLOT_mpi_iscatter_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierr); }
 
-static void efg_mpi_iscatter_f08ts_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iscatter(BK_HOW(EFG_SLOT_mpi_iscatter_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierr); }
+BK_ENTRY void efg_mpi_iscatter_f08ts_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iscatter(BK_HOW(EFG_SLOT_mpi_iscatter_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Iscatterv(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *displs, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr)
 {
@@ -1104,123 +1102,120 @@ static __attribute__((noinline)) void f_MPI_Iscatterv(const unsigned how, void *
     efg_leave(b->t);
 }
 
-static void efg_mpi_iscatterv(void *sendbuf, void *sendcounts, void *displs, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iscatterv(BK_HOW(EFG_SLOT_mpi_iscatterv, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierr); }
+BK_ENTRY void efg_mpi_iscatterv(void *sendbuf, void *sendcounts, void *displs, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iscatterv(BK_HOW(EFG_SLOT_mpi_iscatterv, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierr); }
 
-static void efg_mpi_iscatterv_f08(void *sendbuf, void *sendcounts, void *displs, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iscatterv(BK_HOW(EFG_SLOT_mpi_iscatterv_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierr); }
+BK_ENTRY void efg_mpi_iscatterv_f08(void *sendbuf, void *sendcounts, void *displs, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iscatterv(BK_HOW(EFG_SLOT_mpi_iscatterv_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierr); }
 
-static void efg_mpi_iscatterv_f08_large(void *sendbuf, void *sendcounts, void *displs, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iscatterv(BK_HOW(EFG_SLOT_mpi_iscatterv_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierr); }
+BK_ENTRY void efg_mpi_iscatterv_f08_large(void *sendbuf, void *sendcounts, void *displs, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iscatterv(BK_HOW(EFG_SLOT_mpi_iscatterv_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierr); }
 
-static void efg_mpi_iscatterv_f08ts(void *sendbuf, void *sendcounts, void *displs, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iscatterv(BK_HOW(EFG_SLOT_mpi_iscatterv_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierr); }
+BK_ENTRY void efg_mpi_iscatterv_f08ts(void *sendbuf, void *sendcounts, void *displs, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iscatterv(BK_HOW(EFG_SLOT_mpi_iscatterv_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierr); }
 
-static void efg_mpi_iscatterv_f08ts_large(void *sendbuf, void *sendcounts, void *displs, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iscatterv(BK_HOW(EFG_SLOT_mpi_iscatterv_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierr); }
+BK_ENTRY void efg_mpi_iscatterv_f08ts_large(void *sendbuf, void *sendcounts, void *displs, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr) { f_MPI_Iscatterv(BK_HOW(EFG_SLOT_mpi_iscatterv_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierr); }
 
-const bk_wrapper bk_wrappers_f_icoll[] = {
-    { EFG_SLOT_mpi_iallgather, false, (void (*)(void))efg_mpi_iallgather },
-    { EFG_SLOT_mpi_iallgather_f08, false, (void (*)(void))efg_mpi_iallgather_f08 },
-    { EFG_SLOT_mpi_iallgather_f08_large, false, (void (*)(void))efg_mpi_iallgather_f08_large },
-    { EFG_SLOT_mpi_iallgather_f08ts, false, (void (*)(void))efg_mpi_iallgather_f08ts },
-    { EFG_SLOT_mpi_iallgather_f08ts_large, false, (void (*)(void))efg_mpi_iallgather_f08ts_large },
-    { EFG_SLOT_mpi_iallgatherv, false, (void (*)(void))efg_mpi_iallgatherv },
-    { EFG_SLOT_mpi_iallgatherv_f08, false, (void (*)(void))efg_mpi_iallgatherv_f08 },
-    { EFG_SLOT_mpi_iallgatherv_f08_large, false, (void (*)(void))efg_mpi_iallgatherv_f08_large },
-    { EFG_SLOT_mpi_iallgatherv_f08ts, false, (void (*)(void))efg_mpi_iallgatherv_f08ts },
-    { EFG_SLOT_mpi_iallgatherv_f08ts_large, false, (void (*)(void))efg_mpi_iallgatherv_f08ts_large },
-    { EFG_SLOT_mpi_iallreduce, false, (void (*)(void))efg_mpi_iallreduce },
-    { EFG_SLOT_mpi_iallreduce_f08, false, (void (*)(void))efg_mpi_iallreduce_f08 },
-    { EFG_SLOT_mpi_iallreduce_f08_large, false, (void (*)(void))efg_mpi_iallreduce_f08_large },
-    { EFG_SLOT_mpi_iallreduce_f08ts, false, (void (*)(void))efg_mpi_iallreduce_f08ts },
-    { EFG_SLOT_mpi_iallreduce_f08ts_large, false, (void (*)(void))efg_mpi_iallreduce_f08ts_large },
-    { EFG_SLOT_mpi_ialltoall, false, (void (*)(void))efg_mpi_ialltoall },
-    { EFG_SLOT_mpi_ialltoall_f08, false, (void (*)(void))efg_mpi_ialltoall_f08 },
-    { EFG_SLOT_mpi_ialltoall_f08_large, false, (void (*)(void))efg_mpi_ialltoall_f08_large },
-    { EFG_SLOT_mpi_ialltoall_f08ts, false, (void (*)(void))efg_mpi_ialltoall_f08ts },
-    { EFG_SLOT_mpi_ialltoall_f08ts_large, false, (void (*)(void))efg_mpi_ialltoall_f08ts_large },
-    { EFG_SLOT_mpi_ialltoallv, false, (void (*)(void))efg_mpi_ialltoallv },
-    { EFG_SLOT_mpi_ialltoallv_f08, false, (void (*)(void))efg_mpi_ialltoallv_f08 },
-    { EFG_SLOT_mpi_ialltoallv_f08_large, false, (void (*)(void))efg_mpi_ialltoallv_f08_large },
-    { EFG_SLOT_mpi_ialltoallv_f08ts, false, (void (*)(void))efg_mpi_ialltoallv_f08ts },
-    { EFG_SLOT_mpi_ialltoallv_f08ts_large, false, (void (*)(void))efg_mpi_ialltoallv_f08ts_large },
-    { EFG_SLOT_mpi_ialltoallw, false, (void (*)(void))efg_mpi_ialltoallw },
-    { EFG_SLOT_mpi_ialltoallw_f08, false, (void (*)(void))efg_mpi_ialltoallw_f08 },
-    { EFG_SLOT_mpi_ialltoallw_f08_large, false, (void (*)(void))efg_mpi_ialltoallw_f08_large },
-    { EFG_SLOT_mpi_ialltoallw_f08ts, false, (void (*)(void))efg_mpi_ialltoallw_f08ts },
-    { EFG_SLOT_mpi_ialltoallw_f08ts_large, false, (void (*)(void))efg_mpi_ialltoallw_f08ts_large },
-    { EFG_SLOT_mpi_ibarrier, false, (void (*)(void))efg_mpi_ibarrier },
-    { EFG_SLOT_mpi_ibarrier_f08, false, (void (*)(void))efg_mpi_ibarrier_f08 },
-    { EFG_SLOT_mpi_ibcast, false, (void (*)(void))efg_mpi_ibcast },
-    { EFG_SLOT_mpi_ibcast_f08, false, (void (*)(void))efg_mpi_ibcast_f08 },
-    { EFG_SLOT_mpi_ibcast_f08_large, false, (void (*)(void))efg_mpi_ibcast_f08_large },
-    { EFG_SLOT_mpi_ibcast_f08ts, false, (void (*)(void))efg_mpi_ibcast_f08ts },
-    { EFG_SLOT_mpi_ibcast_f08ts_large, false, (void (*)(void))efg_mpi_ibcast_f08ts_large },
-    { EFG_SLOT_mpi_iexscan, false, (void (*)(void))efg_mpi_iexscan },
-    { EFG_SLOT_mpi_iexscan_f08, false, (void (*)(void))efg_mpi_iexscan_f08 },
-    { EFG_SLOT_mpi_iexscan_f08_large, false, (void (*)(void))efg_mpi_iexscan_f08_large },
-    { EFG_SLOT_mpi_iexscan_f08ts, false, (void (*)(void))efg_mpi_iexscan_f08ts },
-    { EFG_SLOT_mpi_iexscan_f08ts_large, false, (void (*)(void))efg_mpi_iexscan_f08ts_large },
-    { EFG_SLOT_mpi_igather, false, (void (*)(void))efg_mpi_igather },
-    { EFG_SLOT_mpi_igather_f08, false, (void (*)(void))efg_mpi_igather_f08 },
-    { EFG_SLOT_mpi_igather_f08_large, false, (void (*)(void))efg_mpi_igather_f08_large },
-    { EFG_SLOT_mpi_igather_f08ts, false, (void (*)(void))efg_mpi_igather_f08ts },
-    { EFG_SLOT_mpi_igather_f08ts_large, false, (void (*)(void))efg_mpi_igather_f08ts_large },
-    { EFG_SLOT_mpi_igatherv, false, (void (*)(void))efg_mpi_igatherv },
-    { EFG_SLOT_mpi_igatherv_f08, false, (void (*)(void))efg_mpi_igatherv_f08 },
-    { EFG_SLOT_mpi_igatherv_f08_large, false, (void (*)(void))efg_mpi_igatherv_f08_large },
-    { EFG_SLOT_mpi_igatherv_f08ts, false, (void (*)(void))efg_mpi_igatherv_f08ts },
-    { EFG_SLOT_mpi_igatherv_f08ts_large, false, (void (*)(void))efg_mpi_igatherv_f08ts_large },
-    { EFG_SLOT_mpi_ineighbor_allgather, false, (void (*)(void))efg_mpi_ineighbor_allgather },
-    { EFG_SLOT_mpi_ineighbor_allgather_f08, false, (void (*)(void))efg_mpi_ineighbor_allgather_f08 },
-    { EFG_SLOT_mpi_ineighbor_allgather_f08_large, false, (void (*)(void))efg_mpi_ineighbor_allgather_f08_large },
-    { EFG_SLOT_mpi_ineighbor_allgather_f08ts, false, (void (*)(void))efg_mpi_ineighbor_allgather_f08ts },
-    { EFG_SLOT_mpi_ineighbor_allgather_f08ts_large, false, (void (*)(void))efg_mpi_ineighbor_allgather_f08ts_large },
-    { EFG_SLOT_mpi_ineighbor_allgatherv, false, (void (*)(void))efg_mpi_ineighbor_allgatherv },
-    { EFG_SLOT_mpi_ineighbor_allgatherv_f08, false, (void (*)(void))efg_mpi_ineighbor_allgatherv_f08 },
-    { EFG_SLOT_mpi_ineighbor_allgatherv_f08_large, false, (void (*)(void))efg_mpi_ineighbor_allgatherv_f08_large },
-    { EFG_SLOT_mpi_ineighbor_allgatherv_f08ts, false, (void (*)(void))efg_mpi_ineighbor_allgatherv_f08ts },
-    { EFG_SLOT_mpi_ineighbor_allgatherv_f08ts_large, false, (void (*)(void))efg_mpi_ineighbor_allgatherv_f08ts_large },
-    { EFG_SLOT_mpi_ineighbor_alltoall, false, (void (*)(void))efg_mpi_ineighbor_alltoall },
-    { EFG_SLOT_mpi_ineighbor_alltoall_f08, false, (void (*)(void))efg_mpi_ineighbor_alltoall_f08 },
-    { EFG_SLOT_mpi_ineighbor_alltoall_f08_large, false, (void (*)(void))efg_mpi_ineighbor_alltoall_f08_large },
-    { EFG_SLOT_mpi_ineighbor_alltoall_f08ts, false, (void (*)(void))efg_mpi_ineighbor_alltoall_f08ts },
-    { EFG_SLOT_mpi_ineighbor_alltoall_f08ts_large, false, (void (*)(void))efg_mpi_ineighbor_alltoall_f08ts_large },
-    { EFG_SLOT_mpi_ineighbor_alltoallv, false, (void (*)(void))efg_mpi_ineighbor_alltoallv },
-    { EFG_SLOT_mpi_ineighbor_alltoallv_f08, false, (void (*)(void))efg_mpi_ineighbor_alltoallv_f08 },
-    { EFG_SLOT_mpi_ineighbor_alltoallv_f08_large, false, (void (*)(void))efg_mpi_ineighbor_alltoallv_f08_large },
-    { EFG_SLOT_mpi_ineighbor_alltoallv_f08ts, false, (void (*)(void))efg_mpi_ineighbor_alltoallv_f08ts },
-    { EFG_SLOT_mpi_ineighbor_alltoallv_f08ts_large, false, (void (*)(void))efg_mpi_ineighbor_alltoallv_f08ts_large },
-    { EFG_SLOT_mpi_ineighbor_alltoallw, false, (void (*)(void))efg_mpi_ineighbor_alltoallw },
-    { EFG_SLOT_mpi_ineighbor_alltoallw_f08, false, (void (*)(void))efg_mpi_ineighbor_alltoallw_f08 },
-    { EFG_SLOT_mpi_ineighbor_alltoallw_f08_large, false, (void (*)(void))efg_mpi_ineighbor_alltoallw_f08_large },
-    { EFG_SLOT_mpi_ineighbor_alltoallw_f08ts, false, (void (*)(void))efg_mpi_ineighbor_alltoallw_f08ts },
-    { EFG_SLOT_mpi_ineighbor_alltoallw_f08ts_large, false, (void (*)(void))efg_mpi_ineighbor_alltoallw_f08ts_large },
-    { EFG_SLOT_mpi_ireduce, false, (void (*)(void))efg_mpi_ireduce },
-    { EFG_SLOT_mpi_ireduce_f08, false, (void (*)(void))efg_mpi_ireduce_f08 },
-    { EFG_SLOT_mpi_ireduce_f08_large, false, (void (*)(void))efg_mpi_ireduce_f08_large },
-    { EFG_SLOT_mpi_ireduce_f08ts, false, (void (*)(void))efg_mpi_ireduce_f08ts },
-    { EFG_SLOT_mpi_ireduce_f08ts_large, false, (void (*)(void))efg_mpi_ireduce_f08ts_large },
-    { EFG_SLOT_mpi_ireduce_scatter, false, (void (*)(void))efg_mpi_ireduce_scatter },
-    { EFG_SLOT_mpi_ireduce_scatter_f08, false, (void (*)(void))efg_mpi_ireduce_scatter_f08 },
-    { EFG_SLOT_mpi_ireduce_scatter_f08_large, false, (void (*)(void))efg_mpi_ireduce_scatter_f08_large },
-    { EFG_SLOT_mpi_ireduce_scatter_f08ts, false, (void (*)(void))efg_mpi_ireduce_scatter_f08ts },
-    { EFG_SLOT_mpi_ireduce_scatter_f08ts_large, false, (void (*)(void))efg_mpi_ireduce_scatter_f08ts_large },
-    { EFG_SLOT_mpi_ireduce_scatter_block, false, (void (*)(void))efg_mpi_ireduce_scatter_block },
-    { EFG_SLOT_mpi_ireduce_scatter_block_f08, false, (void (*)(void))efg_mpi_ireduce_scatter_block_f08 },
-    { EFG_SLOT_mpi_ireduce_scatter_block_f08_large, false, (void (*)(void))efg_mpi_ireduce_scatter_block_f08_large },
-    { EFG_SLOT_mpi_ireduce_scatter_block_f08ts, false, (void (*)(void))efg_mpi_ireduce_scatter_block_f08ts },
-    { EFG_SLOT_mpi_ireduce_scatter_block_f08ts_large, false, (void (*)(void))efg_mpi_ireduce_scatter_block_f08ts_large },
-    { EFG_SLOT_mpi_iscan, false, (void (*)(void))efg_mpi_iscan },
-    { EFG_SLOT_mpi_iscan_f08, false, (void (*)(void))efg_mpi_iscan_f08 },
-    { EFG_SLOT_mpi_iscan_f08_large, false, (void (*)(void))efg_mpi_iscan_f08_large },
-    { EFG_SLOT_mpi_iscan_f08ts, false, (void (*)(void))efg_mpi_iscan_f08ts },
-    { EFG_SLOT_mpi_iscan_f08ts_large, false, (void (*)(void))efg_mpi_iscan_f08ts_large },
-    { EFG_SLOT_mpi_iscatter, false, (void (*)(void))efg_mpi_iscatter },
-    { EFG_SLOT_mpi_iscatter_f08, false, (void (*)(void))efg_mpi_iscatter_f08 },
-    { EFG_SLOT_mpi_iscatter_f08_large, false, (void (*)(void))efg_mpi_iscatter_f08_large },
-    { EFG_SLOT_mpi_iscatter_f08ts, false, (void (*)(void))efg_mpi_iscatter_f08ts },
-    { EFG_SLOT_mpi_iscatter_f08ts_large, false, (void (*)(void))efg_mpi_iscatter_f08ts_large },
-    { EFG_SLOT_mpi_iscatterv, false, (void (*)(void))efg_mpi_iscatterv },
-    { EFG_SLOT_mpi_iscatterv_f08, false, (void (*)(void))efg_mpi_iscatterv_f08 },
-    { EFG_SLOT_mpi_iscatterv_f08_large, false, (void (*)(void))efg_mpi_iscatterv_f08_large },
-    { EFG_SLOT_mpi_iscatterv_f08ts, false, (void (*)(void))efg_mpi_iscatterv_f08ts },
-    { EFG_SLOT_mpi_iscatterv_f08ts_large, false, (void (*)(void))efg_mpi_iscatterv_f08ts_large },
-    { 0, false, NULL },
-};
+BK_WRAPPER(468, 0, efg_mpi_iallgather)
+BK_WRAPPER(469, 0, efg_mpi_iallgather_f08)
+BK_WRAPPER(470, 0, efg_mpi_iallgather_f08_large)
+BK_WRAPPER(471, 0, efg_mpi_iallgather_f08ts)
+BK_WRAPPER(472, 0, efg_mpi_iallgather_f08ts_large)
+BK_WRAPPER(475, 0, efg_mpi_iallgatherv)
+BK_WRAPPER(476, 0, efg_mpi_iallgatherv_f08)
+BK_WRAPPER(477, 0, efg_mpi_iallgatherv_f08_large)
+BK_WRAPPER(478, 0, efg_mpi_iallgatherv_f08ts)
+BK_WRAPPER(479, 0, efg_mpi_iallgatherv_f08ts_large)
+BK_WRAPPER(482, 0, efg_mpi_iallreduce)
+BK_WRAPPER(483, 0, efg_mpi_iallreduce_f08)
+BK_WRAPPER(484, 0, efg_mpi_iallreduce_f08_large)
+BK_WRAPPER(485, 0, efg_mpi_iallreduce_f08ts)
+BK_WRAPPER(486, 0, efg_mpi_iallreduce_f08ts_large)
+BK_WRAPPER(489, 0, efg_mpi_ialltoall)
+BK_WRAPPER(490, 0, efg_mpi_ialltoall_f08)
+BK_WRAPPER(491, 0, efg_mpi_ialltoall_f08_large)
+BK_WRAPPER(492, 0, efg_mpi_ialltoall_f08ts)
+BK_WRAPPER(493, 0, efg_mpi_ialltoall_f08ts_large)
+BK_WRAPPER(496, 0, efg_mpi_ialltoallv)
+BK_WRAPPER(497, 0, efg_mpi_ialltoallv_f08)
+BK_WRAPPER(498, 0, efg_mpi_ialltoallv_f08_large)
+BK_WRAPPER(499, 0, efg_mpi_ialltoallv_f08ts)
+BK_WRAPPER(500, 0, efg_mpi_ialltoallv_f08ts_large)
+BK_WRAPPER(503, 0, efg_mpi_ialltoallw)
+BK_WRAPPER(504, 0, efg_mpi_ialltoallw_f08)
+BK_WRAPPER(505, 0, efg_mpi_ialltoallw_f08_large)
+BK_WRAPPER(506, 0, efg_mpi_ialltoallw_f08ts)
+BK_WRAPPER(507, 0, efg_mpi_ialltoallw_f08ts_large)
+BK_WRAPPER(509, 0, efg_mpi_ibarrier)
+BK_WRAPPER(510, 0, efg_mpi_ibarrier_f08)
+BK_WRAPPER(513, 0, efg_mpi_ibcast)
+BK_WRAPPER(514, 0, efg_mpi_ibcast_f08)
+BK_WRAPPER(515, 0, efg_mpi_ibcast_f08_large)
+BK_WRAPPER(516, 0, efg_mpi_ibcast_f08ts)
+BK_WRAPPER(517, 0, efg_mpi_ibcast_f08ts_large)
+BK_WRAPPER(520, 0, efg_mpi_iexscan)
+BK_WRAPPER(521, 0, efg_mpi_iexscan_f08)
+BK_WRAPPER(522, 0, efg_mpi_iexscan_f08_large)
+BK_WRAPPER(523, 0, efg_mpi_iexscan_f08ts)
+BK_WRAPPER(524, 0, efg_mpi_iexscan_f08ts_large)
+BK_WRAPPER(527, 0, efg_mpi_igather)
+BK_WRAPPER(528, 0, efg_mpi_igather_f08)
+BK_WRAPPER(529, 0, efg_mpi_igather_f08_large)
+BK_WRAPPER(530, 0, efg_mpi_igather_f08ts)
+BK_WRAPPER(531, 0, efg_mpi_igather_f08ts_large)
+BK_WRAPPER(534, 0, efg_mpi_igatherv)
+BK_WRAPPER(535, 0, efg_mpi_igatherv_f08)
+BK_WRAPPER(536, 0, efg_mpi_igatherv_f08_large)
+BK_WRAPPER(537, 0, efg_mpi_igatherv_f08ts)
+BK_WRAPPER(538, 0, efg_mpi_igatherv_f08ts_large)
+BK_WRAPPER(541, 0, efg_mpi_ineighbor_allgather)
+BK_WRAPPER(542, 0, efg_mpi_ineighbor_allgather_f08)
+BK_WRAPPER(543, 0, efg_mpi_ineighbor_allgather_f08_large)
+BK_WRAPPER(544, 0, efg_mpi_ineighbor_allgather_f08ts)
+BK_WRAPPER(545, 0, efg_mpi_ineighbor_allgather_f08ts_large)
+BK_WRAPPER(548, 0, efg_mpi_ineighbor_allgatherv)
+BK_WRAPPER(549, 0, efg_mpi_ineighbor_allgatherv_f08)
+BK_WRAPPER(550, 0, efg_mpi_ineighbor_allgatherv_f08_large)
+BK_WRAPPER(551, 0, efg_mpi_ineighbor_allgatherv_f08ts)
+BK_WRAPPER(552, 0, efg_mpi_ineighbor_allgatherv_f08ts_large)
+BK_WRAPPER(555, 0, efg_mpi_ineighbor_alltoall)
+BK_WRAPPER(556, 0, efg_mpi_ineighbor_alltoall_f08)
+BK_WRAPPER(557, 0, efg_mpi_ineighbor_alltoall_f08_large)
+BK_WRAPPER(558, 0, efg_mpi_ineighbor_alltoall_f08ts)
+BK_WRAPPER(559, 0, efg_mpi_ineighbor_alltoall_f08ts_large)
+BK_WRAPPER(562, 0, efg_mpi_ineighbor_alltoallv)
+BK_WRAPPER(563, 0, efg_mpi_ineighbor_alltoallv_f08)
+BK_WRAPPER(564, 0, efg_mpi_ineighbor_alltoallv_f08_large)
+BK_WRAPPER(565, 0, efg_mpi_ineighbor_alltoallv_f08ts)
+BK_WRAPPER(566, 0, efg_mpi_ineighbor_alltoallv_f08ts_large)
+BK_WRAPPER(569, 0, efg_mpi_ineighbor_alltoallw)
+BK_WRAPPER(570, 0, efg_mpi_ineighbor_alltoallw_f08)
+BK_WRAPPER(571, 0, efg_mpi_ineighbor_alltoallw_f08_large)
+BK_WRAPPER(572, 0, efg_mpi_ineighbor_alltoallw_f08ts)
+BK_WRAPPER(573, 0, efg_mpi_ineighbor_alltoallw_f08ts_large)
+BK_WRAPPER(576, 0, efg_mpi_ireduce)
+BK_WRAPPER(577, 0, efg_mpi_ireduce_f08)
+BK_WRAPPER(578, 0, efg_mpi_ireduce_f08_large)
+BK_WRAPPER(579, 0, efg_mpi_ireduce_f08ts)
+BK_WRAPPER(580, 0, efg_mpi_ireduce_f08ts_large)
+BK_WRAPPER(583, 0, efg_mpi_ireduce_scatter)
+BK_WRAPPER(584, 0, efg_mpi_ireduce_scatter_f08)
+BK_WRAPPER(585, 0, efg_mpi_ireduce_scatter_f08_large)
+BK_WRAPPER(586, 0, efg_mpi_ireduce_scatter_f08ts)
+BK_WRAPPER(587, 0, efg_mpi_ireduce_scatter_f08ts_large)
+BK_WRAPPER(590, 0, efg_mpi_ireduce_scatter_block)
+BK_WRAPPER(591, 0, efg_mpi_ireduce_scatter_block_f08)
+BK_WRAPPER(592, 0, efg_mpi_ireduce_scatter_block_f08_large)
+BK_WRAPPER(593, 0, efg_mpi_ireduce_scatter_block_f08ts)
+BK_WRAPPER(594, 0, efg_mpi_ireduce_scatter_block_f08ts_large)
+BK_WRAPPER(597, 0, efg_mpi_iscan)
+BK_WRAPPER(598, 0, efg_mpi_iscan_f08)
+BK_WRAPPER(599, 0, efg_mpi_iscan_f08_large)
+BK_WRAPPER(600, 0, efg_mpi_iscan_f08ts)
+BK_WRAPPER(601, 0, efg_mpi_iscan_f08ts_large)
+BK_WRAPPER(604, 0, efg_mpi_iscatter)
+BK_WRAPPER(605, 0, efg_mpi_iscatter_f08)
+BK_WRAPPER(606, 0, efg_mpi_iscatter_f08_large)
+BK_WRAPPER(607, 0, efg_mpi_iscatter_f08ts)
+BK_WRAPPER(608, 0, efg_mpi_iscatter_f08ts_large)
+BK_WRAPPER(611, 0, efg_mpi_iscatterv)
+BK_WRAPPER(612, 0, efg_mpi_iscatterv_f08)
+BK_WRAPPER(613, 0, efg_mpi_iscatterv_f08_large)
+BK_WRAPPER(614, 0, efg_mpi_iscatterv_f08ts)
+BK_WRAPPER(615, 0, efg_mpi_iscatterv_f08ts_large)

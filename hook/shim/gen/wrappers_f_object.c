@@ -2,8 +2,6 @@
 #pragma GCC optimize("Os")   /* called rarely: small and soon compiled */
 #include "../back_run.h"
 
-extern const bk_wrapper bk_wrappers_f_object[];
-
 static __attribute__((noinline)) void f_MPI_Get_hw_resource_info(const unsigned how, void *const site, void *hw_info, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
@@ -31,9 +29,9 @@ static __attribute__((noinline)) void f_MPI_Get_hw_resource_info(const unsigned 
     efg_leave(b->t);
 }
 
-static void efg_mpi_get_hw_resource_info(void *hw_info, MPI_Fint *ierr) { f_MPI_Get_hw_resource_info(BK_HOW(EFG_SLOT_mpi_get_hw_resource_info, BK_MPIF, 0, 0), __builtin_return_address(0), hw_info, ierr); }
+BK_ENTRY void efg_mpi_get_hw_resource_info(void *hw_info, MPI_Fint *ierr) { f_MPI_Get_hw_resource_info(BK_HOW(EFG_SLOT_mpi_get_hw_resource_info, BK_MPIF, 0, 0), __builtin_return_address(0), hw_info, ierr); }
 
-static void efg_mpi_get_hw_resource_info_f08(void *hw_info, MPI_Fint *ierr) { f_MPI_Get_hw_resource_info(BK_HOW(EFG_SLOT_mpi_get_hw_resource_info_f08, BK_F08, 0, 0), __builtin_return_address(0), hw_info, ierr); }
+BK_ENTRY void efg_mpi_get_hw_resource_info_f08(void *hw_info, MPI_Fint *ierr) { f_MPI_Get_hw_resource_info(BK_HOW(EFG_SLOT_mpi_get_hw_resource_info_f08, BK_F08, 0, 0), __builtin_return_address(0), hw_info, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Win_create_errhandler(const unsigned how, void *const site, void *win_errhandler_fn, void *errhandler, MPI_Fint *ierr)
 {
@@ -62,9 +60,9 @@ static __attribute__((noinline)) void f_MPI_Win_create_errhandler(const unsigned
     efg_leave(b->t);
 }
 
-static void efg_mpi_win_create_errhandler(void *win_errhandler_fn, void *errhandler, MPI_Fint *ierr) { f_MPI_Win_create_errhandler(BK_HOW(EFG_SLOT_mpi_win_create_errhandler, BK_MPIF, 0, 0), __builtin_return_address(0), win_errhandler_fn, errhandler, ierr); }
+BK_ENTRY void efg_mpi_win_create_errhandler(void *win_errhandler_fn, void *errhandler, MPI_Fint *ierr) { f_MPI_Win_create_errhandler(BK_HOW(EFG_SLOT_mpi_win_create_errhandler, BK_MPIF, 0, 0), __builtin_return_address(0), win_errhandler_fn, errhandler, ierr); }
 
-static void efg_mpi_win_create_errhandler_f08(void *win_errhandler_fn, void *errhandler, MPI_Fint *ierr) { f_MPI_Win_create_errhandler(BK_HOW(EFG_SLOT_mpi_win_create_errhandler_f08, BK_F08, 0, 0), __builtin_return_address(0), win_errhandler_fn, errhandler, ierr); }
+BK_ENTRY void efg_mpi_win_create_errhandler_f08(void *win_errhandler_fn, void *errhandler, MPI_Fint *ierr) { f_MPI_Win_create_errhandler(BK_HOW(EFG_SLOT_mpi_win_create_errhandler_f08, BK_F08, 0, 0), __builtin_return_address(0), win_errhandler_fn, errhandler, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Win_create_keyval(const unsigned how, void *const site, void *win_copy_attr_fn, void *win_delete_attr_fn, void *win_keyval, void *extra_state, MPI_Fint *ierr)
 {
@@ -93,9 +91,9 @@ static __attribute__((noinline)) void f_MPI_Win_create_keyval(const unsigned how
     efg_leave(b->t);
 }
 
-static void efg_mpi_win_create_keyval(void *win_copy_attr_fn, void *win_delete_attr_fn, void *win_keyval, void *extra_state, MPI_Fint *ierr) { f_MPI_Win_create_keyval(BK_HOW(EFG_SLOT_mpi_win_create_keyval, BK_MPIF, 0, 0), __builtin_return_address(0), win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state, ierr); }
+BK_ENTRY void efg_mpi_win_create_keyval(void *win_copy_attr_fn, void *win_delete_attr_fn, void *win_keyval, void *extra_state, MPI_Fint *ierr) { f_MPI_Win_create_keyval(BK_HOW(EFG_SLOT_mpi_win_create_keyval, BK_MPIF, 0, 0), __builtin_return_address(0), win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state, ierr); }
 
-static void efg_mpi_win_create_keyval_f08(void *win_copy_attr_fn, void *win_delete_attr_fn, void *win_keyval, void *extra_state, MPI_Fint *ierr) { f_MPI_Win_create_keyval(BK_HOW(EFG_SLOT_mpi_win_create_keyval_f08, BK_F08, 0, 0), __builtin_return_address(0), win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state, ierr); }
+BK_ENTRY void efg_mpi_win_create_keyval_f08(void *win_copy_attr_fn, void *win_delete_attr_fn, void *win_keyval, void *extra_state, MPI_Fint *ierr) { f_MPI_Win_create_keyval(BK_HOW(EFG_SLOT_mpi_win_create_keyval_f08, BK_F08, 0, 0), __builtin_return_address(0), win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Win_free_keyval(const unsigned how, void *const site, void *win_keyval, MPI_Fint *ierr)
 {
@@ -123,9 +121,9 @@ static __attribute__((noinline)) void f_MPI_Win_free_keyval(const unsigned how, 
     efg_leave(b->t);
 }
 
-static void efg_mpi_win_free_keyval(void *win_keyval, MPI_Fint *ierr) { f_MPI_Win_free_keyval(BK_HOW(EFG_SLOT_mpi_win_free_keyval, BK_MPIF, 0, 0), __builtin_return_address(0), win_keyval, ierr); }
+BK_ENTRY void efg_mpi_win_free_keyval(void *win_keyval, MPI_Fint *ierr) { f_MPI_Win_free_keyval(BK_HOW(EFG_SLOT_mpi_win_free_keyval, BK_MPIF, 0, 0), __builtin_return_address(0), win_keyval, ierr); }
 
-static void efg_mpi_win_free_keyval_f08(void *win_keyval, MPI_Fint *ierr) { f_MPI_Win_free_keyval(BK_HOW(EFG_SLOT_mpi_win_free_keyval_f08, BK_F08, 0, 0), __builtin_return_address(0), win_keyval, ierr); }
+BK_ENTRY void efg_mpi_win_free_keyval_f08(void *win_keyval, MPI_Fint *ierr) { f_MPI_Win_free_keyval(BK_HOW(EFG_SLOT_mpi_win_free_keyval_f08, BK_F08, 0, 0), __builtin_return_address(0), win_keyval, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Attr_delete(const unsigned how, void *const site, void *comm, void *keyval, MPI_Fint *ierr)
 {
@@ -152,7 +150,7 @@ static __attribute__((noinline)) void f_MPI_Attr_delete(const unsigned how, void
     efg_leave(b->t);
 }
 
-static void efg_mpi_attr_delete(void *comm, void *keyval, MPI_Fint *ierr) { f_MPI_Attr_delete(BK_HOW(EFG_SLOT_mpi_attr_delete, BK_MPIF, 0, 0), __builtin_return_address(0), comm, keyval, ierr); }
+BK_ENTRY void efg_mpi_attr_delete(void *comm, void *keyval, MPI_Fint *ierr) { f_MPI_Attr_delete(BK_HOW(EFG_SLOT_mpi_attr_delete, BK_MPIF, 0, 0), __builtin_return_address(0), comm, keyval, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Attr_put(const unsigned how, void *const site, void *comm, void *keyval, void *attribute_val, MPI_Fint *ierr)
 {
@@ -179,7 +177,7 @@ static __attribute__((noinline)) void f_MPI_Attr_put(const unsigned how, void *c
     efg_leave(b->t);
 }
 
-static void efg_mpi_attr_put(void *comm, void *keyval, void *attribute_val, MPI_Fint *ierr) { f_MPI_Attr_put(BK_HOW(EFG_SLOT_mpi_attr_put, BK_MPIF, 0, 0), __builtin_return_address(0), comm, keyval, attribute_val, ierr); }
+BK_ENTRY void efg_mpi_attr_put(void *comm, void *keyval, void *attribute_val, MPI_Fint *ierr) { f_MPI_Attr_put(BK_HOW(EFG_SLOT_mpi_attr_put, BK_MPIF, 0, 0), __builtin_return_address(0), comm, keyval, attribute_val, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Comm_create_errhandler(const unsigned how, void *const site, void *comm_errhandler_fn, void *errhandler, MPI_Fint *ierr)
 {
@@ -208,9 +206,9 @@ static __attribute__((noinline)) void f_MPI_Comm_create_errhandler(const unsigne
     efg_leave(b->t);
 }
 
-static void efg_mpi_comm_create_errhandler(void *comm_errhandler_fn, void *errhandler, MPI_Fint *ierr) { f_MPI_Comm_create_errhandler(BK_HOW(EFG_SLOT_mpi_comm_create_errhandler, BK_MPIF, 0, 0), __builtin_return_address(0), comm_errhandler_fn, errhandler, ierr); }
+BK_ENTRY void efg_mpi_comm_create_errhandler(void *comm_errhandler_fn, void *errhandler, MPI_Fint *ierr) { f_MPI_Comm_create_errhandler(BK_HOW(EFG_SLOT_mpi_comm_create_errhandler, BK_MPIF, 0, 0), __builtin_return_address(0), comm_errhandler_fn, errhandler, ierr); }
 
-static void efg_mpi_comm_create_errhandler_f08(void *comm_errhandler_fn, void *errhandler, MPI_Fint *ierr) { f_MPI_Comm_create_errhandler(BK_HOW(EFG_SLOT_mpi_comm_create_errhandler_f08, BK_F08, 0, 0), __builtin_return_address(0), comm_errhandler_fn, errhandler, ierr); }
+BK_ENTRY void efg_mpi_comm_create_errhandler_f08(void *comm_errhandler_fn, void *errhandler, MPI_Fint *ierr) { f_MPI_Comm_create_errhandler(BK_HOW(EFG_SLOT_mpi_comm_create_errhandler_f08, BK_F08, 0, 0), __builtin_return_address(0), comm_errhandler_fn, errhandler, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Comm_create_keyval(const unsigned how, void *const site, void *comm_copy_attr_fn, void *comm_delete_attr_fn, void *comm_keyval, void *extra_state, MPI_Fint *ierr)
 {
@@ -239,9 +237,9 @@ static __attribute__((noinline)) void f_MPI_Comm_create_keyval(const unsigned ho
     efg_leave(b->t);
 }
 
-static void efg_mpi_comm_create_keyval(void *comm_copy_attr_fn, void *comm_delete_attr_fn, void *comm_keyval, void *extra_state, MPI_Fint *ierr) { f_MPI_Comm_create_keyval(BK_HOW(EFG_SLOT_mpi_comm_create_keyval, BK_MPIF, 0, 0), __builtin_return_address(0), comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state, ierr); }
+BK_ENTRY void efg_mpi_comm_create_keyval(void *comm_copy_attr_fn, void *comm_delete_attr_fn, void *comm_keyval, void *extra_state, MPI_Fint *ierr) { f_MPI_Comm_create_keyval(BK_HOW(EFG_SLOT_mpi_comm_create_keyval, BK_MPIF, 0, 0), __builtin_return_address(0), comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state, ierr); }
 
-static void efg_mpi_comm_create_keyval_f08(void *comm_copy_attr_fn, void *comm_delete_attr_fn, void *comm_keyval, void *extra_state, MPI_Fint *ierr) { f_MPI_Comm_create_keyval(BK_HOW(EFG_SLOT_mpi_comm_create_keyval_f08, BK_F08, 0, 0), __builtin_return_address(0), comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state, ierr); }
+BK_ENTRY void efg_mpi_comm_create_keyval_f08(void *comm_copy_attr_fn, void *comm_delete_attr_fn, void *comm_keyval, void *extra_state, MPI_Fint *ierr) { f_MPI_Comm_create_keyval(BK_HOW(EFG_SLOT_mpi_comm_create_keyval_f08, BK_F08, 0, 0), __builtin_return_address(0), comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Comm_delete_attr(const unsigned how, void *const site, void *comm, void *comm_keyval, MPI_Fint *ierr)
 {
@@ -268,9 +266,9 @@ static __attribute__((noinline)) void f_MPI_Comm_delete_attr(const unsigned how,
     efg_leave(b->t);
 }
 
-static void efg_mpi_comm_delete_attr(void *comm, void *comm_keyval, MPI_Fint *ierr) { f_MPI_Comm_delete_attr(BK_HOW(EFG_SLOT_mpi_comm_delete_attr, BK_MPIF, 0, 0), __builtin_return_address(0), comm, comm_keyval, ierr); }
+BK_ENTRY void efg_mpi_comm_delete_attr(void *comm, void *comm_keyval, MPI_Fint *ierr) { f_MPI_Comm_delete_attr(BK_HOW(EFG_SLOT_mpi_comm_delete_attr, BK_MPIF, 0, 0), __builtin_return_address(0), comm, comm_keyval, ierr); }
 
-static void efg_mpi_comm_delete_attr_f08(void *comm, void *comm_keyval, MPI_Fint *ierr) { f_MPI_Comm_delete_attr(BK_HOW(EFG_SLOT_mpi_comm_delete_attr_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, comm_keyval, ierr); }
+BK_ENTRY void efg_mpi_comm_delete_attr_f08(void *comm, void *comm_keyval, MPI_Fint *ierr) { f_MPI_Comm_delete_attr(BK_HOW(EFG_SLOT_mpi_comm_delete_attr_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, comm_keyval, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Comm_free_keyval(const unsigned how, void *const site, void *comm_keyval, MPI_Fint *ierr)
 {
@@ -298,9 +296,9 @@ static __attribute__((noinline)) void f_MPI_Comm_free_keyval(const unsigned how,
     efg_leave(b->t);
 }
 
-static void efg_mpi_comm_free_keyval(void *comm_keyval, MPI_Fint *ierr) { f_MPI_Comm_free_keyval(BK_HOW(EFG_SLOT_mpi_comm_free_keyval, BK_MPIF, 0, 0), __builtin_return_address(0), comm_keyval, ierr); }
+BK_ENTRY void efg_mpi_comm_free_keyval(void *comm_keyval, MPI_Fint *ierr) { f_MPI_Comm_free_keyval(BK_HOW(EFG_SLOT_mpi_comm_free_keyval, BK_MPIF, 0, 0), __builtin_return_address(0), comm_keyval, ierr); }
 
-static void efg_mpi_comm_free_keyval_f08(void *comm_keyval, MPI_Fint *ierr) { f_MPI_Comm_free_keyval(BK_HOW(EFG_SLOT_mpi_comm_free_keyval_f08, BK_F08, 0, 0), __builtin_return_address(0), comm_keyval, ierr); }
+BK_ENTRY void efg_mpi_comm_free_keyval_f08(void *comm_keyval, MPI_Fint *ierr) { f_MPI_Comm_free_keyval(BK_HOW(EFG_SLOT_mpi_comm_free_keyval_f08, BK_F08, 0, 0), __builtin_return_address(0), comm_keyval, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Comm_get_errhandler(const unsigned how, void *const site, void *comm, void *errhandler, MPI_Fint *ierr)
 {
@@ -331,9 +329,9 @@ static __attribute__((noinline)) void f_MPI_Comm_get_errhandler(const unsigned h
     efg_leave(b->t);
 }
 
-static void efg_mpi_comm_get_errhandler(void *comm, void *errhandler, MPI_Fint *ierr) { f_MPI_Comm_get_errhandler(BK_HOW(EFG_SLOT_mpi_comm_get_errhandler, BK_MPIF, 0, 0), __builtin_return_address(0), comm, errhandler, ierr); }
+BK_ENTRY void efg_mpi_comm_get_errhandler(void *comm, void *errhandler, MPI_Fint *ierr) { f_MPI_Comm_get_errhandler(BK_HOW(EFG_SLOT_mpi_comm_get_errhandler, BK_MPIF, 0, 0), __builtin_return_address(0), comm, errhandler, ierr); }
 
-static void efg_mpi_comm_get_errhandler_f08(void *comm, void *errhandler, MPI_Fint *ierr) { f_MPI_Comm_get_errhandler(BK_HOW(EFG_SLOT_mpi_comm_get_errhandler_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, errhandler, ierr); }
+BK_ENTRY void efg_mpi_comm_get_errhandler_f08(void *comm, void *errhandler, MPI_Fint *ierr) { f_MPI_Comm_get_errhandler(BK_HOW(EFG_SLOT_mpi_comm_get_errhandler_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, errhandler, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Comm_get_info(const unsigned how, void *const site, void *comm, void *info_used, MPI_Fint *ierr)
 {
@@ -364,9 +362,9 @@ static __attribute__((noinline)) void f_MPI_Comm_get_info(const unsigned how, vo
     efg_leave(b->t);
 }
 
-static void efg_mpi_comm_get_info(void *comm, void *info_used, MPI_Fint *ierr) { f_MPI_Comm_get_info(BK_HOW(EFG_SLOT_mpi_comm_get_info, BK_MPIF, 0, 0), __builtin_return_address(0), comm, info_used, ierr); }
+BK_ENTRY void efg_mpi_comm_get_info(void *comm, void *info_used, MPI_Fint *ierr) { f_MPI_Comm_get_info(BK_HOW(EFG_SLOT_mpi_comm_get_info, BK_MPIF, 0, 0), __builtin_return_address(0), comm, info_used, ierr); }
 
-static void efg_mpi_comm_get_info_f08(void *comm, void *info_used, MPI_Fint *ierr) { f_MPI_Comm_get_info(BK_HOW(EFG_SLOT_mpi_comm_get_info_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, info_used, ierr); }
+BK_ENTRY void efg_mpi_comm_get_info_f08(void *comm, void *info_used, MPI_Fint *ierr) { f_MPI_Comm_get_info(BK_HOW(EFG_SLOT_mpi_comm_get_info_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, info_used, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Comm_group(const unsigned how, void *const site, void *comm, void *group, MPI_Fint *ierr)
 {
@@ -396,9 +394,9 @@ static __attribute__((noinline)) void f_MPI_Comm_group(const unsigned how, void 
     efg_leave(b->t);
 }
 
-static void efg_mpi_comm_group(void *comm, void *group, MPI_Fint *ierr) { f_MPI_Comm_group(BK_HOW(EFG_SLOT_mpi_comm_group, BK_MPIF, 0, 0), __builtin_return_address(0), comm, group, ierr); }
+BK_ENTRY void efg_mpi_comm_group(void *comm, void *group, MPI_Fint *ierr) { f_MPI_Comm_group(BK_HOW(EFG_SLOT_mpi_comm_group, BK_MPIF, 0, 0), __builtin_return_address(0), comm, group, ierr); }
 
-static void efg_mpi_comm_group_f08(void *comm, void *group, MPI_Fint *ierr) { f_MPI_Comm_group(BK_HOW(EFG_SLOT_mpi_comm_group_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, group, ierr); }
+BK_ENTRY void efg_mpi_comm_group_f08(void *comm, void *group, MPI_Fint *ierr) { f_MPI_Comm_group(BK_HOW(EFG_SLOT_mpi_comm_group_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, group, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Comm_remote_group(const unsigned how, void *const site, void *comm, void *group, MPI_Fint *ierr)
 {
@@ -428,9 +426,9 @@ static __attribute__((noinline)) void f_MPI_Comm_remote_group(const unsigned how
     efg_leave(b->t);
 }
 
-static void efg_mpi_comm_remote_group(void *comm, void *group, MPI_Fint *ierr) { f_MPI_Comm_remote_group(BK_HOW(EFG_SLOT_mpi_comm_remote_group, BK_MPIF, 0, 0), __builtin_return_address(0), comm, group, ierr); }
+BK_ENTRY void efg_mpi_comm_remote_group(void *comm, void *group, MPI_Fint *ierr) { f_MPI_Comm_remote_group(BK_HOW(EFG_SLOT_mpi_comm_remote_group, BK_MPIF, 0, 0), __builtin_return_address(0), comm, group, ierr); }
 
-static void efg_mpi_comm_remote_group_f08(void *comm, void *group, MPI_Fint *ierr) { f_MPI_Comm_remote_group(BK_HOW(EFG_SLOT_mpi_comm_remote_group_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, group, ierr); }
+BK_ENTRY void efg_mpi_comm_remote_group_f08(void *comm, void *group, MPI_Fint *ierr) { f_MPI_Comm_remote_group(BK_HOW(EFG_SLOT_mpi_comm_remote_group_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, group, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Comm_set_attr(const unsigned how, void *const site, void *comm, void *comm_keyval, void *attribute_val, MPI_Fint *ierr)
 {
@@ -457,9 +455,9 @@ static __attribute__((noinline)) void f_MPI_Comm_set_attr(const unsigned how, vo
     efg_leave(b->t);
 }
 
-static void efg_mpi_comm_set_attr(void *comm, void *comm_keyval, void *attribute_val, MPI_Fint *ierr) { f_MPI_Comm_set_attr(BK_HOW(EFG_SLOT_mpi_comm_set_attr, BK_MPIF, 0, 0), __builtin_return_address(0), comm, comm_keyval, attribute_val, ierr); }
+BK_ENTRY void efg_mpi_comm_set_attr(void *comm, void *comm_keyval, void *attribute_val, MPI_Fint *ierr) { f_MPI_Comm_set_attr(BK_HOW(EFG_SLOT_mpi_comm_set_attr, BK_MPIF, 0, 0), __builtin_return_address(0), comm, comm_keyval, attribute_val, ierr); }
 
-static void efg_mpi_comm_set_attr_f08(void *comm, void *comm_keyval, void *attribute_val, MPI_Fint *ierr) { f_MPI_Comm_set_attr(BK_HOW(EFG_SLOT_mpi_comm_set_attr_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, comm_keyval, attribute_val, ierr); }
+BK_ENTRY void efg_mpi_comm_set_attr_f08(void *comm, void *comm_keyval, void *attribute_val, MPI_Fint *ierr) { f_MPI_Comm_set_attr(BK_HOW(EFG_SLOT_mpi_comm_set_attr_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, comm_keyval, attribute_val, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Comm_set_errhandler(const unsigned how, void *const site, void *comm, void *errhandler, MPI_Fint *ierr)
 {
@@ -486,9 +484,9 @@ static __attribute__((noinline)) void f_MPI_Comm_set_errhandler(const unsigned h
     efg_leave(b->t);
 }
 
-static void efg_mpi_comm_set_errhandler(void *comm, void *errhandler, MPI_Fint *ierr) { f_MPI_Comm_set_errhandler(BK_HOW(EFG_SLOT_mpi_comm_set_errhandler, BK_MPIF, 0, 0), __builtin_return_address(0), comm, errhandler, ierr); }
+BK_ENTRY void efg_mpi_comm_set_errhandler(void *comm, void *errhandler, MPI_Fint *ierr) { f_MPI_Comm_set_errhandler(BK_HOW(EFG_SLOT_mpi_comm_set_errhandler, BK_MPIF, 0, 0), __builtin_return_address(0), comm, errhandler, ierr); }
 
-static void efg_mpi_comm_set_errhandler_f08(void *comm, void *errhandler, MPI_Fint *ierr) { f_MPI_Comm_set_errhandler(BK_HOW(EFG_SLOT_mpi_comm_set_errhandler_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, errhandler, ierr); }
+BK_ENTRY void efg_mpi_comm_set_errhandler_f08(void *comm, void *errhandler, MPI_Fint *ierr) { f_MPI_Comm_set_errhandler(BK_HOW(EFG_SLOT_mpi_comm_set_errhandler_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, errhandler, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Comm_set_name(const unsigned how, void *const site, void *comm, void *comm_name, MPI_Fint *ierr, size_t comm_name_len)
 {
@@ -514,9 +512,9 @@ static __attribute__((noinline)) void f_MPI_Comm_set_name(const unsigned how, vo
     efg_leave(b->t);
 }
 
-static void efg_mpi_comm_set_name(void *comm, void *comm_name, MPI_Fint *ierr, size_t comm_name_len) { f_MPI_Comm_set_name(BK_HOW(EFG_SLOT_mpi_comm_set_name, BK_MPIF, 0, 0), __builtin_return_address(0), comm, comm_name, ierr, comm_name_len); }
+BK_ENTRY void efg_mpi_comm_set_name(void *comm, void *comm_name, MPI_Fint *ierr, size_t comm_name_len) { f_MPI_Comm_set_name(BK_HOW(EFG_SLOT_mpi_comm_set_name, BK_MPIF, 0, 0), __builtin_return_address(0), comm, comm_name, ierr, comm_name_len); }
 
-static void efg_mpi_comm_set_name_f08(void *comm, void *comm_name, MPI_Fint *ierr, size_t comm_name_len) { f_MPI_Comm_set_name(BK_HOW(EFG_SLOT_mpi_comm_set_name_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, comm_name, ierr, comm_name_len); }
+BK_ENTRY void efg_mpi_comm_set_name_f08(void *comm, void *comm_name, MPI_Fint *ierr, size_t comm_name_len) { f_MPI_Comm_set_name(BK_HOW(EFG_SLOT_mpi_comm_set_name_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, comm_name, ierr, comm_name_len); }
 
 static __attribute__((noinline)) void f_MPI_Keyval_create(const unsigned how, void *const site, void *copy_fn, void *delete_fn, void *keyval, void *extra_state, MPI_Fint *ierr)
 {
@@ -545,7 +543,7 @@ static __attribute__((noinline)) void f_MPI_Keyval_create(const unsigned how, vo
     efg_leave(b->t);
 }
 
-static void efg_mpi_keyval_create(void *copy_fn, void *delete_fn, void *keyval, void *extra_state, MPI_Fint *ierr) { f_MPI_Keyval_create(BK_HOW(EFG_SLOT_mpi_keyval_create, BK_MPIF, 0, 0), __builtin_return_address(0), copy_fn, delete_fn, keyval, extra_state, ierr); }
+BK_ENTRY void efg_mpi_keyval_create(void *copy_fn, void *delete_fn, void *keyval, void *extra_state, MPI_Fint *ierr) { f_MPI_Keyval_create(BK_HOW(EFG_SLOT_mpi_keyval_create, BK_MPIF, 0, 0), __builtin_return_address(0), copy_fn, delete_fn, keyval, extra_state, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Keyval_free(const unsigned how, void *const site, void *keyval, MPI_Fint *ierr)
 {
@@ -573,7 +571,7 @@ static __attribute__((noinline)) void f_MPI_Keyval_free(const unsigned how, void
     efg_leave(b->t);
 }
 
-static void efg_mpi_keyval_free(void *keyval, MPI_Fint *ierr) { f_MPI_Keyval_free(BK_HOW(EFG_SLOT_mpi_keyval_free, BK_MPIF, 0, 0), __builtin_return_address(0), keyval, ierr); }
+BK_ENTRY void efg_mpi_keyval_free(void *keyval, MPI_Fint *ierr) { f_MPI_Keyval_free(BK_HOW(EFG_SLOT_mpi_keyval_free, BK_MPIF, 0, 0), __builtin_return_address(0), keyval, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Group_difference(const unsigned how, void *const site, void *group1, void *group2, void *newgroup, MPI_Fint *ierr)
 {
@@ -605,9 +603,9 @@ static __attribute__((noinline)) void f_MPI_Group_difference(const unsigned how,
     efg_leave(b->t);
 }
 
-static void efg_mpi_group_difference(void *group1, void *group2, void *newgroup, MPI_Fint *ierr) { f_MPI_Group_difference(BK_HOW(EFG_SLOT_mpi_group_difference, BK_MPIF, 0, 0), __builtin_return_address(0), group1, group2, newgroup, ierr); }
+BK_ENTRY void efg_mpi_group_difference(void *group1, void *group2, void *newgroup, MPI_Fint *ierr) { f_MPI_Group_difference(BK_HOW(EFG_SLOT_mpi_group_difference, BK_MPIF, 0, 0), __builtin_return_address(0), group1, group2, newgroup, ierr); }
 
-static void efg_mpi_group_difference_f08(void *group1, void *group2, void *newgroup, MPI_Fint *ierr) { f_MPI_Group_difference(BK_HOW(EFG_SLOT_mpi_group_difference_f08, BK_F08, 0, 0), __builtin_return_address(0), group1, group2, newgroup, ierr); }
+BK_ENTRY void efg_mpi_group_difference_f08(void *group1, void *group2, void *newgroup, MPI_Fint *ierr) { f_MPI_Group_difference(BK_HOW(EFG_SLOT_mpi_group_difference_f08, BK_F08, 0, 0), __builtin_return_address(0), group1, group2, newgroup, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Group_excl(const unsigned how, void *const site, void *group, void *n, void *ranks, void *newgroup, MPI_Fint *ierr)
 {
@@ -640,9 +638,9 @@ static __attribute__((noinline)) void f_MPI_Group_excl(const unsigned how, void 
     efg_leave(b->t);
 }
 
-static void efg_mpi_group_excl(void *group, void *n, void *ranks, void *newgroup, MPI_Fint *ierr) { f_MPI_Group_excl(BK_HOW(EFG_SLOT_mpi_group_excl, BK_MPIF, 0, 0), __builtin_return_address(0), group, n, ranks, newgroup, ierr); }
+BK_ENTRY void efg_mpi_group_excl(void *group, void *n, void *ranks, void *newgroup, MPI_Fint *ierr) { f_MPI_Group_excl(BK_HOW(EFG_SLOT_mpi_group_excl, BK_MPIF, 0, 0), __builtin_return_address(0), group, n, ranks, newgroup, ierr); }
 
-static void efg_mpi_group_excl_f08(void *group, void *n, void *ranks, void *newgroup, MPI_Fint *ierr) { f_MPI_Group_excl(BK_HOW(EFG_SLOT_mpi_group_excl_f08, BK_F08, 0, 0), __builtin_return_address(0), group, n, ranks, newgroup, ierr); }
+BK_ENTRY void efg_mpi_group_excl_f08(void *group, void *n, void *ranks, void *newgroup, MPI_Fint *ierr) { f_MPI_Group_excl(BK_HOW(EFG_SLOT_mpi_group_excl_f08, BK_F08, 0, 0), __builtin_return_address(0), group, n, ranks, newgroup, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Group_free(const unsigned how, void *const site, void *group, MPI_Fint *ierr)
 {
@@ -670,9 +668,9 @@ static __attribute__((noinline)) void f_MPI_Group_free(const unsigned how, void 
     efg_leave(b->t);
 }
 
-static void efg_mpi_group_free(void *group, MPI_Fint *ierr) { f_MPI_Group_free(BK_HOW(EFG_SLOT_mpi_group_free, BK_MPIF, 0, 0), __builtin_return_address(0), group, ierr); }
+BK_ENTRY void efg_mpi_group_free(void *group, MPI_Fint *ierr) { f_MPI_Group_free(BK_HOW(EFG_SLOT_mpi_group_free, BK_MPIF, 0, 0), __builtin_return_address(0), group, ierr); }
 
-static void efg_mpi_group_free_f08(void *group, MPI_Fint *ierr) { f_MPI_Group_free(BK_HOW(EFG_SLOT_mpi_group_free_f08, BK_F08, 0, 0), __builtin_return_address(0), group, ierr); }
+BK_ENTRY void efg_mpi_group_free_f08(void *group, MPI_Fint *ierr) { f_MPI_Group_free(BK_HOW(EFG_SLOT_mpi_group_free_f08, BK_F08, 0, 0), __builtin_return_address(0), group, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Group_from_session_pset(const unsigned how, void *const site, void *session, void *pset_name, void *newgroup, MPI_Fint *ierr, size_t pset_name_len)
 {
@@ -703,9 +701,9 @@ static __attribute__((noinline)) void f_MPI_Group_from_session_pset(const unsign
     efg_leave(b->t);
 }
 
-static void efg_mpi_group_from_session_pset(void *session, void *pset_name, void *newgroup, MPI_Fint *ierr, size_t pset_name_len) { f_MPI_Group_from_session_pset(BK_HOW(EFG_SLOT_mpi_group_from_session_pset, BK_MPIF, 0, 0), __builtin_return_address(0), session, pset_name, newgroup, ierr, pset_name_len); }
+BK_ENTRY void efg_mpi_group_from_session_pset(void *session, void *pset_name, void *newgroup, MPI_Fint *ierr, size_t pset_name_len) { f_MPI_Group_from_session_pset(BK_HOW(EFG_SLOT_mpi_group_from_session_pset, BK_MPIF, 0, 0), __builtin_return_address(0), session, pset_name, newgroup, ierr, pset_name_len); }
 
-static void efg_mpi_group_from_session_pset_f08(void *session, void *pset_name, void *newgroup, MPI_Fint *ierr, size_t pset_name_len) { f_MPI_Group_from_session_pset(BK_HOW(EFG_SLOT_mpi_group_from_session_pset_f08, BK_F08, 0, 0), __builtin_return_address(0), session, pset_name, newgroup, ierr, pset_name_len); }
+BK_ENTRY void efg_mpi_group_from_session_pset_f08(void *session, void *pset_name, void *newgroup, MPI_Fint *ierr, size_t pset_name_len) { f_MPI_Group_from_session_pset(BK_HOW(EFG_SLOT_mpi_group_from_session_pset_f08, BK_F08, 0, 0), __builtin_return_address(0), session, pset_name, newgroup, ierr, pset_name_len); }
 
 static __attribute__((noinline)) void f_MPI_Group_incl(const unsigned how, void *const site, void *group, void *n, void *ranks, void *newgroup, MPI_Fint *ierr)
 {
@@ -738,9 +736,9 @@ static __attribute__((noinline)) void f_MPI_Group_incl(const unsigned how, void 
     efg_leave(b->t);
 }
 
-static void efg_mpi_group_incl(void *group, void *n, void *ranks, void *newgroup, MPI_Fint *ierr) { f_MPI_Group_incl(BK_HOW(EFG_SLOT_mpi_group_incl, BK_MPIF, 0, 0), __builtin_return_address(0), group, n, ranks, newgroup, ierr); }
+BK_ENTRY void efg_mpi_group_incl(void *group, void *n, void *ranks, void *newgroup, MPI_Fint *ierr) { f_MPI_Group_incl(BK_HOW(EFG_SLOT_mpi_group_incl, BK_MPIF, 0, 0), __builtin_return_address(0), group, n, ranks, newgroup, ierr); }
 
-static void efg_mpi_group_incl_f08(void *group, void *n, void *ranks, void *newgroup, MPI_Fint *ierr) { f_MPI_Group_incl(BK_HOW(EFG_SLOT_mpi_group_incl_f08, BK_F08, 0, 0), __builtin_return_address(0), group, n, ranks, newgroup, ierr); }
+BK_ENTRY void efg_mpi_group_incl_f08(void *group, void *n, void *ranks, void *newgroup, MPI_Fint *ierr) { f_MPI_Group_incl(BK_HOW(EFG_SLOT_mpi_group_incl_f08, BK_F08, 0, 0), __builtin_return_address(0), group, n, ranks, newgroup, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Group_intersection(const unsigned how, void *const site, void *group1, void *group2, void *newgroup, MPI_Fint *ierr)
 {
@@ -772,9 +770,9 @@ static __attribute__((noinline)) void f_MPI_Group_intersection(const unsigned ho
     efg_leave(b->t);
 }
 
-static void efg_mpi_group_intersection(void *group1, void *group2, void *newgroup, MPI_Fint *ierr) { f_MPI_Group_intersection(BK_HOW(EFG_SLOT_mpi_group_intersection, BK_MPIF, 0, 0), __builtin_return_address(0), group1, group2, newgroup, ierr); }
+BK_ENTRY void efg_mpi_group_intersection(void *group1, void *group2, void *newgroup, MPI_Fint *ierr) { f_MPI_Group_intersection(BK_HOW(EFG_SLOT_mpi_group_intersection, BK_MPIF, 0, 0), __builtin_return_address(0), group1, group2, newgroup, ierr); }
 
-static void efg_mpi_group_intersection_f08(void *group1, void *group2, void *newgroup, MPI_Fint *ierr) { f_MPI_Group_intersection(BK_HOW(EFG_SLOT_mpi_group_intersection_f08, BK_F08, 0, 0), __builtin_return_address(0), group1, group2, newgroup, ierr); }
+BK_ENTRY void efg_mpi_group_intersection_f08(void *group1, void *group2, void *newgroup, MPI_Fint *ierr) { f_MPI_Group_intersection(BK_HOW(EFG_SLOT_mpi_group_intersection_f08, BK_F08, 0, 0), __builtin_return_address(0), group1, group2, newgroup, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Group_range_excl(const unsigned how, void *const site, void *group, void *n, void *ranges, void *newgroup, MPI_Fint *ierr)
 {
@@ -807,9 +805,9 @@ static __attribute__((noinline)) void f_MPI_Group_range_excl(const unsigned how,
     efg_leave(b->t);
 }
 
-static void efg_mpi_group_range_excl(void *group, void *n, void *ranges, void *newgroup, MPI_Fint *ierr) { f_MPI_Group_range_excl(BK_HOW(EFG_SLOT_mpi_group_range_excl, BK_MPIF, 0, 0), __builtin_return_address(0), group, n, ranges, newgroup, ierr); }
+BK_ENTRY void efg_mpi_group_range_excl(void *group, void *n, void *ranges, void *newgroup, MPI_Fint *ierr) { f_MPI_Group_range_excl(BK_HOW(EFG_SLOT_mpi_group_range_excl, BK_MPIF, 0, 0), __builtin_return_address(0), group, n, ranges, newgroup, ierr); }
 
-static void efg_mpi_group_range_excl_f08(void *group, void *n, void *ranges, void *newgroup, MPI_Fint *ierr) { f_MPI_Group_range_excl(BK_HOW(EFG_SLOT_mpi_group_range_excl_f08, BK_F08, 0, 0), __builtin_return_address(0), group, n, ranges, newgroup, ierr); }
+BK_ENTRY void efg_mpi_group_range_excl_f08(void *group, void *n, void *ranges, void *newgroup, MPI_Fint *ierr) { f_MPI_Group_range_excl(BK_HOW(EFG_SLOT_mpi_group_range_excl_f08, BK_F08, 0, 0), __builtin_return_address(0), group, n, ranges, newgroup, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Group_range_incl(const unsigned how, void *const site, void *group, void *n, void *ranges, void *newgroup, MPI_Fint *ierr)
 {
@@ -842,9 +840,9 @@ static __attribute__((noinline)) void f_MPI_Group_range_incl(const unsigned how,
     efg_leave(b->t);
 }
 
-static void efg_mpi_group_range_incl(void *group, void *n, void *ranges, void *newgroup, MPI_Fint *ierr) { f_MPI_Group_range_incl(BK_HOW(EFG_SLOT_mpi_group_range_incl, BK_MPIF, 0, 0), __builtin_return_address(0), group, n, ranges, newgroup, ierr); }
+BK_ENTRY void efg_mpi_group_range_incl(void *group, void *n, void *ranges, void *newgroup, MPI_Fint *ierr) { f_MPI_Group_range_incl(BK_HOW(EFG_SLOT_mpi_group_range_incl, BK_MPIF, 0, 0), __builtin_return_address(0), group, n, ranges, newgroup, ierr); }
 
-static void efg_mpi_group_range_incl_f08(void *group, void *n, void *ranges, void *newgroup, MPI_Fint *ierr) { f_MPI_Group_range_incl(BK_HOW(EFG_SLOT_mpi_group_range_incl_f08, BK_F08, 0, 0), __builtin_return_address(0), group, n, ranges, newgroup, ierr); }
+BK_ENTRY void efg_mpi_group_range_incl_f08(void *group, void *n, void *ranges, void *newgroup, MPI_Fint *ierr) { f_MPI_Group_range_incl(BK_HOW(EFG_SLOT_mpi_group_range_incl_f08, BK_F08, 0, 0), __builtin_return_address(0), group, n, ranges, newgroup, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Group_union(const unsigned how, void *const site, void *group1, void *group2, void *newgroup, MPI_Fint *ierr)
 {
@@ -876,9 +874,9 @@ static __attribute__((noinline)) void f_MPI_Group_union(const unsigned how, void
     efg_leave(b->t);
 }
 
-static void efg_mpi_group_union(void *group1, void *group2, void *newgroup, MPI_Fint *ierr) { f_MPI_Group_union(BK_HOW(EFG_SLOT_mpi_group_union, BK_MPIF, 0, 0), __builtin_return_address(0), group1, group2, newgroup, ierr); }
+BK_ENTRY void efg_mpi_group_union(void *group1, void *group2, void *newgroup, MPI_Fint *ierr) { f_MPI_Group_union(BK_HOW(EFG_SLOT_mpi_group_union, BK_MPIF, 0, 0), __builtin_return_address(0), group1, group2, newgroup, ierr); }
 
-static void efg_mpi_group_union_f08(void *group1, void *group2, void *newgroup, MPI_Fint *ierr) { f_MPI_Group_union(BK_HOW(EFG_SLOT_mpi_group_union_f08, BK_F08, 0, 0), __builtin_return_address(0), group1, group2, newgroup, ierr); }
+BK_ENTRY void efg_mpi_group_union_f08(void *group1, void *group2, void *newgroup, MPI_Fint *ierr) { f_MPI_Group_union(BK_HOW(EFG_SLOT_mpi_group_union_f08, BK_F08, 0, 0), __builtin_return_address(0), group1, group2, newgroup, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Type_commit(const unsigned how, void *const site, void *datatype, MPI_Fint *ierr)
 {
@@ -903,9 +901,9 @@ static __attribute__((noinline)) void f_MPI_Type_commit(const unsigned how, void
     efg_leave(b->t);
 }
 
-static void efg_mpi_type_commit(void *datatype, MPI_Fint *ierr) { f_MPI_Type_commit(BK_HOW(EFG_SLOT_mpi_type_commit, BK_MPIF, 0, 0), __builtin_return_address(0), datatype, ierr); }
+BK_ENTRY void efg_mpi_type_commit(void *datatype, MPI_Fint *ierr) { f_MPI_Type_commit(BK_HOW(EFG_SLOT_mpi_type_commit, BK_MPIF, 0, 0), __builtin_return_address(0), datatype, ierr); }
 
-static void efg_mpi_type_commit_f08(void *datatype, MPI_Fint *ierr) { f_MPI_Type_commit(BK_HOW(EFG_SLOT_mpi_type_commit_f08, BK_F08, 0, 0), __builtin_return_address(0), datatype, ierr); }
+BK_ENTRY void efg_mpi_type_commit_f08(void *datatype, MPI_Fint *ierr) { f_MPI_Type_commit(BK_HOW(EFG_SLOT_mpi_type_commit_f08, BK_F08, 0, 0), __builtin_return_address(0), datatype, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Type_contiguous(const unsigned how, void *const site, void *count, void *oldtype, void *newtype, MPI_Fint *ierr)
 {
@@ -937,11 +935,11 @@ static __attribute__((noinline)) void f_MPI_Type_contiguous(const unsigned how, 
     efg_leave(b->t);
 }
 
-static void efg_mpi_type_contiguous(void *count, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_contiguous(BK_HOW(EFG_SLOT_mpi_type_contiguous, BK_MPIF, 0, 0), __builtin_return_address(0), count, oldtype, newtype, ierr); }
+BK_ENTRY void efg_mpi_type_contiguous(void *count, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_contiguous(BK_HOW(EFG_SLOT_mpi_type_contiguous, BK_MPIF, 0, 0), __builtin_return_address(0), count, oldtype, newtype, ierr); }
 
-static void efg_mpi_type_contiguous_f08(void *count, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_contiguous(BK_HOW(EFG_SLOT_mpi_type_contiguous_f08, BK_F08, 0, 0), __builtin_return_address(0), count, oldtype, newtype, ierr); }
+BK_ENTRY void efg_mpi_type_contiguous_f08(void *count, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_contiguous(BK_HOW(EFG_SLOT_mpi_type_contiguous_f08, BK_F08, 0, 0), __builtin_return_address(0), count, oldtype, newtype, ierr); }
 
-static void efg_mpi_type_contiguous_f08_large(void *count, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_contiguous(BK_HOW(EFG_SLOT_mpi_type_contiguous_f08_large, BK_F08, 1, 0), __builtin_return_address(0), count, oldtype, newtype, ierr); }
+BK_ENTRY void efg_mpi_type_contiguous_f08_large(void *count, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_contiguous(BK_HOW(EFG_SLOT_mpi_type_contiguous_f08_large, BK_F08, 1, 0), __builtin_return_address(0), count, oldtype, newtype, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Type_create_darray(const unsigned how, void *const site, void *size, void *rank, void *ndims, void *array_of_gsizes, void *array_of_distribs, void *array_of_dargs, void *array_of_psizes, void *order, void *oldtype, void *newtype, MPI_Fint *ierr)
 {
@@ -983,11 +981,11 @@ static __attribute__((noinline)) void f_MPI_Type_create_darray(const unsigned ho
     efg_leave(b->t);
 }
 
-static void efg_mpi_type_create_darray(void *size, void *rank, void *ndims, void *array_of_gsizes, void *array_of_distribs, void *array_of_dargs, void *array_of_psizes, void *order, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_darray(BK_HOW(EFG_SLOT_mpi_type_create_darray, BK_MPIF, 0, 0), __builtin_return_address(0), size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype, ierr); }
+BK_ENTRY void efg_mpi_type_create_darray(void *size, void *rank, void *ndims, void *array_of_gsizes, void *array_of_distribs, void *array_of_dargs, void *array_of_psizes, void *order, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_darray(BK_HOW(EFG_SLOT_mpi_type_create_darray, BK_MPIF, 0, 0), __builtin_return_address(0), size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype, ierr); }
 
-static void efg_mpi_type_create_darray_f08(void *size, void *rank, void *ndims, void *array_of_gsizes, void *array_of_distribs, void *array_of_dargs, void *array_of_psizes, void *order, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_darray(BK_HOW(EFG_SLOT_mpi_type_create_darray_f08, BK_F08, 0, 0), __builtin_return_address(0), size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype, ierr); }
+BK_ENTRY void efg_mpi_type_create_darray_f08(void *size, void *rank, void *ndims, void *array_of_gsizes, void *array_of_distribs, void *array_of_dargs, void *array_of_psizes, void *order, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_darray(BK_HOW(EFG_SLOT_mpi_type_create_darray_f08, BK_F08, 0, 0), __builtin_return_address(0), size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype, ierr); }
 
-static void efg_mpi_type_create_darray_f08_large(void *size, void *rank, void *ndims, void *array_of_gsizes, void *array_of_distribs, void *array_of_dargs, void *array_of_psizes, void *order, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_darray(BK_HOW(EFG_SLOT_mpi_type_create_darray_f08_large, BK_F08, 1, 0), __builtin_return_address(0), size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype, ierr); }
+BK_ENTRY void efg_mpi_type_create_darray_f08_large(void *size, void *rank, void *ndims, void *array_of_gsizes, void *array_of_distribs, void *array_of_dargs, void *array_of_psizes, void *order, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_darray(BK_HOW(EFG_SLOT_mpi_type_create_darray_f08_large, BK_F08, 1, 0), __builtin_return_address(0), size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Type_create_f90_complex(const unsigned how, void *const site, void *p, void *r, void *newtype, MPI_Fint *ierr)
 {
@@ -1019,9 +1017,9 @@ static __attribute__((noinline)) void f_MPI_Type_create_f90_complex(const unsign
     efg_leave(b->t);
 }
 
-static void efg_mpi_type_create_f90_complex(void *p, void *r, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_f90_complex(BK_HOW(EFG_SLOT_mpi_type_create_f90_complex, BK_MPIF, 0, 0), __builtin_return_address(0), p, r, newtype, ierr); }
+BK_ENTRY void efg_mpi_type_create_f90_complex(void *p, void *r, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_f90_complex(BK_HOW(EFG_SLOT_mpi_type_create_f90_complex, BK_MPIF, 0, 0), __builtin_return_address(0), p, r, newtype, ierr); }
 
-static void efg_mpi_type_create_f90_complex_f08(void *p, void *r, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_f90_complex(BK_HOW(EFG_SLOT_mpi_type_create_f90_complex_f08, BK_F08, 0, 0), __builtin_return_address(0), p, r, newtype, ierr); }
+BK_ENTRY void efg_mpi_type_create_f90_complex_f08(void *p, void *r, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_f90_complex(BK_HOW(EFG_SLOT_mpi_type_create_f90_complex_f08, BK_F08, 0, 0), __builtin_return_address(0), p, r, newtype, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Type_create_f90_integer(const unsigned how, void *const site, void *r, void *newtype, MPI_Fint *ierr)
 {
@@ -1051,9 +1049,9 @@ static __attribute__((noinline)) void f_MPI_Type_create_f90_integer(const unsign
     efg_leave(b->t);
 }
 
-static void efg_mpi_type_create_f90_integer(void *r, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_f90_integer(BK_HOW(EFG_SLOT_mpi_type_create_f90_integer, BK_MPIF, 0, 0), __builtin_return_address(0), r, newtype, ierr); }
+BK_ENTRY void efg_mpi_type_create_f90_integer(void *r, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_f90_integer(BK_HOW(EFG_SLOT_mpi_type_create_f90_integer, BK_MPIF, 0, 0), __builtin_return_address(0), r, newtype, ierr); }
 
-static void efg_mpi_type_create_f90_integer_f08(void *r, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_f90_integer(BK_HOW(EFG_SLOT_mpi_type_create_f90_integer_f08, BK_F08, 0, 0), __builtin_return_address(0), r, newtype, ierr); }
+BK_ENTRY void efg_mpi_type_create_f90_integer_f08(void *r, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_f90_integer(BK_HOW(EFG_SLOT_mpi_type_create_f90_integer_f08, BK_F08, 0, 0), __builtin_return_address(0), r, newtype, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Type_create_f90_real(const unsigned how, void *const site, void *p, void *r, void *newtype, MPI_Fint *ierr)
 {
@@ -1085,9 +1083,9 @@ static __attribute__((noinline)) void f_MPI_Type_create_f90_real(const unsigned 
     efg_leave(b->t);
 }
 
-static void efg_mpi_type_create_f90_real(void *p, void *r, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_f90_real(BK_HOW(EFG_SLOT_mpi_type_create_f90_real, BK_MPIF, 0, 0), __builtin_return_address(0), p, r, newtype, ierr); }
+BK_ENTRY void efg_mpi_type_create_f90_real(void *p, void *r, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_f90_real(BK_HOW(EFG_SLOT_mpi_type_create_f90_real, BK_MPIF, 0, 0), __builtin_return_address(0), p, r, newtype, ierr); }
 
-static void efg_mpi_type_create_f90_real_f08(void *p, void *r, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_f90_real(BK_HOW(EFG_SLOT_mpi_type_create_f90_real_f08, BK_F08, 0, 0), __builtin_return_address(0), p, r, newtype, ierr); }
+BK_ENTRY void efg_mpi_type_create_f90_real_f08(void *p, void *r, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_f90_real(BK_HOW(EFG_SLOT_mpi_type_create_f90_real_f08, BK_F08, 0, 0), __builtin_return_address(0), p, r, newtype, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Type_create_hindexed(const unsigned how, void *const site, void *count, void *array_of_blocklengths, void *array_of_displacements, void *oldtype, void *newtype, MPI_Fint *ierr)
 {
@@ -1121,11 +1119,11 @@ static __attribute__((noinline)) void f_MPI_Type_create_hindexed(const unsigned 
     efg_leave(b->t);
 }
 
-static void efg_mpi_type_create_hindexed(void *count, void *array_of_blocklengths, void *array_of_displacements, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_hindexed(BK_HOW(EFG_SLOT_mpi_type_create_hindexed, BK_MPIF, 0, 0), __builtin_return_address(0), count, array_of_blocklengths, array_of_displacements, oldtype, newtype, ierr); }
+BK_ENTRY void efg_mpi_type_create_hindexed(void *count, void *array_of_blocklengths, void *array_of_displacements, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_hindexed(BK_HOW(EFG_SLOT_mpi_type_create_hindexed, BK_MPIF, 0, 0), __builtin_return_address(0), count, array_of_blocklengths, array_of_displacements, oldtype, newtype, ierr); }
 
-static void efg_mpi_type_create_hindexed_f08(void *count, void *array_of_blocklengths, void *array_of_displacements, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_hindexed(BK_HOW(EFG_SLOT_mpi_type_create_hindexed_f08, BK_F08, 0, 0), __builtin_return_address(0), count, array_of_blocklengths, array_of_displacements, oldtype, newtype, ierr); }
+BK_ENTRY void efg_mpi_type_create_hindexed_f08(void *count, void *array_of_blocklengths, void *array_of_displacements, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_hindexed(BK_HOW(EFG_SLOT_mpi_type_create_hindexed_f08, BK_F08, 0, 0), __builtin_return_address(0), count, array_of_blocklengths, array_of_displacements, oldtype, newtype, ierr); }
 
-static void efg_mpi_type_create_hindexed_f08_large(void *count, void *array_of_blocklengths, void *array_of_displacements, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_hindexed(BK_HOW(EFG_SLOT_mpi_type_create_hindexed_f08_large, BK_F08, 1, 0), __builtin_return_address(0), count, array_of_blocklengths, array_of_displacements, oldtype, newtype, ierr); }
+BK_ENTRY void efg_mpi_type_create_hindexed_f08_large(void *count, void *array_of_blocklengths, void *array_of_displacements, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_hindexed(BK_HOW(EFG_SLOT_mpi_type_create_hindexed_f08_large, BK_F08, 1, 0), __builtin_return_address(0), count, array_of_blocklengths, array_of_displacements, oldtype, newtype, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Type_create_hindexed_block(const unsigned how, void *const site, void *count, void *blocklength, void *array_of_displacements, void *oldtype, void *newtype, MPI_Fint *ierr)
 {
@@ -1160,11 +1158,11 @@ static __attribute__((noinline)) void f_MPI_Type_create_hindexed_block(const uns
     efg_leave(b->t);
 }
 
-static void efg_mpi_type_create_hindexed_block(void *count, void *blocklength, void *array_of_displacements, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_hindexed_block(BK_HOW(EFG_SLOT_mpi_type_create_hindexed_block, BK_MPIF, 0, 0), __builtin_return_address(0), count, blocklength, array_of_displacements, oldtype, newtype, ierr); }
+BK_ENTRY void efg_mpi_type_create_hindexed_block(void *count, void *blocklength, void *array_of_displacements, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_hindexed_block(BK_HOW(EFG_SLOT_mpi_type_create_hindexed_block, BK_MPIF, 0, 0), __builtin_return_address(0), count, blocklength, array_of_displacements, oldtype, newtype, ierr); }
 
-static void efg_mpi_type_create_hindexed_block_f08(void *count, void *blocklength, void *array_of_displacements, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_hindexed_block(BK_HOW(EFG_SLOT_mpi_type_create_hindexed_block_f08, BK_F08, 0, 0), __builtin_return_address(0), count, blocklength, array_of_displacements, oldtype, newtype, ierr); }
+BK_ENTRY void efg_mpi_type_create_hindexed_block_f08(void *count, void *blocklength, void *array_of_displacements, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_hindexed_block(BK_HOW(EFG_SLOT_mpi_type_create_hindexed_block_f08, BK_F08, 0, 0), __builtin_return_address(0), count, blocklength, array_of_displacements, oldtype, newtype, ierr); }
 
-static void efg_mpi_type_create_hindexed_block_f08_large(void *count, void *blocklength, void *array_of_displacements, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_hindexed_block(BK_HOW(EFG_SLOT_mpi_type_create_hindexed_block_f08_large, BK_F08, 1, 0), __builtin_return_address(0), count, blocklength, array_of_displacements, oldtype, newtype, ierr); }
+BK_ENTRY void efg_mpi_type_create_hindexed_block_f08_large(void *count, void *blocklength, void *array_of_displacements, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_hindexed_block(BK_HOW(EFG_SLOT_mpi_type_create_hindexed_block_f08_large, BK_F08, 1, 0), __builtin_return_address(0), count, blocklength, array_of_displacements, oldtype, newtype, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Type_create_hvector(const unsigned how, void *const site, void *count, void *blocklength, void *stride, void *oldtype, void *newtype, MPI_Fint *ierr)
 {
@@ -1200,11 +1198,11 @@ static __attribute__((noinline)) void f_MPI_Type_create_hvector(const unsigned h
     efg_leave(b->t);
 }
 
-static void efg_mpi_type_create_hvector(void *count, void *blocklength, void *stride, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_hvector(BK_HOW(EFG_SLOT_mpi_type_create_hvector, BK_MPIF, 0, 0), __builtin_return_address(0), count, blocklength, stride, oldtype, newtype, ierr); }
+BK_ENTRY void efg_mpi_type_create_hvector(void *count, void *blocklength, void *stride, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_hvector(BK_HOW(EFG_SLOT_mpi_type_create_hvector, BK_MPIF, 0, 0), __builtin_return_address(0), count, blocklength, stride, oldtype, newtype, ierr); }
 
-static void efg_mpi_type_create_hvector_f08(void *count, void *blocklength, void *stride, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_hvector(BK_HOW(EFG_SLOT_mpi_type_create_hvector_f08, BK_F08, 0, 0), __builtin_return_address(0), count, blocklength, stride, oldtype, newtype, ierr); }
+BK_ENTRY void efg_mpi_type_create_hvector_f08(void *count, void *blocklength, void *stride, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_hvector(BK_HOW(EFG_SLOT_mpi_type_create_hvector_f08, BK_F08, 0, 0), __builtin_return_address(0), count, blocklength, stride, oldtype, newtype, ierr); }
 
-static void efg_mpi_type_create_hvector_f08_large(void *count, void *blocklength, void *stride, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_hvector(BK_HOW(EFG_SLOT_mpi_type_create_hvector_f08_large, BK_F08, 1, 0), __builtin_return_address(0), count, blocklength, stride, oldtype, newtype, ierr); }
+BK_ENTRY void efg_mpi_type_create_hvector_f08_large(void *count, void *blocklength, void *stride, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_hvector(BK_HOW(EFG_SLOT_mpi_type_create_hvector_f08_large, BK_F08, 1, 0), __builtin_return_address(0), count, blocklength, stride, oldtype, newtype, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Type_create_indexed_block(const unsigned how, void *const site, void *count, void *blocklength, void *array_of_displacements, void *oldtype, void *newtype, MPI_Fint *ierr)
 {
@@ -1239,11 +1237,11 @@ static __attribute__((noinline)) void f_MPI_Type_create_indexed_block(const unsi
     efg_leave(b->t);
 }
 
-static void efg_mpi_type_create_indexed_block(void *count, void *blocklength, void *array_of_displacements, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_indexed_block(BK_HOW(EFG_SLOT_mpi_type_create_indexed_block, BK_MPIF, 0, 0), __builtin_return_address(0), count, blocklength, array_of_displacements, oldtype, newtype, ierr); }
+BK_ENTRY void efg_mpi_type_create_indexed_block(void *count, void *blocklength, void *array_of_displacements, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_indexed_block(BK_HOW(EFG_SLOT_mpi_type_create_indexed_block, BK_MPIF, 0, 0), __builtin_return_address(0), count, blocklength, array_of_displacements, oldtype, newtype, ierr); }
 
-static void efg_mpi_type_create_indexed_block_f08(void *count, void *blocklength, void *array_of_displacements, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_indexed_block(BK_HOW(EFG_SLOT_mpi_type_create_indexed_block_f08, BK_F08, 0, 0), __builtin_return_address(0), count, blocklength, array_of_displacements, oldtype, newtype, ierr); }
+BK_ENTRY void efg_mpi_type_create_indexed_block_f08(void *count, void *blocklength, void *array_of_displacements, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_indexed_block(BK_HOW(EFG_SLOT_mpi_type_create_indexed_block_f08, BK_F08, 0, 0), __builtin_return_address(0), count, blocklength, array_of_displacements, oldtype, newtype, ierr); }
 
-static void efg_mpi_type_create_indexed_block_f08_large(void *count, void *blocklength, void *array_of_displacements, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_indexed_block(BK_HOW(EFG_SLOT_mpi_type_create_indexed_block_f08_large, BK_F08, 1, 0), __builtin_return_address(0), count, blocklength, array_of_displacements, oldtype, newtype, ierr); }
+BK_ENTRY void efg_mpi_type_create_indexed_block_f08_large(void *count, void *blocklength, void *array_of_displacements, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_indexed_block(BK_HOW(EFG_SLOT_mpi_type_create_indexed_block_f08_large, BK_F08, 1, 0), __builtin_return_address(0), count, blocklength, array_of_displacements, oldtype, newtype, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Type_create_keyval(const unsigned how, void *const site, void *type_copy_attr_fn, void *type_delete_attr_fn, void *type_keyval, void *extra_state, MPI_Fint *ierr)
 {
@@ -1272,9 +1270,9 @@ static __attribute__((noinline)) void f_MPI_Type_create_keyval(const unsigned ho
     efg_leave(b->t);
 }
 
-static void efg_mpi_type_create_keyval(void *type_copy_attr_fn, void *type_delete_attr_fn, void *type_keyval, void *extra_state, MPI_Fint *ierr) { f_MPI_Type_create_keyval(BK_HOW(EFG_SLOT_mpi_type_create_keyval, BK_MPIF, 0, 0), __builtin_return_address(0), type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state, ierr); }
+BK_ENTRY void efg_mpi_type_create_keyval(void *type_copy_attr_fn, void *type_delete_attr_fn, void *type_keyval, void *extra_state, MPI_Fint *ierr) { f_MPI_Type_create_keyval(BK_HOW(EFG_SLOT_mpi_type_create_keyval, BK_MPIF, 0, 0), __builtin_return_address(0), type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state, ierr); }
 
-static void efg_mpi_type_create_keyval_f08(void *type_copy_attr_fn, void *type_delete_attr_fn, void *type_keyval, void *extra_state, MPI_Fint *ierr) { f_MPI_Type_create_keyval(BK_HOW(EFG_SLOT_mpi_type_create_keyval_f08, BK_F08, 0, 0), __builtin_return_address(0), type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state, ierr); }
+BK_ENTRY void efg_mpi_type_create_keyval_f08(void *type_copy_attr_fn, void *type_delete_attr_fn, void *type_keyval, void *extra_state, MPI_Fint *ierr) { f_MPI_Type_create_keyval(BK_HOW(EFG_SLOT_mpi_type_create_keyval_f08, BK_F08, 0, 0), __builtin_return_address(0), type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Type_create_resized(const unsigned how, void *const site, void *oldtype, void *lb, void *extent, void *newtype, MPI_Fint *ierr)
 {
@@ -1308,11 +1306,11 @@ static __attribute__((noinline)) void f_MPI_Type_create_resized(const unsigned h
     efg_leave(b->t);
 }
 
-static void efg_mpi_type_create_resized(void *oldtype, void *lb, void *extent, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_resized(BK_HOW(EFG_SLOT_mpi_type_create_resized, BK_MPIF, 0, 0), __builtin_return_address(0), oldtype, lb, extent, newtype, ierr); }
+BK_ENTRY void efg_mpi_type_create_resized(void *oldtype, void *lb, void *extent, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_resized(BK_HOW(EFG_SLOT_mpi_type_create_resized, BK_MPIF, 0, 0), __builtin_return_address(0), oldtype, lb, extent, newtype, ierr); }
 
-static void efg_mpi_type_create_resized_f08(void *oldtype, void *lb, void *extent, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_resized(BK_HOW(EFG_SLOT_mpi_type_create_resized_f08, BK_F08, 0, 0), __builtin_return_address(0), oldtype, lb, extent, newtype, ierr); }
+BK_ENTRY void efg_mpi_type_create_resized_f08(void *oldtype, void *lb, void *extent, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_resized(BK_HOW(EFG_SLOT_mpi_type_create_resized_f08, BK_F08, 0, 0), __builtin_return_address(0), oldtype, lb, extent, newtype, ierr); }
 
-static void efg_mpi_type_create_resized_f08_large(void *oldtype, void *lb, void *extent, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_resized(BK_HOW(EFG_SLOT_mpi_type_create_resized_f08_large, BK_F08, 1, 0), __builtin_return_address(0), oldtype, lb, extent, newtype, ierr); }
+BK_ENTRY void efg_mpi_type_create_resized_f08_large(void *oldtype, void *lb, void *extent, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_resized(BK_HOW(EFG_SLOT_mpi_type_create_resized_f08_large, BK_F08, 1, 0), __builtin_return_address(0), oldtype, lb, extent, newtype, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Type_create_struct(const unsigned how, void *const site, void *count, void *array_of_blocklengths, void *array_of_displacements, void *array_of_types, void *newtype, MPI_Fint *ierr)
 {
@@ -1345,11 +1343,11 @@ static __attribute__((noinline)) void f_MPI_Type_create_struct(const unsigned ho
     efg_leave(b->t);
 }
 
-static void efg_mpi_type_create_struct(void *count, void *array_of_blocklengths, void *array_of_displacements, void *array_of_types, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_struct(BK_HOW(EFG_SLOT_mpi_type_create_struct, BK_MPIF, 0, 0), __builtin_return_address(0), count, array_of_blocklengths, array_of_displacements, array_of_types, newtype, ierr); }
+BK_ENTRY void efg_mpi_type_create_struct(void *count, void *array_of_blocklengths, void *array_of_displacements, void *array_of_types, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_struct(BK_HOW(EFG_SLOT_mpi_type_create_struct, BK_MPIF, 0, 0), __builtin_return_address(0), count, array_of_blocklengths, array_of_displacements, array_of_types, newtype, ierr); }
 
-static void efg_mpi_type_create_struct_f08(void *count, void *array_of_blocklengths, void *array_of_displacements, void *array_of_types, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_struct(BK_HOW(EFG_SLOT_mpi_type_create_struct_f08, BK_F08, 0, 0), __builtin_return_address(0), count, array_of_blocklengths, array_of_displacements, array_of_types, newtype, ierr); }
+BK_ENTRY void efg_mpi_type_create_struct_f08(void *count, void *array_of_blocklengths, void *array_of_displacements, void *array_of_types, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_struct(BK_HOW(EFG_SLOT_mpi_type_create_struct_f08, BK_F08, 0, 0), __builtin_return_address(0), count, array_of_blocklengths, array_of_displacements, array_of_types, newtype, ierr); }
 
-static void efg_mpi_type_create_struct_f08_large(void *count, void *array_of_blocklengths, void *array_of_displacements, void *array_of_types, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_struct(BK_HOW(EFG_SLOT_mpi_type_create_struct_f08_large, BK_F08, 1, 0), __builtin_return_address(0), count, array_of_blocklengths, array_of_displacements, array_of_types, newtype, ierr); }
+BK_ENTRY void efg_mpi_type_create_struct_f08_large(void *count, void *array_of_blocklengths, void *array_of_displacements, void *array_of_types, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_struct(BK_HOW(EFG_SLOT_mpi_type_create_struct_f08_large, BK_F08, 1, 0), __builtin_return_address(0), count, array_of_blocklengths, array_of_displacements, array_of_types, newtype, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Type_create_subarray(const unsigned how, void *const site, void *ndims, void *array_of_sizes, void *array_of_subsizes, void *array_of_starts, void *order, void *oldtype, void *newtype, MPI_Fint *ierr)
 {
@@ -1386,11 +1384,11 @@ static __attribute__((noinline)) void f_MPI_Type_create_subarray(const unsigned 
     efg_leave(b->t);
 }
 
-static void efg_mpi_type_create_subarray(void *ndims, void *array_of_sizes, void *array_of_subsizes, void *array_of_starts, void *order, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_subarray(BK_HOW(EFG_SLOT_mpi_type_create_subarray, BK_MPIF, 0, 0), __builtin_return_address(0), ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype, ierr); }
+BK_ENTRY void efg_mpi_type_create_subarray(void *ndims, void *array_of_sizes, void *array_of_subsizes, void *array_of_starts, void *order, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_subarray(BK_HOW(EFG_SLOT_mpi_type_create_subarray, BK_MPIF, 0, 0), __builtin_return_address(0), ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype, ierr); }
 
-static void efg_mpi_type_create_subarray_f08(void *ndims, void *array_of_sizes, void *array_of_subsizes, void *array_of_starts, void *order, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_subarray(BK_HOW(EFG_SLOT_mpi_type_create_subarray_f08, BK_F08, 0, 0), __builtin_return_address(0), ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype, ierr); }
+BK_ENTRY void efg_mpi_type_create_subarray_f08(void *ndims, void *array_of_sizes, void *array_of_subsizes, void *array_of_starts, void *order, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_subarray(BK_HOW(EFG_SLOT_mpi_type_create_subarray_f08, BK_F08, 0, 0), __builtin_return_address(0), ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype, ierr); }
 
-static void efg_mpi_type_create_subarray_f08_large(void *ndims, void *array_of_sizes, void *array_of_subsizes, void *array_of_starts, void *order, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_subarray(BK_HOW(EFG_SLOT_mpi_type_create_subarray_f08_large, BK_F08, 1, 0), __builtin_return_address(0), ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype, ierr); }
+BK_ENTRY void efg_mpi_type_create_subarray_f08_large(void *ndims, void *array_of_sizes, void *array_of_subsizes, void *array_of_starts, void *order, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_create_subarray(BK_HOW(EFG_SLOT_mpi_type_create_subarray_f08_large, BK_F08, 1, 0), __builtin_return_address(0), ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Type_delete_attr(const unsigned how, void *const site, void *datatype, void *type_keyval, MPI_Fint *ierr)
 {
@@ -1417,9 +1415,9 @@ static __attribute__((noinline)) void f_MPI_Type_delete_attr(const unsigned how,
     efg_leave(b->t);
 }
 
-static void efg_mpi_type_delete_attr(void *datatype, void *type_keyval, MPI_Fint *ierr) { f_MPI_Type_delete_attr(BK_HOW(EFG_SLOT_mpi_type_delete_attr, BK_MPIF, 0, 0), __builtin_return_address(0), datatype, type_keyval, ierr); }
+BK_ENTRY void efg_mpi_type_delete_attr(void *datatype, void *type_keyval, MPI_Fint *ierr) { f_MPI_Type_delete_attr(BK_HOW(EFG_SLOT_mpi_type_delete_attr, BK_MPIF, 0, 0), __builtin_return_address(0), datatype, type_keyval, ierr); }
 
-static void efg_mpi_type_delete_attr_f08(void *datatype, void *type_keyval, MPI_Fint *ierr) { f_MPI_Type_delete_attr(BK_HOW(EFG_SLOT_mpi_type_delete_attr_f08, BK_F08, 0, 0), __builtin_return_address(0), datatype, type_keyval, ierr); }
+BK_ENTRY void efg_mpi_type_delete_attr_f08(void *datatype, void *type_keyval, MPI_Fint *ierr) { f_MPI_Type_delete_attr(BK_HOW(EFG_SLOT_mpi_type_delete_attr_f08, BK_F08, 0, 0), __builtin_return_address(0), datatype, type_keyval, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Type_dup(const unsigned how, void *const site, void *oldtype, void *newtype, MPI_Fint *ierr)
 {
@@ -1449,9 +1447,9 @@ static __attribute__((noinline)) void f_MPI_Type_dup(const unsigned how, void *c
     efg_leave(b->t);
 }
 
-static void efg_mpi_type_dup(void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_dup(BK_HOW(EFG_SLOT_mpi_type_dup, BK_MPIF, 0, 0), __builtin_return_address(0), oldtype, newtype, ierr); }
+BK_ENTRY void efg_mpi_type_dup(void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_dup(BK_HOW(EFG_SLOT_mpi_type_dup, BK_MPIF, 0, 0), __builtin_return_address(0), oldtype, newtype, ierr); }
 
-static void efg_mpi_type_dup_f08(void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_dup(BK_HOW(EFG_SLOT_mpi_type_dup_f08, BK_F08, 0, 0), __builtin_return_address(0), oldtype, newtype, ierr); }
+BK_ENTRY void efg_mpi_type_dup_f08(void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_dup(BK_HOW(EFG_SLOT_mpi_type_dup_f08, BK_F08, 0, 0), __builtin_return_address(0), oldtype, newtype, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Type_free(const unsigned how, void *const site, void *datatype, MPI_Fint *ierr)
 {
@@ -1479,9 +1477,9 @@ static __attribute__((noinline)) void f_MPI_Type_free(const unsigned how, void *
     efg_leave(b->t);
 }
 
-static void efg_mpi_type_free(void *datatype, MPI_Fint *ierr) { f_MPI_Type_free(BK_HOW(EFG_SLOT_mpi_type_free, BK_MPIF, 0, 0), __builtin_return_address(0), datatype, ierr); }
+BK_ENTRY void efg_mpi_type_free(void *datatype, MPI_Fint *ierr) { f_MPI_Type_free(BK_HOW(EFG_SLOT_mpi_type_free, BK_MPIF, 0, 0), __builtin_return_address(0), datatype, ierr); }
 
-static void efg_mpi_type_free_f08(void *datatype, MPI_Fint *ierr) { f_MPI_Type_free(BK_HOW(EFG_SLOT_mpi_type_free_f08, BK_F08, 0, 0), __builtin_return_address(0), datatype, ierr); }
+BK_ENTRY void efg_mpi_type_free_f08(void *datatype, MPI_Fint *ierr) { f_MPI_Type_free(BK_HOW(EFG_SLOT_mpi_type_free_f08, BK_F08, 0, 0), __builtin_return_address(0), datatype, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Type_free_keyval(const unsigned how, void *const site, void *type_keyval, MPI_Fint *ierr)
 {
@@ -1509,9 +1507,9 @@ static __attribute__((noinline)) void f_MPI_Type_free_keyval(const unsigned how,
     efg_leave(b->t);
 }
 
-static void efg_mpi_type_free_keyval(void *type_keyval, MPI_Fint *ierr) { f_MPI_Type_free_keyval(BK_HOW(EFG_SLOT_mpi_type_free_keyval, BK_MPIF, 0, 0), __builtin_return_address(0), type_keyval, ierr); }
+BK_ENTRY void efg_mpi_type_free_keyval(void *type_keyval, MPI_Fint *ierr) { f_MPI_Type_free_keyval(BK_HOW(EFG_SLOT_mpi_type_free_keyval, BK_MPIF, 0, 0), __builtin_return_address(0), type_keyval, ierr); }
 
-static void efg_mpi_type_free_keyval_f08(void *type_keyval, MPI_Fint *ierr) { f_MPI_Type_free_keyval(BK_HOW(EFG_SLOT_mpi_type_free_keyval_f08, BK_F08, 0, 0), __builtin_return_address(0), type_keyval, ierr); }
+BK_ENTRY void efg_mpi_type_free_keyval_f08(void *type_keyval, MPI_Fint *ierr) { f_MPI_Type_free_keyval(BK_HOW(EFG_SLOT_mpi_type_free_keyval_f08, BK_F08, 0, 0), __builtin_return_address(0), type_keyval, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Type_get_contents(const unsigned how, void *const site, void *datatype, void *max_integers, void *max_addresses, void *max_datatypes, void *array_of_integers, void *array_of_addresses, void *array_of_datatypes, MPI_Fint *ierr)
 {
@@ -1595,11 +1593,11 @@ static __attribute__((noinline)) void f_MPI_Type_get_contents_large(const unsign
     efg_leave(b->t);
 }
 
-static void efg_mpi_type_get_contents(void *datatype, void *max_integers, void *max_addresses, void *max_datatypes, void *array_of_integers, void *array_of_addresses, void *array_of_datatypes, MPI_Fint *ierr) { f_MPI_Type_get_contents(BK_HOW(EFG_SLOT_mpi_type_get_contents, BK_MPIF, 0, 0), __builtin_return_address(0), datatype, max_integers, max_addresses, max_datatypes, array_of_integers, array_of_addresses, array_of_datatypes, ierr); }
+BK_ENTRY void efg_mpi_type_get_contents(void *datatype, void *max_integers, void *max_addresses, void *max_datatypes, void *array_of_integers, void *array_of_addresses, void *array_of_datatypes, MPI_Fint *ierr) { f_MPI_Type_get_contents(BK_HOW(EFG_SLOT_mpi_type_get_contents, BK_MPIF, 0, 0), __builtin_return_address(0), datatype, max_integers, max_addresses, max_datatypes, array_of_integers, array_of_addresses, array_of_datatypes, ierr); }
 
-static void efg_mpi_type_get_contents_f08(void *datatype, void *max_integers, void *max_addresses, void *max_datatypes, void *array_of_integers, void *array_of_addresses, void *array_of_datatypes, MPI_Fint *ierr) { f_MPI_Type_get_contents(BK_HOW(EFG_SLOT_mpi_type_get_contents_f08, BK_F08, 0, 0), __builtin_return_address(0), datatype, max_integers, max_addresses, max_datatypes, array_of_integers, array_of_addresses, array_of_datatypes, ierr); }
+BK_ENTRY void efg_mpi_type_get_contents_f08(void *datatype, void *max_integers, void *max_addresses, void *max_datatypes, void *array_of_integers, void *array_of_addresses, void *array_of_datatypes, MPI_Fint *ierr) { f_MPI_Type_get_contents(BK_HOW(EFG_SLOT_mpi_type_get_contents_f08, BK_F08, 0, 0), __builtin_return_address(0), datatype, max_integers, max_addresses, max_datatypes, array_of_integers, array_of_addresses, array_of_datatypes, ierr); }
 
-static void efg_mpi_type_get_contents_f08_large(void *datatype, void *max_integers, void *max_addresses, void *max_large_counts, void *max_datatypes, void *array_of_integers, void *array_of_addresses, void *array_of_large_counts, void *array_of_datatypes, MPI_Fint *ierr) { f_MPI_Type_get_contents_large(BK_HOW(EFG_SLOT_mpi_type_get_contents_f08_large, BK_F08, 1, 0), __builtin_return_address(0), datatype, max_integers, max_addresses, max_large_counts, max_datatypes, array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes, ierr); }
+BK_ENTRY void efg_mpi_type_get_contents_f08_large(void *datatype, void *max_integers, void *max_addresses, void *max_large_counts, void *max_datatypes, void *array_of_integers, void *array_of_addresses, void *array_of_large_counts, void *array_of_datatypes, MPI_Fint *ierr) { f_MPI_Type_get_contents_large(BK_HOW(EFG_SLOT_mpi_type_get_contents_f08_large, BK_F08, 1, 0), __builtin_return_address(0), datatype, max_integers, max_addresses, max_large_counts, max_datatypes, array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Type_get_value_index(const unsigned how, void *const site, void *value_type, void *index_type, void *pair_type, MPI_Fint *ierr)
 {
@@ -1631,9 +1629,9 @@ static __attribute__((noinline)) void f_MPI_Type_get_value_index(const unsigned 
     efg_leave(b->t);
 }
 
-static void efg_mpi_type_get_value_index(void *value_type, void *index_type, void *pair_type, MPI_Fint *ierr) { f_MPI_Type_get_value_index(BK_HOW(EFG_SLOT_mpi_type_get_value_index, BK_MPIF, 0, 0), __builtin_return_address(0), value_type, index_type, pair_type, ierr); }
+BK_ENTRY void efg_mpi_type_get_value_index(void *value_type, void *index_type, void *pair_type, MPI_Fint *ierr) { f_MPI_Type_get_value_index(BK_HOW(EFG_SLOT_mpi_type_get_value_index, BK_MPIF, 0, 0), __builtin_return_address(0), value_type, index_type, pair_type, ierr); }
 
-static void efg_mpi_type_get_value_index_f08(void *value_type, void *index_type, void *pair_type, MPI_Fint *ierr) { f_MPI_Type_get_value_index(BK_HOW(EFG_SLOT_mpi_type_get_value_index_f08, BK_F08, 0, 0), __builtin_return_address(0), value_type, index_type, pair_type, ierr); }
+BK_ENTRY void efg_mpi_type_get_value_index_f08(void *value_type, void *index_type, void *pair_type, MPI_Fint *ierr) { f_MPI_Type_get_value_index(BK_HOW(EFG_SLOT_mpi_type_get_value_index_f08, BK_F08, 0, 0), __builtin_return_address(0), value_type, index_type, pair_type, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Type_hindexed(const unsigned how, void *const site, void *count, void *array_of_blocklengths, void *array_of_displacements, void *oldtype, void *newtype, MPI_Fint *ierr)
 {
@@ -1667,7 +1665,7 @@ static __attribute__((noinline)) void f_MPI_Type_hindexed(const unsigned how, vo
     efg_leave(b->t);
 }
 
-static void efg_mpi_type_hindexed(void *count, void *array_of_blocklengths, void *array_of_displacements, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_hindexed(BK_HOW(EFG_SLOT_mpi_type_hindexed, BK_MPIF, 0, 0), __builtin_return_address(0), count, array_of_blocklengths, array_of_displacements, oldtype, newtype, ierr); }
+BK_ENTRY void efg_mpi_type_hindexed(void *count, void *array_of_blocklengths, void *array_of_displacements, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_hindexed(BK_HOW(EFG_SLOT_mpi_type_hindexed, BK_MPIF, 0, 0), __builtin_return_address(0), count, array_of_blocklengths, array_of_displacements, oldtype, newtype, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Type_hvector(const unsigned how, void *const site, void *count, void *blocklength, void *stride, void *oldtype, void *newtype, MPI_Fint *ierr)
 {
@@ -1703,7 +1701,7 @@ static __attribute__((noinline)) void f_MPI_Type_hvector(const unsigned how, voi
     efg_leave(b->t);
 }
 
-static void efg_mpi_type_hvector(void *count, void *blocklength, void *stride, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_hvector(BK_HOW(EFG_SLOT_mpi_type_hvector, BK_MPIF, 0, 0), __builtin_return_address(0), count, blocklength, stride, oldtype, newtype, ierr); }
+BK_ENTRY void efg_mpi_type_hvector(void *count, void *blocklength, void *stride, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_hvector(BK_HOW(EFG_SLOT_mpi_type_hvector, BK_MPIF, 0, 0), __builtin_return_address(0), count, blocklength, stride, oldtype, newtype, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Type_indexed(const unsigned how, void *const site, void *count, void *array_of_blocklengths, void *array_of_displacements, void *oldtype, void *newtype, MPI_Fint *ierr)
 {
@@ -1737,11 +1735,11 @@ static __attribute__((noinline)) void f_MPI_Type_indexed(const unsigned how, voi
     efg_leave(b->t);
 }
 
-static void efg_mpi_type_indexed(void *count, void *array_of_blocklengths, void *array_of_displacements, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_indexed(BK_HOW(EFG_SLOT_mpi_type_indexed, BK_MPIF, 0, 0), __builtin_return_address(0), count, array_of_blocklengths, array_of_displacements, oldtype, newtype, ierr); }
+BK_ENTRY void efg_mpi_type_indexed(void *count, void *array_of_blocklengths, void *array_of_displacements, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_indexed(BK_HOW(EFG_SLOT_mpi_type_indexed, BK_MPIF, 0, 0), __builtin_return_address(0), count, array_of_blocklengths, array_of_displacements, oldtype, newtype, ierr); }
 
-static void efg_mpi_type_indexed_f08(void *count, void *array_of_blocklengths, void *array_of_displacements, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_indexed(BK_HOW(EFG_SLOT_mpi_type_indexed_f08, BK_F08, 0, 0), __builtin_return_address(0), count, array_of_blocklengths, array_of_displacements, oldtype, newtype, ierr); }
+BK_ENTRY void efg_mpi_type_indexed_f08(void *count, void *array_of_blocklengths, void *array_of_displacements, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_indexed(BK_HOW(EFG_SLOT_mpi_type_indexed_f08, BK_F08, 0, 0), __builtin_return_address(0), count, array_of_blocklengths, array_of_displacements, oldtype, newtype, ierr); }
 
-static void efg_mpi_type_indexed_f08_large(void *count, void *array_of_blocklengths, void *array_of_displacements, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_indexed(BK_HOW(EFG_SLOT_mpi_type_indexed_f08_large, BK_F08, 1, 0), __builtin_return_address(0), count, array_of_blocklengths, array_of_displacements, oldtype, newtype, ierr); }
+BK_ENTRY void efg_mpi_type_indexed_f08_large(void *count, void *array_of_blocklengths, void *array_of_displacements, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_indexed(BK_HOW(EFG_SLOT_mpi_type_indexed_f08_large, BK_F08, 1, 0), __builtin_return_address(0), count, array_of_blocklengths, array_of_displacements, oldtype, newtype, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Type_match_size(const unsigned how, void *const site, void *typeclass, void *size, void *datatype, MPI_Fint *ierr)
 {
@@ -1773,9 +1771,9 @@ static __attribute__((noinline)) void f_MPI_Type_match_size(const unsigned how, 
     efg_leave(b->t);
 }
 
-static void efg_mpi_type_match_size(void *typeclass, void *size, void *datatype, MPI_Fint *ierr) { f_MPI_Type_match_size(BK_HOW(EFG_SLOT_mpi_type_match_size, BK_MPIF, 0, 0), __builtin_return_address(0), typeclass, size, datatype, ierr); }
+BK_ENTRY void efg_mpi_type_match_size(void *typeclass, void *size, void *datatype, MPI_Fint *ierr) { f_MPI_Type_match_size(BK_HOW(EFG_SLOT_mpi_type_match_size, BK_MPIF, 0, 0), __builtin_return_address(0), typeclass, size, datatype, ierr); }
 
-static void efg_mpi_type_match_size_f08(void *typeclass, void *size, void *datatype, MPI_Fint *ierr) { f_MPI_Type_match_size(BK_HOW(EFG_SLOT_mpi_type_match_size_f08, BK_F08, 0, 0), __builtin_return_address(0), typeclass, size, datatype, ierr); }
+BK_ENTRY void efg_mpi_type_match_size_f08(void *typeclass, void *size, void *datatype, MPI_Fint *ierr) { f_MPI_Type_match_size(BK_HOW(EFG_SLOT_mpi_type_match_size_f08, BK_F08, 0, 0), __builtin_return_address(0), typeclass, size, datatype, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Type_set_attr(const unsigned how, void *const site, void *datatype, void *type_keyval, void *attribute_val, MPI_Fint *ierr)
 {
@@ -1802,9 +1800,9 @@ static __attribute__((noinline)) void f_MPI_Type_set_attr(const unsigned how, vo
     efg_leave(b->t);
 }
 
-static void efg_mpi_type_set_attr(void *datatype, void *type_keyval, void *attribute_val, MPI_Fint *ierr) { f_MPI_Type_set_attr(BK_HOW(EFG_SLOT_mpi_type_set_attr, BK_MPIF, 0, 0), __builtin_return_address(0), datatype, type_keyval, attribute_val, ierr); }
+BK_ENTRY void efg_mpi_type_set_attr(void *datatype, void *type_keyval, void *attribute_val, MPI_Fint *ierr) { f_MPI_Type_set_attr(BK_HOW(EFG_SLOT_mpi_type_set_attr, BK_MPIF, 0, 0), __builtin_return_address(0), datatype, type_keyval, attribute_val, ierr); }
 
-static void efg_mpi_type_set_attr_f08(void *datatype, void *type_keyval, void *attribute_val, MPI_Fint *ierr) { f_MPI_Type_set_attr(BK_HOW(EFG_SLOT_mpi_type_set_attr_f08, BK_F08, 0, 0), __builtin_return_address(0), datatype, type_keyval, attribute_val, ierr); }
+BK_ENTRY void efg_mpi_type_set_attr_f08(void *datatype, void *type_keyval, void *attribute_val, MPI_Fint *ierr) { f_MPI_Type_set_attr(BK_HOW(EFG_SLOT_mpi_type_set_attr_f08, BK_F08, 0, 0), __builtin_return_address(0), datatype, type_keyval, attribute_val, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Type_set_name(const unsigned how, void *const site, void *datatype, void *type_name, MPI_Fint *ierr, size_t type_name_len)
 {
@@ -1830,9 +1828,9 @@ static __attribute__((noinline)) void f_MPI_Type_set_name(const unsigned how, vo
     efg_leave(b->t);
 }
 
-static void efg_mpi_type_set_name(void *datatype, void *type_name, MPI_Fint *ierr, size_t type_name_len) { f_MPI_Type_set_name(BK_HOW(EFG_SLOT_mpi_type_set_name, BK_MPIF, 0, 0), __builtin_return_address(0), datatype, type_name, ierr, type_name_len); }
+BK_ENTRY void efg_mpi_type_set_name(void *datatype, void *type_name, MPI_Fint *ierr, size_t type_name_len) { f_MPI_Type_set_name(BK_HOW(EFG_SLOT_mpi_type_set_name, BK_MPIF, 0, 0), __builtin_return_address(0), datatype, type_name, ierr, type_name_len); }
 
-static void efg_mpi_type_set_name_f08(void *datatype, void *type_name, MPI_Fint *ierr, size_t type_name_len) { f_MPI_Type_set_name(BK_HOW(EFG_SLOT_mpi_type_set_name_f08, BK_F08, 0, 0), __builtin_return_address(0), datatype, type_name, ierr, type_name_len); }
+BK_ENTRY void efg_mpi_type_set_name_f08(void *datatype, void *type_name, MPI_Fint *ierr, size_t type_name_len) { f_MPI_Type_set_name(BK_HOW(EFG_SLOT_mpi_type_set_name_f08, BK_F08, 0, 0), __builtin_return_address(0), datatype, type_name, ierr, type_name_len); }
 
 static __attribute__((noinline)) void f_MPI_Type_struct(const unsigned how, void *const site, void *count, void *array_of_blocklengths, void *array_of_displacements, void *array_of_types, void *newtype, MPI_Fint *ierr)
 {
@@ -1865,7 +1863,7 @@ static __attribute__((noinline)) void f_MPI_Type_struct(const unsigned how, void
     efg_leave(b->t);
 }
 
-static void efg_mpi_type_struct(void *count, void *array_of_blocklengths, void *array_of_displacements, void *array_of_types, void *newtype, MPI_Fint *ierr) { f_MPI_Type_struct(BK_HOW(EFG_SLOT_mpi_type_struct, BK_MPIF, 0, 0), __builtin_return_address(0), count, array_of_blocklengths, array_of_displacements, array_of_types, newtype, ierr); }
+BK_ENTRY void efg_mpi_type_struct(void *count, void *array_of_blocklengths, void *array_of_displacements, void *array_of_types, void *newtype, MPI_Fint *ierr) { f_MPI_Type_struct(BK_HOW(EFG_SLOT_mpi_type_struct, BK_MPIF, 0, 0), __builtin_return_address(0), count, array_of_blocklengths, array_of_displacements, array_of_types, newtype, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Type_vector(const unsigned how, void *const site, void *count, void *blocklength, void *stride, void *oldtype, void *newtype, MPI_Fint *ierr)
 {
@@ -1901,11 +1899,11 @@ static __attribute__((noinline)) void f_MPI_Type_vector(const unsigned how, void
     efg_leave(b->t);
 }
 
-static void efg_mpi_type_vector(void *count, void *blocklength, void *stride, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_vector(BK_HOW(EFG_SLOT_mpi_type_vector, BK_MPIF, 0, 0), __builtin_return_address(0), count, blocklength, stride, oldtype, newtype, ierr); }
+BK_ENTRY void efg_mpi_type_vector(void *count, void *blocklength, void *stride, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_vector(BK_HOW(EFG_SLOT_mpi_type_vector, BK_MPIF, 0, 0), __builtin_return_address(0), count, blocklength, stride, oldtype, newtype, ierr); }
 
-static void efg_mpi_type_vector_f08(void *count, void *blocklength, void *stride, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_vector(BK_HOW(EFG_SLOT_mpi_type_vector_f08, BK_F08, 0, 0), __builtin_return_address(0), count, blocklength, stride, oldtype, newtype, ierr); }
+BK_ENTRY void efg_mpi_type_vector_f08(void *count, void *blocklength, void *stride, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_vector(BK_HOW(EFG_SLOT_mpi_type_vector_f08, BK_F08, 0, 0), __builtin_return_address(0), count, blocklength, stride, oldtype, newtype, ierr); }
 
-static void efg_mpi_type_vector_f08_large(void *count, void *blocklength, void *stride, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_vector(BK_HOW(EFG_SLOT_mpi_type_vector_f08_large, BK_F08, 1, 0), __builtin_return_address(0), count, blocklength, stride, oldtype, newtype, ierr); }
+BK_ENTRY void efg_mpi_type_vector_f08_large(void *count, void *blocklength, void *stride, void *oldtype, void *newtype, MPI_Fint *ierr) { f_MPI_Type_vector(BK_HOW(EFG_SLOT_mpi_type_vector_f08_large, BK_F08, 1, 0), __builtin_return_address(0), count, blocklength, stride, oldtype, newtype, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Op_create(const unsigned how, void *const site, void *user_fn, void *commute, void *op, MPI_Fint *ierr)
 {
@@ -1935,11 +1933,11 @@ static __attribute__((noinline)) void f_MPI_Op_create(const unsigned how, void *
     efg_leave(b->t);
 }
 
-static void efg_mpi_op_create(void *user_fn, void *commute, void *op, MPI_Fint *ierr) { f_MPI_Op_create(BK_HOW(EFG_SLOT_mpi_op_create, BK_MPIF, 0, 0), __builtin_return_address(0), user_fn, commute, op, ierr); }
+BK_ENTRY void efg_mpi_op_create(void *user_fn, void *commute, void *op, MPI_Fint *ierr) { f_MPI_Op_create(BK_HOW(EFG_SLOT_mpi_op_create, BK_MPIF, 0, 0), __builtin_return_address(0), user_fn, commute, op, ierr); }
 
-static void efg_mpi_op_create_f08(void *user_fn, void *commute, void *op, MPI_Fint *ierr) { f_MPI_Op_create(BK_HOW(EFG_SLOT_mpi_op_create_f08, BK_F08, 0, 0), __builtin_return_address(0), user_fn, commute, op, ierr); }
+BK_ENTRY void efg_mpi_op_create_f08(void *user_fn, void *commute, void *op, MPI_Fint *ierr) { f_MPI_Op_create(BK_HOW(EFG_SLOT_mpi_op_create_f08, BK_F08, 0, 0), __builtin_return_address(0), user_fn, commute, op, ierr); }
 
-static void efg_mpi_op_create_f08_large(void *user_fn, void *commute, void *op, MPI_Fint *ierr) { f_MPI_Op_create(BK_HOW(EFG_SLOT_mpi_op_create_f08_large, BK_F08, 1, 0), __builtin_return_address(0), user_fn, commute, op, ierr); }
+BK_ENTRY void efg_mpi_op_create_f08_large(void *user_fn, void *commute, void *op, MPI_Fint *ierr) { f_MPI_Op_create(BK_HOW(EFG_SLOT_mpi_op_create_f08_large, BK_F08, 1, 0), __builtin_return_address(0), user_fn, commute, op, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Op_free(const unsigned how, void *const site, void *op, MPI_Fint *ierr)
 {
@@ -1967,9 +1965,9 @@ static __attribute__((noinline)) void f_MPI_Op_free(const unsigned how, void *co
     efg_leave(b->t);
 }
 
-static void efg_mpi_op_free(void *op, MPI_Fint *ierr) { f_MPI_Op_free(BK_HOW(EFG_SLOT_mpi_op_free, BK_MPIF, 0, 0), __builtin_return_address(0), op, ierr); }
+BK_ENTRY void efg_mpi_op_free(void *op, MPI_Fint *ierr) { f_MPI_Op_free(BK_HOW(EFG_SLOT_mpi_op_free, BK_MPIF, 0, 0), __builtin_return_address(0), op, ierr); }
 
-static void efg_mpi_op_free_f08(void *op, MPI_Fint *ierr) { f_MPI_Op_free(BK_HOW(EFG_SLOT_mpi_op_free_f08, BK_F08, 0, 0), __builtin_return_address(0), op, ierr); }
+BK_ENTRY void efg_mpi_op_free_f08(void *op, MPI_Fint *ierr) { f_MPI_Op_free(BK_HOW(EFG_SLOT_mpi_op_free_f08, BK_F08, 0, 0), __builtin_return_address(0), op, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Info_create(const unsigned how, void *const site, void *info, MPI_Fint *ierr)
 {
@@ -1998,9 +1996,9 @@ static __attribute__((noinline)) void f_MPI_Info_create(const unsigned how, void
     efg_leave(b->t);
 }
 
-static void efg_mpi_info_create(void *info, MPI_Fint *ierr) { f_MPI_Info_create(BK_HOW(EFG_SLOT_mpi_info_create, BK_MPIF, 0, 0), __builtin_return_address(0), info, ierr); }
+BK_ENTRY void efg_mpi_info_create(void *info, MPI_Fint *ierr) { f_MPI_Info_create(BK_HOW(EFG_SLOT_mpi_info_create, BK_MPIF, 0, 0), __builtin_return_address(0), info, ierr); }
 
-static void efg_mpi_info_create_f08(void *info, MPI_Fint *ierr) { f_MPI_Info_create(BK_HOW(EFG_SLOT_mpi_info_create_f08, BK_F08, 0, 0), __builtin_return_address(0), info, ierr); }
+BK_ENTRY void efg_mpi_info_create_f08(void *info, MPI_Fint *ierr) { f_MPI_Info_create(BK_HOW(EFG_SLOT_mpi_info_create_f08, BK_F08, 0, 0), __builtin_return_address(0), info, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Info_create_env(const unsigned how, void *const site, void *info, MPI_Fint *ierr)
 {
@@ -2030,9 +2028,9 @@ static __attribute__((noinline)) void f_MPI_Info_create_env(const unsigned how, 
     efg_leave(b->t);
 }
 
-static void efg_mpi_info_create_env(void *info, MPI_Fint *ierr) { f_MPI_Info_create_env(BK_HOW(EFG_SLOT_mpi_info_create_env, BK_MPIF, 0, 0), __builtin_return_address(0), info, ierr); }
+BK_ENTRY void efg_mpi_info_create_env(void *info, MPI_Fint *ierr) { f_MPI_Info_create_env(BK_HOW(EFG_SLOT_mpi_info_create_env, BK_MPIF, 0, 0), __builtin_return_address(0), info, ierr); }
 
-static void efg_mpi_info_create_env_f08(void *info, MPI_Fint *ierr) { f_MPI_Info_create_env(BK_HOW(EFG_SLOT_mpi_info_create_env_f08, BK_F08, 0, 0), __builtin_return_address(0), info, ierr); }
+BK_ENTRY void efg_mpi_info_create_env_f08(void *info, MPI_Fint *ierr) { f_MPI_Info_create_env(BK_HOW(EFG_SLOT_mpi_info_create_env_f08, BK_F08, 0, 0), __builtin_return_address(0), info, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Info_delete(const unsigned how, void *const site, void *info, void *key, MPI_Fint *ierr, size_t key_len)
 {
@@ -2058,9 +2056,9 @@ static __attribute__((noinline)) void f_MPI_Info_delete(const unsigned how, void
     efg_leave(b->t);
 }
 
-static void efg_mpi_info_delete(void *info, void *key, MPI_Fint *ierr, size_t key_len) { f_MPI_Info_delete(BK_HOW(EFG_SLOT_mpi_info_delete, BK_MPIF, 0, 0), __builtin_return_address(0), info, key, ierr, key_len); }
+BK_ENTRY void efg_mpi_info_delete(void *info, void *key, MPI_Fint *ierr, size_t key_len) { f_MPI_Info_delete(BK_HOW(EFG_SLOT_mpi_info_delete, BK_MPIF, 0, 0), __builtin_return_address(0), info, key, ierr, key_len); }
 
-static void efg_mpi_info_delete_f08(void *info, void *key, MPI_Fint *ierr, size_t key_len) { f_MPI_Info_delete(BK_HOW(EFG_SLOT_mpi_info_delete_f08, BK_F08, 0, 0), __builtin_return_address(0), info, key, ierr, key_len); }
+BK_ENTRY void efg_mpi_info_delete_f08(void *info, void *key, MPI_Fint *ierr, size_t key_len) { f_MPI_Info_delete(BK_HOW(EFG_SLOT_mpi_info_delete_f08, BK_F08, 0, 0), __builtin_return_address(0), info, key, ierr, key_len); }
 
 static __attribute__((noinline)) void f_MPI_Info_dup(const unsigned how, void *const site, void *info, void *newinfo, MPI_Fint *ierr)
 {
@@ -2091,9 +2089,9 @@ static __attribute__((noinline)) void f_MPI_Info_dup(const unsigned how, void *c
     efg_leave(b->t);
 }
 
-static void efg_mpi_info_dup(void *info, void *newinfo, MPI_Fint *ierr) { f_MPI_Info_dup(BK_HOW(EFG_SLOT_mpi_info_dup, BK_MPIF, 0, 0), __builtin_return_address(0), info, newinfo, ierr); }
+BK_ENTRY void efg_mpi_info_dup(void *info, void *newinfo, MPI_Fint *ierr) { f_MPI_Info_dup(BK_HOW(EFG_SLOT_mpi_info_dup, BK_MPIF, 0, 0), __builtin_return_address(0), info, newinfo, ierr); }
 
-static void efg_mpi_info_dup_f08(void *info, void *newinfo, MPI_Fint *ierr) { f_MPI_Info_dup(BK_HOW(EFG_SLOT_mpi_info_dup_f08, BK_F08, 0, 0), __builtin_return_address(0), info, newinfo, ierr); }
+BK_ENTRY void efg_mpi_info_dup_f08(void *info, void *newinfo, MPI_Fint *ierr) { f_MPI_Info_dup(BK_HOW(EFG_SLOT_mpi_info_dup_f08, BK_F08, 0, 0), __builtin_return_address(0), info, newinfo, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Info_free(const unsigned how, void *const site, void *info, MPI_Fint *ierr)
 {
@@ -2121,9 +2119,9 @@ static __attribute__((noinline)) void f_MPI_Info_free(const unsigned how, void *
     efg_leave(b->t);
 }
 
-static void efg_mpi_info_free(void *info, MPI_Fint *ierr) { f_MPI_Info_free(BK_HOW(EFG_SLOT_mpi_info_free, BK_MPIF, 0, 0), __builtin_return_address(0), info, ierr); }
+BK_ENTRY void efg_mpi_info_free(void *info, MPI_Fint *ierr) { f_MPI_Info_free(BK_HOW(EFG_SLOT_mpi_info_free, BK_MPIF, 0, 0), __builtin_return_address(0), info, ierr); }
 
-static void efg_mpi_info_free_f08(void *info, MPI_Fint *ierr) { f_MPI_Info_free(BK_HOW(EFG_SLOT_mpi_info_free_f08, BK_F08, 0, 0), __builtin_return_address(0), info, ierr); }
+BK_ENTRY void efg_mpi_info_free_f08(void *info, MPI_Fint *ierr) { f_MPI_Info_free(BK_HOW(EFG_SLOT_mpi_info_free_f08, BK_F08, 0, 0), __builtin_return_address(0), info, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Info_set(const unsigned how, void *const site, void *info, void *key, void *value, MPI_Fint *ierr, size_t key_len, size_t value_len)
 {
@@ -2150,9 +2148,9 @@ static __attribute__((noinline)) void f_MPI_Info_set(const unsigned how, void *c
     efg_leave(b->t);
 }
 
-static void efg_mpi_info_set(void *info, void *key, void *value, MPI_Fint *ierr, size_t key_len, size_t value_len) { f_MPI_Info_set(BK_HOW(EFG_SLOT_mpi_info_set, BK_MPIF, 0, 0), __builtin_return_address(0), info, key, value, ierr, key_len, value_len); }
+BK_ENTRY void efg_mpi_info_set(void *info, void *key, void *value, MPI_Fint *ierr, size_t key_len, size_t value_len) { f_MPI_Info_set(BK_HOW(EFG_SLOT_mpi_info_set, BK_MPIF, 0, 0), __builtin_return_address(0), info, key, value, ierr, key_len, value_len); }
 
-static void efg_mpi_info_set_f08(void *info, void *key, void *value, MPI_Fint *ierr, size_t key_len, size_t value_len) { f_MPI_Info_set(BK_HOW(EFG_SLOT_mpi_info_set_f08, BK_F08, 0, 0), __builtin_return_address(0), info, key, value, ierr, key_len, value_len); }
+BK_ENTRY void efg_mpi_info_set_f08(void *info, void *key, void *value, MPI_Fint *ierr, size_t key_len, size_t value_len) { f_MPI_Info_set(BK_HOW(EFG_SLOT_mpi_info_set_f08, BK_F08, 0, 0), __builtin_return_address(0), info, key, value, ierr, key_len, value_len); }
 
 static __attribute__((noinline)) void f_MPI_Add_error_class(const unsigned how, void *const site, void *errorclass, MPI_Fint *ierr)
 {
@@ -2180,9 +2178,9 @@ static __attribute__((noinline)) void f_MPI_Add_error_class(const unsigned how, 
     efg_leave(b->t);
 }
 
-static void efg_mpi_add_error_class(void *errorclass, MPI_Fint *ierr) { f_MPI_Add_error_class(BK_HOW(EFG_SLOT_mpi_add_error_class, BK_MPIF, 0, 0), __builtin_return_address(0), errorclass, ierr); }
+BK_ENTRY void efg_mpi_add_error_class(void *errorclass, MPI_Fint *ierr) { f_MPI_Add_error_class(BK_HOW(EFG_SLOT_mpi_add_error_class, BK_MPIF, 0, 0), __builtin_return_address(0), errorclass, ierr); }
 
-static void efg_mpi_add_error_class_f08(void *errorclass, MPI_Fint *ierr) { f_MPI_Add_error_class(BK_HOW(EFG_SLOT_mpi_add_error_class_f08, BK_F08, 0, 0), __builtin_return_address(0), errorclass, ierr); }
+BK_ENTRY void efg_mpi_add_error_class_f08(void *errorclass, MPI_Fint *ierr) { f_MPI_Add_error_class(BK_HOW(EFG_SLOT_mpi_add_error_class_f08, BK_F08, 0, 0), __builtin_return_address(0), errorclass, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Add_error_code(const unsigned how, void *const site, void *errorclass, void *errorcode, MPI_Fint *ierr)
 {
@@ -2212,9 +2210,9 @@ static __attribute__((noinline)) void f_MPI_Add_error_code(const unsigned how, v
     efg_leave(b->t);
 }
 
-static void efg_mpi_add_error_code(void *errorclass, void *errorcode, MPI_Fint *ierr) { f_MPI_Add_error_code(BK_HOW(EFG_SLOT_mpi_add_error_code, BK_MPIF, 0, 0), __builtin_return_address(0), errorclass, errorcode, ierr); }
+BK_ENTRY void efg_mpi_add_error_code(void *errorclass, void *errorcode, MPI_Fint *ierr) { f_MPI_Add_error_code(BK_HOW(EFG_SLOT_mpi_add_error_code, BK_MPIF, 0, 0), __builtin_return_address(0), errorclass, errorcode, ierr); }
 
-static void efg_mpi_add_error_code_f08(void *errorclass, void *errorcode, MPI_Fint *ierr) { f_MPI_Add_error_code(BK_HOW(EFG_SLOT_mpi_add_error_code_f08, BK_F08, 0, 0), __builtin_return_address(0), errorclass, errorcode, ierr); }
+BK_ENTRY void efg_mpi_add_error_code_f08(void *errorclass, void *errorcode, MPI_Fint *ierr) { f_MPI_Add_error_code(BK_HOW(EFG_SLOT_mpi_add_error_code_f08, BK_F08, 0, 0), __builtin_return_address(0), errorclass, errorcode, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Add_error_string(const unsigned how, void *const site, void *errorcode, void *string, MPI_Fint *ierr, size_t string_len)
 {
@@ -2240,9 +2238,9 @@ static __attribute__((noinline)) void f_MPI_Add_error_string(const unsigned how,
     efg_leave(b->t);
 }
 
-static void efg_mpi_add_error_string(void *errorcode, void *string, MPI_Fint *ierr, size_t string_len) { f_MPI_Add_error_string(BK_HOW(EFG_SLOT_mpi_add_error_string, BK_MPIF, 0, 0), __builtin_return_address(0), errorcode, string, ierr, string_len); }
+BK_ENTRY void efg_mpi_add_error_string(void *errorcode, void *string, MPI_Fint *ierr, size_t string_len) { f_MPI_Add_error_string(BK_HOW(EFG_SLOT_mpi_add_error_string, BK_MPIF, 0, 0), __builtin_return_address(0), errorcode, string, ierr, string_len); }
 
-static void efg_mpi_add_error_string_f08(void *errorcode, void *string, MPI_Fint *ierr, size_t string_len) { f_MPI_Add_error_string(BK_HOW(EFG_SLOT_mpi_add_error_string_f08, BK_F08, 0, 0), __builtin_return_address(0), errorcode, string, ierr, string_len); }
+BK_ENTRY void efg_mpi_add_error_string_f08(void *errorcode, void *string, MPI_Fint *ierr, size_t string_len) { f_MPI_Add_error_string(BK_HOW(EFG_SLOT_mpi_add_error_string_f08, BK_F08, 0, 0), __builtin_return_address(0), errorcode, string, ierr, string_len); }
 
 static __attribute__((noinline)) void f_MPI_Errhandler_create(const unsigned how, void *const site, void *comm_errhandler_fn, void *errhandler, MPI_Fint *ierr)
 {
@@ -2271,7 +2269,7 @@ static __attribute__((noinline)) void f_MPI_Errhandler_create(const unsigned how
     efg_leave(b->t);
 }
 
-static void efg_mpi_errhandler_create(void *comm_errhandler_fn, void *errhandler, MPI_Fint *ierr) { f_MPI_Errhandler_create(BK_HOW(EFG_SLOT_mpi_errhandler_create, BK_MPIF, 0, 0), __builtin_return_address(0), comm_errhandler_fn, errhandler, ierr); }
+BK_ENTRY void efg_mpi_errhandler_create(void *comm_errhandler_fn, void *errhandler, MPI_Fint *ierr) { f_MPI_Errhandler_create(BK_HOW(EFG_SLOT_mpi_errhandler_create, BK_MPIF, 0, 0), __builtin_return_address(0), comm_errhandler_fn, errhandler, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Errhandler_free(const unsigned how, void *const site, void *errhandler, MPI_Fint *ierr)
 {
@@ -2299,9 +2297,9 @@ static __attribute__((noinline)) void f_MPI_Errhandler_free(const unsigned how, 
     efg_leave(b->t);
 }
 
-static void efg_mpi_errhandler_free(void *errhandler, MPI_Fint *ierr) { f_MPI_Errhandler_free(BK_HOW(EFG_SLOT_mpi_errhandler_free, BK_MPIF, 0, 0), __builtin_return_address(0), errhandler, ierr); }
+BK_ENTRY void efg_mpi_errhandler_free(void *errhandler, MPI_Fint *ierr) { f_MPI_Errhandler_free(BK_HOW(EFG_SLOT_mpi_errhandler_free, BK_MPIF, 0, 0), __builtin_return_address(0), errhandler, ierr); }
 
-static void efg_mpi_errhandler_free_f08(void *errhandler, MPI_Fint *ierr) { f_MPI_Errhandler_free(BK_HOW(EFG_SLOT_mpi_errhandler_free_f08, BK_F08, 0, 0), __builtin_return_address(0), errhandler, ierr); }
+BK_ENTRY void efg_mpi_errhandler_free_f08(void *errhandler, MPI_Fint *ierr) { f_MPI_Errhandler_free(BK_HOW(EFG_SLOT_mpi_errhandler_free_f08, BK_F08, 0, 0), __builtin_return_address(0), errhandler, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Errhandler_get(const unsigned how, void *const site, void *comm, void *errhandler, MPI_Fint *ierr)
 {
@@ -2332,7 +2330,7 @@ static __attribute__((noinline)) void f_MPI_Errhandler_get(const unsigned how, v
     efg_leave(b->t);
 }
 
-static void efg_mpi_errhandler_get(void *comm, void *errhandler, MPI_Fint *ierr) { f_MPI_Errhandler_get(BK_HOW(EFG_SLOT_mpi_errhandler_get, BK_MPIF, 0, 0), __builtin_return_address(0), comm, errhandler, ierr); }
+BK_ENTRY void efg_mpi_errhandler_get(void *comm, void *errhandler, MPI_Fint *ierr) { f_MPI_Errhandler_get(BK_HOW(EFG_SLOT_mpi_errhandler_get, BK_MPIF, 0, 0), __builtin_return_address(0), comm, errhandler, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Errhandler_set(const unsigned how, void *const site, void *comm, void *errhandler, MPI_Fint *ierr)
 {
@@ -2359,7 +2357,7 @@ static __attribute__((noinline)) void f_MPI_Errhandler_set(const unsigned how, v
     efg_leave(b->t);
 }
 
-static void efg_mpi_errhandler_set(void *comm, void *errhandler, MPI_Fint *ierr) { f_MPI_Errhandler_set(BK_HOW(EFG_SLOT_mpi_errhandler_set, BK_MPIF, 0, 0), __builtin_return_address(0), comm, errhandler, ierr); }
+BK_ENTRY void efg_mpi_errhandler_set(void *comm, void *errhandler, MPI_Fint *ierr) { f_MPI_Errhandler_set(BK_HOW(EFG_SLOT_mpi_errhandler_set, BK_MPIF, 0, 0), __builtin_return_address(0), comm, errhandler, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Remove_error_class(const unsigned how, void *const site, void *errorclass, MPI_Fint *ierr)
 {
@@ -2384,9 +2382,9 @@ static __attribute__((noinline)) void f_MPI_Remove_error_class(const unsigned ho
     efg_leave(b->t);
 }
 
-static void efg_mpi_remove_error_class(void *errorclass, MPI_Fint *ierr) { f_MPI_Remove_error_class(BK_HOW(EFG_SLOT_mpi_remove_error_class, BK_MPIF, 0, 0), __builtin_return_address(0), errorclass, ierr); }
+BK_ENTRY void efg_mpi_remove_error_class(void *errorclass, MPI_Fint *ierr) { f_MPI_Remove_error_class(BK_HOW(EFG_SLOT_mpi_remove_error_class, BK_MPIF, 0, 0), __builtin_return_address(0), errorclass, ierr); }
 
-static void efg_mpi_remove_error_class_f08(void *errorclass, MPI_Fint *ierr) { f_MPI_Remove_error_class(BK_HOW(EFG_SLOT_mpi_remove_error_class_f08, BK_F08, 0, 0), __builtin_return_address(0), errorclass, ierr); }
+BK_ENTRY void efg_mpi_remove_error_class_f08(void *errorclass, MPI_Fint *ierr) { f_MPI_Remove_error_class(BK_HOW(EFG_SLOT_mpi_remove_error_class_f08, BK_F08, 0, 0), __builtin_return_address(0), errorclass, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Remove_error_code(const unsigned how, void *const site, void *errorcode, MPI_Fint *ierr)
 {
@@ -2411,9 +2409,9 @@ static __attribute__((noinline)) void f_MPI_Remove_error_code(const unsigned how
     efg_leave(b->t);
 }
 
-static void efg_mpi_remove_error_code(void *errorcode, MPI_Fint *ierr) { f_MPI_Remove_error_code(BK_HOW(EFG_SLOT_mpi_remove_error_code, BK_MPIF, 0, 0), __builtin_return_address(0), errorcode, ierr); }
+BK_ENTRY void efg_mpi_remove_error_code(void *errorcode, MPI_Fint *ierr) { f_MPI_Remove_error_code(BK_HOW(EFG_SLOT_mpi_remove_error_code, BK_MPIF, 0, 0), __builtin_return_address(0), errorcode, ierr); }
 
-static void efg_mpi_remove_error_code_f08(void *errorcode, MPI_Fint *ierr) { f_MPI_Remove_error_code(BK_HOW(EFG_SLOT_mpi_remove_error_code_f08, BK_F08, 0, 0), __builtin_return_address(0), errorcode, ierr); }
+BK_ENTRY void efg_mpi_remove_error_code_f08(void *errorcode, MPI_Fint *ierr) { f_MPI_Remove_error_code(BK_HOW(EFG_SLOT_mpi_remove_error_code_f08, BK_F08, 0, 0), __builtin_return_address(0), errorcode, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Remove_error_string(const unsigned how, void *const site, void *errorcode, MPI_Fint *ierr)
 {
@@ -2438,9 +2436,9 @@ static __attribute__((noinline)) void f_MPI_Remove_error_string(const unsigned h
     efg_leave(b->t);
 }
 
-static void efg_mpi_remove_error_string(void *errorcode, MPI_Fint *ierr) { f_MPI_Remove_error_string(BK_HOW(EFG_SLOT_mpi_remove_error_string, BK_MPIF, 0, 0), __builtin_return_address(0), errorcode, ierr); }
+BK_ENTRY void efg_mpi_remove_error_string(void *errorcode, MPI_Fint *ierr) { f_MPI_Remove_error_string(BK_HOW(EFG_SLOT_mpi_remove_error_string, BK_MPIF, 0, 0), __builtin_return_address(0), errorcode, ierr); }
 
-static void efg_mpi_remove_error_string_f08(void *errorcode, MPI_Fint *ierr) { f_MPI_Remove_error_string(BK_HOW(EFG_SLOT_mpi_remove_error_string_f08, BK_F08, 0, 0), __builtin_return_address(0), errorcode, ierr); }
+BK_ENTRY void efg_mpi_remove_error_string_f08(void *errorcode, MPI_Fint *ierr) { f_MPI_Remove_error_string(BK_HOW(EFG_SLOT_mpi_remove_error_string_f08, BK_F08, 0, 0), __builtin_return_address(0), errorcode, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Session_create_errhandler(const unsigned how, void *const site, void *session_errhandler_fn, void *errhandler, MPI_Fint *ierr)
 {
@@ -2469,9 +2467,9 @@ static __attribute__((noinline)) void f_MPI_Session_create_errhandler(const unsi
     efg_leave(b->t);
 }
 
-static void efg_mpi_session_create_errhandler(void *session_errhandler_fn, void *errhandler, MPI_Fint *ierr) { f_MPI_Session_create_errhandler(BK_HOW(EFG_SLOT_mpi_session_create_errhandler, BK_MPIF, 0, 0), __builtin_return_address(0), session_errhandler_fn, errhandler, ierr); }
+BK_ENTRY void efg_mpi_session_create_errhandler(void *session_errhandler_fn, void *errhandler, MPI_Fint *ierr) { f_MPI_Session_create_errhandler(BK_HOW(EFG_SLOT_mpi_session_create_errhandler, BK_MPIF, 0, 0), __builtin_return_address(0), session_errhandler_fn, errhandler, ierr); }
 
-static void efg_mpi_session_create_errhandler_f08(void *session_errhandler_fn, void *errhandler, MPI_Fint *ierr) { f_MPI_Session_create_errhandler(BK_HOW(EFG_SLOT_mpi_session_create_errhandler_f08, BK_F08, 0, 0), __builtin_return_address(0), session_errhandler_fn, errhandler, ierr); }
+BK_ENTRY void efg_mpi_session_create_errhandler_f08(void *session_errhandler_fn, void *errhandler, MPI_Fint *ierr) { f_MPI_Session_create_errhandler(BK_HOW(EFG_SLOT_mpi_session_create_errhandler_f08, BK_F08, 0, 0), __builtin_return_address(0), session_errhandler_fn, errhandler, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Session_get_errhandler(const unsigned how, void *const site, void *session, void *errhandler, MPI_Fint *ierr)
 {
@@ -2502,9 +2500,9 @@ static __attribute__((noinline)) void f_MPI_Session_get_errhandler(const unsigne
     efg_leave(b->t);
 }
 
-static void efg_mpi_session_get_errhandler(void *session, void *errhandler, MPI_Fint *ierr) { f_MPI_Session_get_errhandler(BK_HOW(EFG_SLOT_mpi_session_get_errhandler, BK_MPIF, 0, 0), __builtin_return_address(0), session, errhandler, ierr); }
+BK_ENTRY void efg_mpi_session_get_errhandler(void *session, void *errhandler, MPI_Fint *ierr) { f_MPI_Session_get_errhandler(BK_HOW(EFG_SLOT_mpi_session_get_errhandler, BK_MPIF, 0, 0), __builtin_return_address(0), session, errhandler, ierr); }
 
-static void efg_mpi_session_get_errhandler_f08(void *session, void *errhandler, MPI_Fint *ierr) { f_MPI_Session_get_errhandler(BK_HOW(EFG_SLOT_mpi_session_get_errhandler_f08, BK_F08, 0, 0), __builtin_return_address(0), session, errhandler, ierr); }
+BK_ENTRY void efg_mpi_session_get_errhandler_f08(void *session, void *errhandler, MPI_Fint *ierr) { f_MPI_Session_get_errhandler(BK_HOW(EFG_SLOT_mpi_session_get_errhandler_f08, BK_F08, 0, 0), __builtin_return_address(0), session, errhandler, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Session_get_info(const unsigned how, void *const site, void *session, void *info_used, MPI_Fint *ierr)
 {
@@ -2535,9 +2533,9 @@ static __attribute__((noinline)) void f_MPI_Session_get_info(const unsigned how,
     efg_leave(b->t);
 }
 
-static void efg_mpi_session_get_info(void *session, void *info_used, MPI_Fint *ierr) { f_MPI_Session_get_info(BK_HOW(EFG_SLOT_mpi_session_get_info, BK_MPIF, 0, 0), __builtin_return_address(0), session, info_used, ierr); }
+BK_ENTRY void efg_mpi_session_get_info(void *session, void *info_used, MPI_Fint *ierr) { f_MPI_Session_get_info(BK_HOW(EFG_SLOT_mpi_session_get_info, BK_MPIF, 0, 0), __builtin_return_address(0), session, info_used, ierr); }
 
-static void efg_mpi_session_get_info_f08(void *session, void *info_used, MPI_Fint *ierr) { f_MPI_Session_get_info(BK_HOW(EFG_SLOT_mpi_session_get_info_f08, BK_F08, 0, 0), __builtin_return_address(0), session, info_used, ierr); }
+BK_ENTRY void efg_mpi_session_get_info_f08(void *session, void *info_used, MPI_Fint *ierr) { f_MPI_Session_get_info(BK_HOW(EFG_SLOT_mpi_session_get_info_f08, BK_F08, 0, 0), __builtin_return_address(0), session, info_used, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Session_get_pset_info(const unsigned how, void *const site, void *session, void *pset_name, void *info, MPI_Fint *ierr, size_t pset_name_len)
 {
@@ -2569,9 +2567,9 @@ static __attribute__((noinline)) void f_MPI_Session_get_pset_info(const unsigned
     efg_leave(b->t);
 }
 
-static void efg_mpi_session_get_pset_info(void *session, void *pset_name, void *info, MPI_Fint *ierr, size_t pset_name_len) { f_MPI_Session_get_pset_info(BK_HOW(EFG_SLOT_mpi_session_get_pset_info, BK_MPIF, 0, 0), __builtin_return_address(0), session, pset_name, info, ierr, pset_name_len); }
+BK_ENTRY void efg_mpi_session_get_pset_info(void *session, void *pset_name, void *info, MPI_Fint *ierr, size_t pset_name_len) { f_MPI_Session_get_pset_info(BK_HOW(EFG_SLOT_mpi_session_get_pset_info, BK_MPIF, 0, 0), __builtin_return_address(0), session, pset_name, info, ierr, pset_name_len); }
 
-static void efg_mpi_session_get_pset_info_f08(void *session, void *pset_name, void *info, MPI_Fint *ierr, size_t pset_name_len) { f_MPI_Session_get_pset_info(BK_HOW(EFG_SLOT_mpi_session_get_pset_info_f08, BK_F08, 0, 0), __builtin_return_address(0), session, pset_name, info, ierr, pset_name_len); }
+BK_ENTRY void efg_mpi_session_get_pset_info_f08(void *session, void *pset_name, void *info, MPI_Fint *ierr, size_t pset_name_len) { f_MPI_Session_get_pset_info(BK_HOW(EFG_SLOT_mpi_session_get_pset_info_f08, BK_F08, 0, 0), __builtin_return_address(0), session, pset_name, info, ierr, pset_name_len); }
 
 static __attribute__((noinline)) void f_MPI_Session_set_errhandler(const unsigned how, void *const site, void *session, void *errhandler, MPI_Fint *ierr)
 {
@@ -2598,9 +2596,9 @@ static __attribute__((noinline)) void f_MPI_Session_set_errhandler(const unsigne
     efg_leave(b->t);
 }
 
-static void efg_mpi_session_set_errhandler(void *session, void *errhandler, MPI_Fint *ierr) { f_MPI_Session_set_errhandler(BK_HOW(EFG_SLOT_mpi_session_set_errhandler, BK_MPIF, 0, 0), __builtin_return_address(0), session, errhandler, ierr); }
+BK_ENTRY void efg_mpi_session_set_errhandler(void *session, void *errhandler, MPI_Fint *ierr) { f_MPI_Session_set_errhandler(BK_HOW(EFG_SLOT_mpi_session_set_errhandler, BK_MPIF, 0, 0), __builtin_return_address(0), session, errhandler, ierr); }
 
-static void efg_mpi_session_set_errhandler_f08(void *session, void *errhandler, MPI_Fint *ierr) { f_MPI_Session_set_errhandler(BK_HOW(EFG_SLOT_mpi_session_set_errhandler_f08, BK_F08, 0, 0), __builtin_return_address(0), session, errhandler, ierr); }
+BK_ENTRY void efg_mpi_session_set_errhandler_f08(void *session, void *errhandler, MPI_Fint *ierr) { f_MPI_Session_set_errhandler(BK_HOW(EFG_SLOT_mpi_session_set_errhandler_f08, BK_F08, 0, 0), __builtin_return_address(0), session, errhandler, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_create_errhandler(const unsigned how, void *const site, void *file_errhandler_fn, void *errhandler, MPI_Fint *ierr)
 {
@@ -2629,9 +2627,9 @@ static __attribute__((noinline)) void f_MPI_File_create_errhandler(const unsigne
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_create_errhandler(void *file_errhandler_fn, void *errhandler, MPI_Fint *ierr) { f_MPI_File_create_errhandler(BK_HOW(EFG_SLOT_mpi_file_create_errhandler, BK_MPIF, 0, 0), __builtin_return_address(0), file_errhandler_fn, errhandler, ierr); }
+BK_ENTRY void efg_mpi_file_create_errhandler(void *file_errhandler_fn, void *errhandler, MPI_Fint *ierr) { f_MPI_File_create_errhandler(BK_HOW(EFG_SLOT_mpi_file_create_errhandler, BK_MPIF, 0, 0), __builtin_return_address(0), file_errhandler_fn, errhandler, ierr); }
 
-static void efg_mpi_file_create_errhandler_f08(void *file_errhandler_fn, void *errhandler, MPI_Fint *ierr) { f_MPI_File_create_errhandler(BK_HOW(EFG_SLOT_mpi_file_create_errhandler_f08, BK_F08, 0, 0), __builtin_return_address(0), file_errhandler_fn, errhandler, ierr); }
+BK_ENTRY void efg_mpi_file_create_errhandler_f08(void *file_errhandler_fn, void *errhandler, MPI_Fint *ierr) { f_MPI_File_create_errhandler(BK_HOW(EFG_SLOT_mpi_file_create_errhandler_f08, BK_F08, 0, 0), __builtin_return_address(0), file_errhandler_fn, errhandler, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Register_datarep(const unsigned how, void *const site, void *datarep, void *read_conversion_fn, void *write_conversion_fn, void *dtype_file_extent_fn, void *extra_state, MPI_Fint *ierr, size_t datarep_len)
 {
@@ -2655,11 +2653,11 @@ static __attribute__((noinline)) void f_MPI_Register_datarep(const unsigned how,
     efg_leave(b->t);
 }
 
-static void efg_mpi_register_datarep(void *datarep, void *read_conversion_fn, void *write_conversion_fn, void *dtype_file_extent_fn, void *extra_state, MPI_Fint *ierr, size_t datarep_len) { f_MPI_Register_datarep(BK_HOW(EFG_SLOT_mpi_register_datarep, BK_MPIF, 0, 0), __builtin_return_address(0), datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state, ierr, datarep_len); }
+BK_ENTRY void efg_mpi_register_datarep(void *datarep, void *read_conversion_fn, void *write_conversion_fn, void *dtype_file_extent_fn, void *extra_state, MPI_Fint *ierr, size_t datarep_len) { f_MPI_Register_datarep(BK_HOW(EFG_SLOT_mpi_register_datarep, BK_MPIF, 0, 0), __builtin_return_address(0), datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state, ierr, datarep_len); }
 
-static void efg_mpi_register_datarep_f08(void *datarep, void *read_conversion_fn, void *write_conversion_fn, void *dtype_file_extent_fn, void *extra_state, MPI_Fint *ierr, size_t datarep_len) { f_MPI_Register_datarep(BK_HOW(EFG_SLOT_mpi_register_datarep_f08, BK_F08, 0, 0), __builtin_return_address(0), datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state, ierr, datarep_len); }
+BK_ENTRY void efg_mpi_register_datarep_f08(void *datarep, void *read_conversion_fn, void *write_conversion_fn, void *dtype_file_extent_fn, void *extra_state, MPI_Fint *ierr, size_t datarep_len) { f_MPI_Register_datarep(BK_HOW(EFG_SLOT_mpi_register_datarep_f08, BK_F08, 0, 0), __builtin_return_address(0), datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state, ierr, datarep_len); }
 
-static void efg_mpi_register_datarep_f08_large(void *datarep, void *read_conversion_fn, void *write_conversion_fn, void *dtype_file_extent_fn, void *extra_state, MPI_Fint *ierr, size_t datarep_len) { f_MPI_Register_datarep(BK_HOW(EFG_SLOT_mpi_register_datarep_f08_large, BK_F08, 1, 0), __builtin_return_address(0), datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state, ierr, datarep_len); }
+BK_ENTRY void efg_mpi_register_datarep_f08_large(void *datarep, void *read_conversion_fn, void *write_conversion_fn, void *dtype_file_extent_fn, void *extra_state, MPI_Fint *ierr, size_t datarep_len) { f_MPI_Register_datarep(BK_HOW(EFG_SLOT_mpi_register_datarep_f08_large, BK_F08, 1, 0), __builtin_return_address(0), datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state, ierr, datarep_len); }
 
 static __attribute__((noinline)) void f_MPI_Abi_get_fortran_info(const unsigned how, void *const site, void *info, MPI_Fint *ierr)
 {
@@ -2688,9 +2686,9 @@ static __attribute__((noinline)) void f_MPI_Abi_get_fortran_info(const unsigned 
     efg_leave(b->t);
 }
 
-static void efg_mpi_abi_get_fortran_info(void *info, MPI_Fint *ierr) { f_MPI_Abi_get_fortran_info(BK_HOW(EFG_SLOT_mpi_abi_get_fortran_info, BK_MPIF, 0, 0), __builtin_return_address(0), info, ierr); }
+BK_ENTRY void efg_mpi_abi_get_fortran_info(void *info, MPI_Fint *ierr) { f_MPI_Abi_get_fortran_info(BK_HOW(EFG_SLOT_mpi_abi_get_fortran_info, BK_MPIF, 0, 0), __builtin_return_address(0), info, ierr); }
 
-static void efg_mpi_abi_get_fortran_info_f08(void *info, MPI_Fint *ierr) { f_MPI_Abi_get_fortran_info(BK_HOW(EFG_SLOT_mpi_abi_get_fortran_info_f08, BK_F08, 0, 0), __builtin_return_address(0), info, ierr); }
+BK_ENTRY void efg_mpi_abi_get_fortran_info_f08(void *info, MPI_Fint *ierr) { f_MPI_Abi_get_fortran_info(BK_HOW(EFG_SLOT_mpi_abi_get_fortran_info_f08, BK_F08, 0, 0), __builtin_return_address(0), info, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Abi_get_info(const unsigned how, void *const site, void *info, MPI_Fint *ierr)
 {
@@ -2719,180 +2717,177 @@ static __attribute__((noinline)) void f_MPI_Abi_get_info(const unsigned how, voi
     efg_leave(b->t);
 }
 
-static void efg_mpi_abi_get_info(void *info, MPI_Fint *ierr) { f_MPI_Abi_get_info(BK_HOW(EFG_SLOT_mpi_abi_get_info, BK_MPIF, 0, 0), __builtin_return_address(0), info, ierr); }
+BK_ENTRY void efg_mpi_abi_get_info(void *info, MPI_Fint *ierr) { f_MPI_Abi_get_info(BK_HOW(EFG_SLOT_mpi_abi_get_info, BK_MPIF, 0, 0), __builtin_return_address(0), info, ierr); }
 
-static void efg_mpi_abi_get_info_f08(void *info, MPI_Fint *ierr) { f_MPI_Abi_get_info(BK_HOW(EFG_SLOT_mpi_abi_get_info_f08, BK_F08, 0, 0), __builtin_return_address(0), info, ierr); }
+BK_ENTRY void efg_mpi_abi_get_info_f08(void *info, MPI_Fint *ierr) { f_MPI_Abi_get_info(BK_HOW(EFG_SLOT_mpi_abi_get_info_f08, BK_F08, 0, 0), __builtin_return_address(0), info, ierr); }
 
-const bk_wrapper bk_wrappers_f_object[] = {
-    { EFG_SLOT_mpi_get_hw_resource_info, false, (void (*)(void))efg_mpi_get_hw_resource_info },
-    { EFG_SLOT_mpi_get_hw_resource_info_f08, false, (void (*)(void))efg_mpi_get_hw_resource_info_f08 },
-    { EFG_SLOT_mpi_win_create_errhandler, false, (void (*)(void))efg_mpi_win_create_errhandler },
-    { EFG_SLOT_mpi_win_create_errhandler_f08, false, (void (*)(void))efg_mpi_win_create_errhandler_f08 },
-    { EFG_SLOT_mpi_win_create_keyval, false, (void (*)(void))efg_mpi_win_create_keyval },
-    { EFG_SLOT_mpi_win_create_keyval_f08, false, (void (*)(void))efg_mpi_win_create_keyval_f08 },
-    { EFG_SLOT_mpi_win_free_keyval, false, (void (*)(void))efg_mpi_win_free_keyval },
-    { EFG_SLOT_mpi_win_free_keyval_f08, false, (void (*)(void))efg_mpi_win_free_keyval_f08 },
-    { EFG_SLOT_mpi_attr_delete, false, (void (*)(void))efg_mpi_attr_delete },
-    { EFG_SLOT_mpi_attr_put, false, (void (*)(void))efg_mpi_attr_put },
-    { EFG_SLOT_mpi_comm_create_errhandler, false, (void (*)(void))efg_mpi_comm_create_errhandler },
-    { EFG_SLOT_mpi_comm_create_errhandler_f08, false, (void (*)(void))efg_mpi_comm_create_errhandler_f08 },
-    { EFG_SLOT_mpi_comm_create_keyval, false, (void (*)(void))efg_mpi_comm_create_keyval },
-    { EFG_SLOT_mpi_comm_create_keyval_f08, false, (void (*)(void))efg_mpi_comm_create_keyval_f08 },
-    { EFG_SLOT_mpi_comm_delete_attr, false, (void (*)(void))efg_mpi_comm_delete_attr },
-    { EFG_SLOT_mpi_comm_delete_attr_f08, false, (void (*)(void))efg_mpi_comm_delete_attr_f08 },
-    { EFG_SLOT_mpi_comm_free_keyval, false, (void (*)(void))efg_mpi_comm_free_keyval },
-    { EFG_SLOT_mpi_comm_free_keyval_f08, false, (void (*)(void))efg_mpi_comm_free_keyval_f08 },
-    { EFG_SLOT_mpi_comm_get_errhandler, false, (void (*)(void))efg_mpi_comm_get_errhandler },
-    { EFG_SLOT_mpi_comm_get_errhandler_f08, false, (void (*)(void))efg_mpi_comm_get_errhandler_f08 },
-    { EFG_SLOT_mpi_comm_get_info, false, (void (*)(void))efg_mpi_comm_get_info },
-    { EFG_SLOT_mpi_comm_get_info_f08, false, (void (*)(void))efg_mpi_comm_get_info_f08 },
-    { EFG_SLOT_mpi_comm_group, false, (void (*)(void))efg_mpi_comm_group },
-    { EFG_SLOT_mpi_comm_group_f08, false, (void (*)(void))efg_mpi_comm_group_f08 },
-    { EFG_SLOT_mpi_comm_remote_group, false, (void (*)(void))efg_mpi_comm_remote_group },
-    { EFG_SLOT_mpi_comm_remote_group_f08, false, (void (*)(void))efg_mpi_comm_remote_group_f08 },
-    { EFG_SLOT_mpi_comm_set_attr, false, (void (*)(void))efg_mpi_comm_set_attr },
-    { EFG_SLOT_mpi_comm_set_attr_f08, false, (void (*)(void))efg_mpi_comm_set_attr_f08 },
-    { EFG_SLOT_mpi_comm_set_errhandler, false, (void (*)(void))efg_mpi_comm_set_errhandler },
-    { EFG_SLOT_mpi_comm_set_errhandler_f08, false, (void (*)(void))efg_mpi_comm_set_errhandler_f08 },
-    { EFG_SLOT_mpi_comm_set_name, false, (void (*)(void))efg_mpi_comm_set_name },
-    { EFG_SLOT_mpi_comm_set_name_f08, false, (void (*)(void))efg_mpi_comm_set_name_f08 },
-    { EFG_SLOT_mpi_keyval_create, false, (void (*)(void))efg_mpi_keyval_create },
-    { EFG_SLOT_mpi_keyval_free, false, (void (*)(void))efg_mpi_keyval_free },
-    { EFG_SLOT_mpi_group_difference, false, (void (*)(void))efg_mpi_group_difference },
-    { EFG_SLOT_mpi_group_difference_f08, false, (void (*)(void))efg_mpi_group_difference_f08 },
-    { EFG_SLOT_mpi_group_excl, false, (void (*)(void))efg_mpi_group_excl },
-    { EFG_SLOT_mpi_group_excl_f08, false, (void (*)(void))efg_mpi_group_excl_f08 },
-    { EFG_SLOT_mpi_group_free, false, (void (*)(void))efg_mpi_group_free },
-    { EFG_SLOT_mpi_group_free_f08, false, (void (*)(void))efg_mpi_group_free_f08 },
-    { EFG_SLOT_mpi_group_from_session_pset, false, (void (*)(void))efg_mpi_group_from_session_pset },
-    { EFG_SLOT_mpi_group_from_session_pset_f08, false, (void (*)(void))efg_mpi_group_from_session_pset_f08 },
-    { EFG_SLOT_mpi_group_incl, false, (void (*)(void))efg_mpi_group_incl },
-    { EFG_SLOT_mpi_group_incl_f08, false, (void (*)(void))efg_mpi_group_incl_f08 },
-    { EFG_SLOT_mpi_group_intersection, false, (void (*)(void))efg_mpi_group_intersection },
-    { EFG_SLOT_mpi_group_intersection_f08, false, (void (*)(void))efg_mpi_group_intersection_f08 },
-    { EFG_SLOT_mpi_group_range_excl, false, (void (*)(void))efg_mpi_group_range_excl },
-    { EFG_SLOT_mpi_group_range_excl_f08, false, (void (*)(void))efg_mpi_group_range_excl_f08 },
-    { EFG_SLOT_mpi_group_range_incl, false, (void (*)(void))efg_mpi_group_range_incl },
-    { EFG_SLOT_mpi_group_range_incl_f08, false, (void (*)(void))efg_mpi_group_range_incl_f08 },
-    { EFG_SLOT_mpi_group_union, false, (void (*)(void))efg_mpi_group_union },
-    { EFG_SLOT_mpi_group_union_f08, false, (void (*)(void))efg_mpi_group_union_f08 },
-    { EFG_SLOT_mpi_type_commit, false, (void (*)(void))efg_mpi_type_commit },
-    { EFG_SLOT_mpi_type_commit_f08, false, (void (*)(void))efg_mpi_type_commit_f08 },
-    { EFG_SLOT_mpi_type_contiguous, false, (void (*)(void))efg_mpi_type_contiguous },
-    { EFG_SLOT_mpi_type_contiguous_f08, false, (void (*)(void))efg_mpi_type_contiguous_f08 },
-    { EFG_SLOT_mpi_type_contiguous_f08_large, false, (void (*)(void))efg_mpi_type_contiguous_f08_large },
-    { EFG_SLOT_mpi_type_create_darray, false, (void (*)(void))efg_mpi_type_create_darray },
-    { EFG_SLOT_mpi_type_create_darray_f08, false, (void (*)(void))efg_mpi_type_create_darray_f08 },
-    { EFG_SLOT_mpi_type_create_darray_f08_large, false, (void (*)(void))efg_mpi_type_create_darray_f08_large },
-    { EFG_SLOT_mpi_type_create_f90_complex, false, (void (*)(void))efg_mpi_type_create_f90_complex },
-    { EFG_SLOT_mpi_type_create_f90_complex_f08, false, (void (*)(void))efg_mpi_type_create_f90_complex_f08 },
-    { EFG_SLOT_mpi_type_create_f90_integer, false, (void (*)(void))efg_mpi_type_create_f90_integer },
-    { EFG_SLOT_mpi_type_create_f90_integer_f08, false, (void (*)(void))efg_mpi_type_create_f90_integer_f08 },
-    { EFG_SLOT_mpi_type_create_f90_real, false, (void (*)(void))efg_mpi_type_create_f90_real },
-    { EFG_SLOT_mpi_type_create_f90_real_f08, false, (void (*)(void))efg_mpi_type_create_f90_real_f08 },
-    { EFG_SLOT_mpi_type_create_hindexed, false, (void (*)(void))efg_mpi_type_create_hindexed },
-    { EFG_SLOT_mpi_type_create_hindexed_f08, false, (void (*)(void))efg_mpi_type_create_hindexed_f08 },
-    { EFG_SLOT_mpi_type_create_hindexed_f08_large, false, (void (*)(void))efg_mpi_type_create_hindexed_f08_large },
-    { EFG_SLOT_mpi_type_create_hindexed_block, false, (void (*)(void))efg_mpi_type_create_hindexed_block },
-    { EFG_SLOT_mpi_type_create_hindexed_block_f08, false, (void (*)(void))efg_mpi_type_create_hindexed_block_f08 },
-    { EFG_SLOT_mpi_type_create_hindexed_block_f08_large, false, (void (*)(void))efg_mpi_type_create_hindexed_block_f08_large },
-    { EFG_SLOT_mpi_type_create_hvector, false, (void (*)(void))efg_mpi_type_create_hvector },
-    { EFG_SLOT_mpi_type_create_hvector_f08, false, (void (*)(void))efg_mpi_type_create_hvector_f08 },
-    { EFG_SLOT_mpi_type_create_hvector_f08_large, false, (void (*)(void))efg_mpi_type_create_hvector_f08_large },
-    { EFG_SLOT_mpi_type_create_indexed_block, false, (void (*)(void))efg_mpi_type_create_indexed_block },
-    { EFG_SLOT_mpi_type_create_indexed_block_f08, false, (void (*)(void))efg_mpi_type_create_indexed_block_f08 },
-    { EFG_SLOT_mpi_type_create_indexed_block_f08_large, false, (void (*)(void))efg_mpi_type_create_indexed_block_f08_large },
-    { EFG_SLOT_mpi_type_create_keyval, false, (void (*)(void))efg_mpi_type_create_keyval },
-    { EFG_SLOT_mpi_type_create_keyval_f08, false, (void (*)(void))efg_mpi_type_create_keyval_f08 },
-    { EFG_SLOT_mpi_type_create_resized, false, (void (*)(void))efg_mpi_type_create_resized },
-    { EFG_SLOT_mpi_type_create_resized_f08, false, (void (*)(void))efg_mpi_type_create_resized_f08 },
-    { EFG_SLOT_mpi_type_create_resized_f08_large, false, (void (*)(void))efg_mpi_type_create_resized_f08_large },
-    { EFG_SLOT_mpi_type_create_struct, false, (void (*)(void))efg_mpi_type_create_struct },
-    { EFG_SLOT_mpi_type_create_struct_f08, false, (void (*)(void))efg_mpi_type_create_struct_f08 },
-    { EFG_SLOT_mpi_type_create_struct_f08_large, false, (void (*)(void))efg_mpi_type_create_struct_f08_large },
-    { EFG_SLOT_mpi_type_create_subarray, false, (void (*)(void))efg_mpi_type_create_subarray },
-    { EFG_SLOT_mpi_type_create_subarray_f08, false, (void (*)(void))efg_mpi_type_create_subarray_f08 },
-    { EFG_SLOT_mpi_type_create_subarray_f08_large, false, (void (*)(void))efg_mpi_type_create_subarray_f08_large },
-    { EFG_SLOT_mpi_type_delete_attr, false, (void (*)(void))efg_mpi_type_delete_attr },
-    { EFG_SLOT_mpi_type_delete_attr_f08, false, (void (*)(void))efg_mpi_type_delete_attr_f08 },
-    { EFG_SLOT_mpi_type_dup, false, (void (*)(void))efg_mpi_type_dup },
-    { EFG_SLOT_mpi_type_dup_f08, false, (void (*)(void))efg_mpi_type_dup_f08 },
-    { EFG_SLOT_mpi_type_free, false, (void (*)(void))efg_mpi_type_free },
-    { EFG_SLOT_mpi_type_free_f08, false, (void (*)(void))efg_mpi_type_free_f08 },
-    { EFG_SLOT_mpi_type_free_keyval, false, (void (*)(void))efg_mpi_type_free_keyval },
-    { EFG_SLOT_mpi_type_free_keyval_f08, false, (void (*)(void))efg_mpi_type_free_keyval_f08 },
-    { EFG_SLOT_mpi_type_get_contents, false, (void (*)(void))efg_mpi_type_get_contents },
-    { EFG_SLOT_mpi_type_get_contents_f08, false, (void (*)(void))efg_mpi_type_get_contents_f08 },
-    { EFG_SLOT_mpi_type_get_contents_f08_large, false, (void (*)(void))efg_mpi_type_get_contents_f08_large },
-    { EFG_SLOT_mpi_type_get_value_index, false, (void (*)(void))efg_mpi_type_get_value_index },
-    { EFG_SLOT_mpi_type_get_value_index_f08, false, (void (*)(void))efg_mpi_type_get_value_index_f08 },
-    { EFG_SLOT_mpi_type_hindexed, false, (void (*)(void))efg_mpi_type_hindexed },
-    { EFG_SLOT_mpi_type_hvector, false, (void (*)(void))efg_mpi_type_hvector },
-    { EFG_SLOT_mpi_type_indexed, false, (void (*)(void))efg_mpi_type_indexed },
-    { EFG_SLOT_mpi_type_indexed_f08, false, (void (*)(void))efg_mpi_type_indexed_f08 },
-    { EFG_SLOT_mpi_type_indexed_f08_large, false, (void (*)(void))efg_mpi_type_indexed_f08_large },
-    { EFG_SLOT_mpi_type_match_size, false, (void (*)(void))efg_mpi_type_match_size },
-    { EFG_SLOT_mpi_type_match_size_f08, false, (void (*)(void))efg_mpi_type_match_size_f08 },
-    { EFG_SLOT_mpi_type_set_attr, false, (void (*)(void))efg_mpi_type_set_attr },
-    { EFG_SLOT_mpi_type_set_attr_f08, false, (void (*)(void))efg_mpi_type_set_attr_f08 },
-    { EFG_SLOT_mpi_type_set_name, false, (void (*)(void))efg_mpi_type_set_name },
-    { EFG_SLOT_mpi_type_set_name_f08, false, (void (*)(void))efg_mpi_type_set_name_f08 },
-    { EFG_SLOT_mpi_type_struct, false, (void (*)(void))efg_mpi_type_struct },
-    { EFG_SLOT_mpi_type_vector, false, (void (*)(void))efg_mpi_type_vector },
-    { EFG_SLOT_mpi_type_vector_f08, false, (void (*)(void))efg_mpi_type_vector_f08 },
-    { EFG_SLOT_mpi_type_vector_f08_large, false, (void (*)(void))efg_mpi_type_vector_f08_large },
-    { EFG_SLOT_mpi_op_create, false, (void (*)(void))efg_mpi_op_create },
-    { EFG_SLOT_mpi_op_create_f08, false, (void (*)(void))efg_mpi_op_create_f08 },
-    { EFG_SLOT_mpi_op_create_f08_large, false, (void (*)(void))efg_mpi_op_create_f08_large },
-    { EFG_SLOT_mpi_op_free, false, (void (*)(void))efg_mpi_op_free },
-    { EFG_SLOT_mpi_op_free_f08, false, (void (*)(void))efg_mpi_op_free_f08 },
-    { EFG_SLOT_mpi_info_create, false, (void (*)(void))efg_mpi_info_create },
-    { EFG_SLOT_mpi_info_create_f08, false, (void (*)(void))efg_mpi_info_create_f08 },
-    { EFG_SLOT_mpi_info_create_env, false, (void (*)(void))efg_mpi_info_create_env },
-    { EFG_SLOT_mpi_info_create_env_f08, false, (void (*)(void))efg_mpi_info_create_env_f08 },
-    { EFG_SLOT_mpi_info_delete, false, (void (*)(void))efg_mpi_info_delete },
-    { EFG_SLOT_mpi_info_delete_f08, false, (void (*)(void))efg_mpi_info_delete_f08 },
-    { EFG_SLOT_mpi_info_dup, false, (void (*)(void))efg_mpi_info_dup },
-    { EFG_SLOT_mpi_info_dup_f08, false, (void (*)(void))efg_mpi_info_dup_f08 },
-    { EFG_SLOT_mpi_info_free, false, (void (*)(void))efg_mpi_info_free },
-    { EFG_SLOT_mpi_info_free_f08, false, (void (*)(void))efg_mpi_info_free_f08 },
-    { EFG_SLOT_mpi_info_set, false, (void (*)(void))efg_mpi_info_set },
-    { EFG_SLOT_mpi_info_set_f08, false, (void (*)(void))efg_mpi_info_set_f08 },
-    { EFG_SLOT_mpi_add_error_class, false, (void (*)(void))efg_mpi_add_error_class },
-    { EFG_SLOT_mpi_add_error_class_f08, false, (void (*)(void))efg_mpi_add_error_class_f08 },
-    { EFG_SLOT_mpi_add_error_code, false, (void (*)(void))efg_mpi_add_error_code },
-    { EFG_SLOT_mpi_add_error_code_f08, false, (void (*)(void))efg_mpi_add_error_code_f08 },
-    { EFG_SLOT_mpi_add_error_string, false, (void (*)(void))efg_mpi_add_error_string },
-    { EFG_SLOT_mpi_add_error_string_f08, false, (void (*)(void))efg_mpi_add_error_string_f08 },
-    { EFG_SLOT_mpi_errhandler_create, false, (void (*)(void))efg_mpi_errhandler_create },
-    { EFG_SLOT_mpi_errhandler_free, false, (void (*)(void))efg_mpi_errhandler_free },
-    { EFG_SLOT_mpi_errhandler_free_f08, false, (void (*)(void))efg_mpi_errhandler_free_f08 },
-    { EFG_SLOT_mpi_errhandler_get, false, (void (*)(void))efg_mpi_errhandler_get },
-    { EFG_SLOT_mpi_errhandler_set, false, (void (*)(void))efg_mpi_errhandler_set },
-    { EFG_SLOT_mpi_remove_error_class, false, (void (*)(void))efg_mpi_remove_error_class },
-    { EFG_SLOT_mpi_remove_error_class_f08, false, (void (*)(void))efg_mpi_remove_error_class_f08 },
-    { EFG_SLOT_mpi_remove_error_code, false, (void (*)(void))efg_mpi_remove_error_code },
-    { EFG_SLOT_mpi_remove_error_code_f08, false, (void (*)(void))efg_mpi_remove_error_code_f08 },
-    { EFG_SLOT_mpi_remove_error_string, false, (void (*)(void))efg_mpi_remove_error_string },
-    { EFG_SLOT_mpi_remove_error_string_f08, false, (void (*)(void))efg_mpi_remove_error_string_f08 },
-    { EFG_SLOT_mpi_session_create_errhandler, false, (void (*)(void))efg_mpi_session_create_errhandler },
-    { EFG_SLOT_mpi_session_create_errhandler_f08, false, (void (*)(void))efg_mpi_session_create_errhandler_f08 },
-    { EFG_SLOT_mpi_session_get_errhandler, false, (void (*)(void))efg_mpi_session_get_errhandler },
-    { EFG_SLOT_mpi_session_get_errhandler_f08, false, (void (*)(void))efg_mpi_session_get_errhandler_f08 },
-    { EFG_SLOT_mpi_session_get_info, false, (void (*)(void))efg_mpi_session_get_info },
-    { EFG_SLOT_mpi_session_get_info_f08, false, (void (*)(void))efg_mpi_session_get_info_f08 },
-    { EFG_SLOT_mpi_session_get_pset_info, false, (void (*)(void))efg_mpi_session_get_pset_info },
-    { EFG_SLOT_mpi_session_get_pset_info_f08, false, (void (*)(void))efg_mpi_session_get_pset_info_f08 },
-    { EFG_SLOT_mpi_session_set_errhandler, false, (void (*)(void))efg_mpi_session_set_errhandler },
-    { EFG_SLOT_mpi_session_set_errhandler_f08, false, (void (*)(void))efg_mpi_session_set_errhandler_f08 },
-    { EFG_SLOT_mpi_file_create_errhandler, false, (void (*)(void))efg_mpi_file_create_errhandler },
-    { EFG_SLOT_mpi_file_create_errhandler_f08, false, (void (*)(void))efg_mpi_file_create_errhandler_f08 },
-    { EFG_SLOT_mpi_register_datarep, false, (void (*)(void))efg_mpi_register_datarep },
-    { EFG_SLOT_mpi_register_datarep_f08, false, (void (*)(void))efg_mpi_register_datarep_f08 },
-    { EFG_SLOT_mpi_register_datarep_f08_large, false, (void (*)(void))efg_mpi_register_datarep_f08_large },
-    { EFG_SLOT_mpi_abi_get_fortran_info, false, (void (*)(void))efg_mpi_abi_get_fortran_info },
-    { EFG_SLOT_mpi_abi_get_fortran_info_f08, false, (void (*)(void))efg_mpi_abi_get_fortran_info_f08 },
-    { EFG_SLOT_mpi_abi_get_info, false, (void (*)(void))efg_mpi_abi_get_info },
-    { EFG_SLOT_mpi_abi_get_info_f08, false, (void (*)(void))efg_mpi_abi_get_info_f08 },
-    { 0, false, NULL },
-};
+BK_WRAPPER(24, 0, efg_mpi_get_hw_resource_info)
+BK_WRAPPER(25, 0, efg_mpi_get_hw_resource_info_f08)
+BK_WRAPPER(867, 0, efg_mpi_win_create_errhandler)
+BK_WRAPPER(868, 0, efg_mpi_win_create_errhandler_f08)
+BK_WRAPPER(870, 0, efg_mpi_win_create_keyval)
+BK_WRAPPER(871, 0, efg_mpi_win_create_keyval_f08)
+BK_WRAPPER(898, 0, efg_mpi_win_free_keyval)
+BK_WRAPPER(899, 0, efg_mpi_win_free_keyval_f08)
+BK_WRAPPER(961, 0, efg_mpi_attr_delete)
+BK_WRAPPER(965, 0, efg_mpi_attr_put)
+BK_WRAPPER(992, 0, efg_mpi_comm_create_errhandler)
+BK_WRAPPER(993, 0, efg_mpi_comm_create_errhandler_f08)
+BK_WRAPPER(1001, 0, efg_mpi_comm_create_keyval)
+BK_WRAPPER(1002, 0, efg_mpi_comm_create_keyval_f08)
+BK_WRAPPER(1004, 0, efg_mpi_comm_delete_attr)
+BK_WRAPPER(1005, 0, efg_mpi_comm_delete_attr_f08)
+BK_WRAPPER(1027, 0, efg_mpi_comm_free_keyval)
+BK_WRAPPER(1028, 0, efg_mpi_comm_free_keyval_f08)
+BK_WRAPPER(1033, 0, efg_mpi_comm_get_errhandler)
+BK_WRAPPER(1034, 0, efg_mpi_comm_get_errhandler_f08)
+BK_WRAPPER(1036, 0, efg_mpi_comm_get_info)
+BK_WRAPPER(1037, 0, efg_mpi_comm_get_info_f08)
+BK_WRAPPER(1045, 0, efg_mpi_comm_group)
+BK_WRAPPER(1046, 0, efg_mpi_comm_group_f08)
+BK_WRAPPER(1063, 0, efg_mpi_comm_remote_group)
+BK_WRAPPER(1064, 0, efg_mpi_comm_remote_group_f08)
+BK_WRAPPER(1069, 0, efg_mpi_comm_set_attr)
+BK_WRAPPER(1070, 0, efg_mpi_comm_set_attr_f08)
+BK_WRAPPER(1072, 0, efg_mpi_comm_set_errhandler)
+BK_WRAPPER(1073, 0, efg_mpi_comm_set_errhandler_f08)
+BK_WRAPPER(1078, 0, efg_mpi_comm_set_name)
+BK_WRAPPER(1079, 0, efg_mpi_comm_set_name_f08)
+BK_WRAPPER(1108, 0, efg_mpi_keyval_create)
+BK_WRAPPER(1110, 0, efg_mpi_keyval_free)
+BK_WRAPPER(1187, 0, efg_mpi_group_difference)
+BK_WRAPPER(1188, 0, efg_mpi_group_difference_f08)
+BK_WRAPPER(1190, 0, efg_mpi_group_excl)
+BK_WRAPPER(1191, 0, efg_mpi_group_excl_f08)
+BK_WRAPPER(1193, 0, efg_mpi_group_free)
+BK_WRAPPER(1194, 0, efg_mpi_group_free_f08)
+BK_WRAPPER(1196, 0, efg_mpi_group_from_session_pset)
+BK_WRAPPER(1197, 0, efg_mpi_group_from_session_pset_f08)
+BK_WRAPPER(1199, 0, efg_mpi_group_incl)
+BK_WRAPPER(1200, 0, efg_mpi_group_incl_f08)
+BK_WRAPPER(1202, 0, efg_mpi_group_intersection)
+BK_WRAPPER(1203, 0, efg_mpi_group_intersection_f08)
+BK_WRAPPER(1205, 0, efg_mpi_group_range_excl)
+BK_WRAPPER(1206, 0, efg_mpi_group_range_excl_f08)
+BK_WRAPPER(1208, 0, efg_mpi_group_range_incl)
+BK_WRAPPER(1209, 0, efg_mpi_group_range_incl_f08)
+BK_WRAPPER(1220, 0, efg_mpi_group_union)
+BK_WRAPPER(1221, 0, efg_mpi_group_union_f08)
+BK_WRAPPER(1247, 0, efg_mpi_type_commit)
+BK_WRAPPER(1248, 0, efg_mpi_type_commit_f08)
+BK_WRAPPER(1251, 0, efg_mpi_type_contiguous)
+BK_WRAPPER(1252, 0, efg_mpi_type_contiguous_f08)
+BK_WRAPPER(1253, 0, efg_mpi_type_contiguous_f08_large)
+BK_WRAPPER(1256, 0, efg_mpi_type_create_darray)
+BK_WRAPPER(1257, 0, efg_mpi_type_create_darray_f08)
+BK_WRAPPER(1258, 0, efg_mpi_type_create_darray_f08_large)
+BK_WRAPPER(1260, 0, efg_mpi_type_create_f90_complex)
+BK_WRAPPER(1261, 0, efg_mpi_type_create_f90_complex_f08)
+BK_WRAPPER(1263, 0, efg_mpi_type_create_f90_integer)
+BK_WRAPPER(1264, 0, efg_mpi_type_create_f90_integer_f08)
+BK_WRAPPER(1266, 0, efg_mpi_type_create_f90_real)
+BK_WRAPPER(1267, 0, efg_mpi_type_create_f90_real_f08)
+BK_WRAPPER(1270, 0, efg_mpi_type_create_hindexed)
+BK_WRAPPER(1271, 0, efg_mpi_type_create_hindexed_f08)
+BK_WRAPPER(1272, 0, efg_mpi_type_create_hindexed_f08_large)
+BK_WRAPPER(1275, 0, efg_mpi_type_create_hindexed_block)
+BK_WRAPPER(1276, 0, efg_mpi_type_create_hindexed_block_f08)
+BK_WRAPPER(1277, 0, efg_mpi_type_create_hindexed_block_f08_large)
+BK_WRAPPER(1280, 0, efg_mpi_type_create_hvector)
+BK_WRAPPER(1281, 0, efg_mpi_type_create_hvector_f08)
+BK_WRAPPER(1282, 0, efg_mpi_type_create_hvector_f08_large)
+BK_WRAPPER(1285, 0, efg_mpi_type_create_indexed_block)
+BK_WRAPPER(1286, 0, efg_mpi_type_create_indexed_block_f08)
+BK_WRAPPER(1287, 0, efg_mpi_type_create_indexed_block_f08_large)
+BK_WRAPPER(1289, 0, efg_mpi_type_create_keyval)
+BK_WRAPPER(1290, 0, efg_mpi_type_create_keyval_f08)
+BK_WRAPPER(1293, 0, efg_mpi_type_create_resized)
+BK_WRAPPER(1294, 0, efg_mpi_type_create_resized_f08)
+BK_WRAPPER(1295, 0, efg_mpi_type_create_resized_f08_large)
+BK_WRAPPER(1298, 0, efg_mpi_type_create_struct)
+BK_WRAPPER(1299, 0, efg_mpi_type_create_struct_f08)
+BK_WRAPPER(1300, 0, efg_mpi_type_create_struct_f08_large)
+BK_WRAPPER(1303, 0, efg_mpi_type_create_subarray)
+BK_WRAPPER(1304, 0, efg_mpi_type_create_subarray_f08)
+BK_WRAPPER(1305, 0, efg_mpi_type_create_subarray_f08_large)
+BK_WRAPPER(1307, 0, efg_mpi_type_delete_attr)
+BK_WRAPPER(1308, 0, efg_mpi_type_delete_attr_f08)
+BK_WRAPPER(1310, 0, efg_mpi_type_dup)
+BK_WRAPPER(1311, 0, efg_mpi_type_dup_f08)
+BK_WRAPPER(1315, 0, efg_mpi_type_free)
+BK_WRAPPER(1316, 0, efg_mpi_type_free_f08)
+BK_WRAPPER(1318, 0, efg_mpi_type_free_keyval)
+BK_WRAPPER(1319, 0, efg_mpi_type_free_keyval_f08)
+BK_WRAPPER(1325, 0, efg_mpi_type_get_contents)
+BK_WRAPPER(1326, 0, efg_mpi_type_get_contents_f08)
+BK_WRAPPER(1327, 0, efg_mpi_type_get_contents_f08_large)
+BK_WRAPPER(1353, 0, efg_mpi_type_get_value_index)
+BK_WRAPPER(1354, 0, efg_mpi_type_get_value_index_f08)
+BK_WRAPPER(1356, 0, efg_mpi_type_hindexed)
+BK_WRAPPER(1358, 0, efg_mpi_type_hvector)
+BK_WRAPPER(1361, 0, efg_mpi_type_indexed)
+BK_WRAPPER(1362, 0, efg_mpi_type_indexed_f08)
+BK_WRAPPER(1363, 0, efg_mpi_type_indexed_f08_large)
+BK_WRAPPER(1367, 0, efg_mpi_type_match_size)
+BK_WRAPPER(1368, 0, efg_mpi_type_match_size_f08)
+BK_WRAPPER(1370, 0, efg_mpi_type_set_attr)
+BK_WRAPPER(1371, 0, efg_mpi_type_set_attr_f08)
+BK_WRAPPER(1373, 0, efg_mpi_type_set_name)
+BK_WRAPPER(1374, 0, efg_mpi_type_set_name_f08)
+BK_WRAPPER(1384, 0, efg_mpi_type_struct)
+BK_WRAPPER(1389, 0, efg_mpi_type_vector)
+BK_WRAPPER(1390, 0, efg_mpi_type_vector_f08)
+BK_WRAPPER(1391, 0, efg_mpi_type_vector_f08_large)
+BK_WRAPPER(1411, 0, efg_mpi_op_create)
+BK_WRAPPER(1412, 0, efg_mpi_op_create_f08)
+BK_WRAPPER(1413, 0, efg_mpi_op_create_f08_large)
+BK_WRAPPER(1415, 0, efg_mpi_op_free)
+BK_WRAPPER(1416, 0, efg_mpi_op_free_f08)
+BK_WRAPPER(1425, 0, efg_mpi_info_create)
+BK_WRAPPER(1426, 0, efg_mpi_info_create_f08)
+BK_WRAPPER(1428, 0, efg_mpi_info_create_env)
+BK_WRAPPER(1429, 0, efg_mpi_info_create_env_f08)
+BK_WRAPPER(1431, 0, efg_mpi_info_delete)
+BK_WRAPPER(1432, 0, efg_mpi_info_delete_f08)
+BK_WRAPPER(1434, 0, efg_mpi_info_dup)
+BK_WRAPPER(1435, 0, efg_mpi_info_dup_f08)
+BK_WRAPPER(1437, 0, efg_mpi_info_free)
+BK_WRAPPER(1438, 0, efg_mpi_info_free_f08)
+BK_WRAPPER(1455, 0, efg_mpi_info_set)
+BK_WRAPPER(1456, 0, efg_mpi_info_set_f08)
+BK_WRAPPER(1458, 0, efg_mpi_add_error_class)
+BK_WRAPPER(1459, 0, efg_mpi_add_error_class_f08)
+BK_WRAPPER(1461, 0, efg_mpi_add_error_code)
+BK_WRAPPER(1462, 0, efg_mpi_add_error_code_f08)
+BK_WRAPPER(1464, 0, efg_mpi_add_error_string)
+BK_WRAPPER(1465, 0, efg_mpi_add_error_string_f08)
+BK_WRAPPER(1467, 0, efg_mpi_errhandler_create)
+BK_WRAPPER(1469, 0, efg_mpi_errhandler_free)
+BK_WRAPPER(1470, 0, efg_mpi_errhandler_free_f08)
+BK_WRAPPER(1472, 0, efg_mpi_errhandler_get)
+BK_WRAPPER(1474, 0, efg_mpi_errhandler_set)
+BK_WRAPPER(1482, 0, efg_mpi_remove_error_class)
+BK_WRAPPER(1483, 0, efg_mpi_remove_error_class_f08)
+BK_WRAPPER(1485, 0, efg_mpi_remove_error_code)
+BK_WRAPPER(1486, 0, efg_mpi_remove_error_code_f08)
+BK_WRAPPER(1488, 0, efg_mpi_remove_error_string)
+BK_WRAPPER(1489, 0, efg_mpi_remove_error_string_f08)
+BK_WRAPPER(1501, 0, efg_mpi_session_create_errhandler)
+BK_WRAPPER(1502, 0, efg_mpi_session_create_errhandler_f08)
+BK_WRAPPER(1515, 0, efg_mpi_session_get_errhandler)
+BK_WRAPPER(1516, 0, efg_mpi_session_get_errhandler_f08)
+BK_WRAPPER(1518, 0, efg_mpi_session_get_info)
+BK_WRAPPER(1519, 0, efg_mpi_session_get_info_f08)
+BK_WRAPPER(1527, 0, efg_mpi_session_get_pset_info)
+BK_WRAPPER(1528, 0, efg_mpi_session_get_pset_info_f08)
+BK_WRAPPER(1536, 0, efg_mpi_session_set_errhandler)
+BK_WRAPPER(1537, 0, efg_mpi_session_set_errhandler_f08)
+BK_WRAPPER(1545, 0, efg_mpi_file_create_errhandler)
+BK_WRAPPER(1546, 0, efg_mpi_file_create_errhandler_f08)
+BK_WRAPPER(1837, 0, efg_mpi_register_datarep)
+BK_WRAPPER(1838, 0, efg_mpi_register_datarep_f08)
+BK_WRAPPER(1839, 0, efg_mpi_register_datarep_f08_large)
+BK_WRAPPER(1841, 0, efg_mpi_abi_get_fortran_info)
+BK_WRAPPER(1842, 0, efg_mpi_abi_get_fortran_info_f08)
+BK_WRAPPER(1844, 0, efg_mpi_abi_get_info)
+BK_WRAPPER(1845, 0, efg_mpi_abi_get_info_f08)

@@ -2,8 +2,6 @@
 #pragma GCC optimize("Os")   /* called rarely: small and soon compiled */
 #include "../back_run.h"
 
-extern const bk_wrapper bk_wrappers_f_pcoll[];
-
 static __attribute__((noinline)) void f_MPI_Allgather_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
@@ -47,15 +45,15 @@ static __attribute__((noinline)) void f_MPI_Allgather_init(const unsigned how, v
     efg_leave(b->t);
 }
 
-static void efg_mpi_allgather_init(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Allgather_init(BK_HOW(EFG_SLOT_mpi_allgather_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_allgather_init(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Allgather_init(BK_HOW(EFG_SLOT_mpi_allgather_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
 
-static void efg_mpi_allgather_init_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Allgather_init(BK_HOW(EFG_SLOT_mpi_allgather_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_allgather_init_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Allgather_init(BK_HOW(EFG_SLOT_mpi_allgather_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
 
-static void efg_mpi_allgather_init_f08_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Allgather_init(BK_HOW(EFG_SLOT_mpi_allgather_init_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_allgather_init_f08_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Allgather_init(BK_HOW(EFG_SLOT_mpi_allgather_init_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
 
-static void efg_mpi_allgather_init_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Allgather_init(BK_HOW(EFG_SLOT_mpi_allgather_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_allgather_init_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Allgather_init(BK_HOW(EFG_SLOT_mpi_allgather_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
 
-static void efg_mpi_allgather_init_f08ts_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Allgather_init(BK_HOW(EFG_SLOT_mpi_allgather_init_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_allgather_init_f08ts_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Allgather_init(BK_HOW(EFG_SLOT_mpi_allgather_init_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Allgatherv_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
@@ -100,15 +98,15 @@ static __attribute__((noinline)) void f_MPI_Allgatherv_init(const unsigned how, 
     efg_leave(b->t);
 }
 
-static void efg_mpi_allgatherv_init(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Allgatherv_init(BK_HOW(EFG_SLOT_mpi_allgatherv_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_allgatherv_init(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Allgatherv_init(BK_HOW(EFG_SLOT_mpi_allgatherv_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr); }
 
-static void efg_mpi_allgatherv_init_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Allgatherv_init(BK_HOW(EFG_SLOT_mpi_allgatherv_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_allgatherv_init_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Allgatherv_init(BK_HOW(EFG_SLOT_mpi_allgatherv_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr); }
 
-static void efg_mpi_allgatherv_init_f08_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Allgatherv_init(BK_HOW(EFG_SLOT_mpi_allgatherv_init_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_allgatherv_init_f08_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Allgatherv_init(BK_HOW(EFG_SLOT_mpi_allgatherv_init_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr); }
 
-static void efg_mpi_allgatherv_init_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Allgatherv_init(BK_HOW(EFG_SLOT_mpi_allgatherv_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_allgatherv_init_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Allgatherv_init(BK_HOW(EFG_SLOT_mpi_allgatherv_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr); }
 
-static void efg_mpi_allgatherv_init_f08ts_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Allgatherv_init(BK_HOW(EFG_SLOT_mpi_allgatherv_init_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_allgatherv_init_f08ts_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Allgatherv_init(BK_HOW(EFG_SLOT_mpi_allgatherv_init_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Allreduce_init(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
@@ -152,15 +150,15 @@ static __attribute__((noinline)) void f_MPI_Allreduce_init(const unsigned how, v
     efg_leave(b->t);
 }
 
-static void efg_mpi_allreduce_init(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Allreduce_init(BK_HOW(EFG_SLOT_mpi_allreduce_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_allreduce_init(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Allreduce_init(BK_HOW(EFG_SLOT_mpi_allreduce_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
 
-static void efg_mpi_allreduce_init_f08(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Allreduce_init(BK_HOW(EFG_SLOT_mpi_allreduce_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_allreduce_init_f08(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Allreduce_init(BK_HOW(EFG_SLOT_mpi_allreduce_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
 
-static void efg_mpi_allreduce_init_f08_large(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Allreduce_init(BK_HOW(EFG_SLOT_mpi_allreduce_init_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_allreduce_init_f08_large(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Allreduce_init(BK_HOW(EFG_SLOT_mpi_allreduce_init_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
 
-static void efg_mpi_allreduce_init_f08ts(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Allreduce_init(BK_HOW(EFG_SLOT_mpi_allreduce_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_allreduce_init_f08ts(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Allreduce_init(BK_HOW(EFG_SLOT_mpi_allreduce_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
 
-static void efg_mpi_allreduce_init_f08ts_large(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Allreduce_init(BK_HOW(EFG_SLOT_mpi_allreduce_init_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_allreduce_init_f08ts_large(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Allreduce_init(BK_HOW(EFG_SLOT_mpi_allreduce_init_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Alltoall_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
@@ -205,15 +203,15 @@ static __attribute__((noinline)) void f_MPI_Alltoall_init(const unsigned how, vo
     efg_leave(b->t);
 }
 
-static void efg_mpi_alltoall_init(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Alltoall_init(BK_HOW(EFG_SLOT_mpi_alltoall_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_alltoall_init(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Alltoall_init(BK_HOW(EFG_SLOT_mpi_alltoall_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
 
-static void efg_mpi_alltoall_init_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Alltoall_init(BK_HOW(EFG_SLOT_mpi_alltoall_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_alltoall_init_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Alltoall_init(BK_HOW(EFG_SLOT_mpi_alltoall_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
 
-static void efg_mpi_alltoall_init_f08_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Alltoall_init(BK_HOW(EFG_SLOT_mpi_alltoall_init_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_alltoall_init_f08_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Alltoall_init(BK_HOW(EFG_SLOT_mpi_alltoall_init_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
 
-static void efg_mpi_alltoall_init_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Alltoall_init(BK_HOW(EFG_SLOT_mpi_alltoall_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_alltoall_init_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Alltoall_init(BK_HOW(EFG_SLOT_mpi_alltoall_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
 
-static void efg_mpi_alltoall_init_f08ts_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Alltoall_init(BK_HOW(EFG_SLOT_mpi_alltoall_init_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_alltoall_init_f08ts_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Alltoall_init(BK_HOW(EFG_SLOT_mpi_alltoall_init_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Alltoallv_init(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
@@ -258,15 +256,15 @@ static __attribute__((noinline)) void f_MPI_Alltoallv_init(const unsigned how, v
     efg_leave(b->t);
 }
 
-static void efg_mpi_alltoallv_init(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Alltoallv_init(BK_HOW(EFG_SLOT_mpi_alltoallv_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_alltoallv_init(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Alltoallv_init(BK_HOW(EFG_SLOT_mpi_alltoallv_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr); }
 
-static void efg_mpi_alltoallv_init_f08(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Alltoallv_init(BK_HOW(EFG_SLOT_mpi_alltoallv_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_alltoallv_init_f08(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Alltoallv_init(BK_HOW(EFG_SLOT_mpi_alltoallv_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr); }
 
-static void efg_mpi_alltoallv_init_f08_large(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Alltoallv_init(BK_HOW(EFG_SLOT_mpi_alltoallv_init_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_alltoallv_init_f08_large(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Alltoallv_init(BK_HOW(EFG_SLOT_mpi_alltoallv_init_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr); }
 
-static void efg_mpi_alltoallv_init_f08ts(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Alltoallv_init(BK_HOW(EFG_SLOT_mpi_alltoallv_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_alltoallv_init_f08ts(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Alltoallv_init(BK_HOW(EFG_SLOT_mpi_alltoallv_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr); }
 
-static void efg_mpi_alltoallv_init_f08ts_large(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Alltoallv_init(BK_HOW(EFG_SLOT_mpi_alltoallv_init_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_alltoallv_init_f08ts_large(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Alltoallv_init(BK_HOW(EFG_SLOT_mpi_alltoallv_init_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Alltoallw_init(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
@@ -310,15 +308,15 @@ static __attribute__((noinline)) void f_MPI_Alltoallw_init(const unsigned how, v
     efg_leave(b->t);
 }
 
-static void efg_mpi_alltoallw_init(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Alltoallw_init(BK_HOW(EFG_SLOT_mpi_alltoallw_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_alltoallw_init(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Alltoallw_init(BK_HOW(EFG_SLOT_mpi_alltoallw_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr); }
 
-static void efg_mpi_alltoallw_init_f08(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Alltoallw_init(BK_HOW(EFG_SLOT_mpi_alltoallw_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_alltoallw_init_f08(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Alltoallw_init(BK_HOW(EFG_SLOT_mpi_alltoallw_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr); }
 
-static void efg_mpi_alltoallw_init_f08_large(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Alltoallw_init(BK_HOW(EFG_SLOT_mpi_alltoallw_init_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_alltoallw_init_f08_large(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Alltoallw_init(BK_HOW(EFG_SLOT_mpi_alltoallw_init_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr); }
 
-static void efg_mpi_alltoallw_init_f08ts(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Alltoallw_init(BK_HOW(EFG_SLOT_mpi_alltoallw_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_alltoallw_init_f08ts(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Alltoallw_init(BK_HOW(EFG_SLOT_mpi_alltoallw_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr); }
 
-static void efg_mpi_alltoallw_init_f08ts_large(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Alltoallw_init(BK_HOW(EFG_SLOT_mpi_alltoallw_init_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_alltoallw_init_f08ts_large(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Alltoallw_init(BK_HOW(EFG_SLOT_mpi_alltoallw_init_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Barrier_init(const unsigned how, void *const site, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
@@ -352,9 +350,9 @@ static __attribute__((noinline)) void f_MPI_Barrier_init(const unsigned how, voi
     efg_leave(b->t);
 }
 
-static void efg_mpi_barrier_init(void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Barrier_init(BK_HOW(EFG_SLOT_mpi_barrier_init, BK_MPIF, 0, 0), __builtin_return_address(0), comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_barrier_init(void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Barrier_init(BK_HOW(EFG_SLOT_mpi_barrier_init, BK_MPIF, 0, 0), __builtin_return_address(0), comm, info, request, ierr); }
 
-static void efg_mpi_barrier_init_f08(void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Barrier_init(BK_HOW(EFG_SLOT_mpi_barrier_init_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_barrier_init_f08(void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Barrier_init(BK_HOW(EFG_SLOT_mpi_barrier_init_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, info, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Bcast_init(const unsigned how, void *const site, void *buffer, void *count, void *datatype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
@@ -396,15 +394,15 @@ static __attribute__((noinline)) void f_MPI_Bcast_init(const unsigned how, void 
     efg_leave(b->t);
 }
 
-static void efg_mpi_bcast_init(void *buffer, void *count, void *datatype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Bcast_init(BK_HOW(EFG_SLOT_mpi_bcast_init, BK_MPIF, 0, 0), __builtin_return_address(0), buffer, count, datatype, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_bcast_init(void *buffer, void *count, void *datatype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Bcast_init(BK_HOW(EFG_SLOT_mpi_bcast_init, BK_MPIF, 0, 0), __builtin_return_address(0), buffer, count, datatype, root, comm, info, request, ierr); }
 
-static void efg_mpi_bcast_init_f08(void *buffer, void *count, void *datatype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Bcast_init(BK_HOW(EFG_SLOT_mpi_bcast_init_f08, BK_F08, 0, 0), __builtin_return_address(0), buffer, count, datatype, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_bcast_init_f08(void *buffer, void *count, void *datatype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Bcast_init(BK_HOW(EFG_SLOT_mpi_bcast_init_f08, BK_F08, 0, 0), __builtin_return_address(0), buffer, count, datatype, root, comm, info, request, ierr); }
 
-static void efg_mpi_bcast_init_f08_large(void *buffer, void *count, void *datatype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Bcast_init(BK_HOW(EFG_SLOT_mpi_bcast_init_f08_large, BK_F08, 1, 0), __builtin_return_address(0), buffer, count, datatype, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_bcast_init_f08_large(void *buffer, void *count, void *datatype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Bcast_init(BK_HOW(EFG_SLOT_mpi_bcast_init_f08_large, BK_F08, 1, 0), __builtin_return_address(0), buffer, count, datatype, root, comm, info, request, ierr); }
 
-static void efg_mpi_bcast_init_f08ts(void *buffer, void *count, void *datatype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Bcast_init(BK_HOW(EFG_SLOT_mpi_bcast_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), buffer, count, datatype, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_bcast_init_f08ts(void *buffer, void *count, void *datatype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Bcast_init(BK_HOW(EFG_SLOT_mpi_bcast_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), buffer, count, datatype, root, comm, info, request, ierr); }
 
-static void efg_mpi_bcast_init_f08ts_large(void *buffer, void *count, void *datatype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Bcast_init(BK_HOW(EFG_SLOT_mpi_bcast_init_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), buffer, count, datatype, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_bcast_init_f08ts_large(void *buffer, void *count, void *datatype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Bcast_init(BK_HOW(EFG_SLOT_mpi_bcast_init_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), buffer, count, datatype, root, comm, info, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Exscan_init(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
@@ -448,15 +446,15 @@ static __attribute__((noinline)) void f_MPI_Exscan_init(const unsigned how, void
     efg_leave(b->t);
 }
 
-static void efg_mpi_exscan_init(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Exscan_init(BK_HOW(EFG_SLOT_mpi_exscan_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_exscan_init(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Exscan_init(BK_HOW(EFG_SLOT_mpi_exscan_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
 
-static void efg_mpi_exscan_init_f08(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Exscan_init(BK_HOW(EFG_SLOT_mpi_exscan_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_exscan_init_f08(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Exscan_init(BK_HOW(EFG_SLOT_mpi_exscan_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
 
-static void efg_mpi_exscan_init_f08_large(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Exscan_init(BK_HOW(EFG_SLOT_mpi_exscan_init_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_exscan_init_f08_large(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Exscan_init(BK_HOW(EFG_SLOT_mpi_exscan_init_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
 
-static void efg_mpi_exscan_init_f08ts(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Exscan_init(BK_HOW(EFG_SLOT_mpi_exscan_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_exscan_init_f08ts(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Exscan_init(BK_HOW(EFG_SLOT_mpi_exscan_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
 
-static void efg_mpi_exscan_init_f08ts_large(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Exscan_init(BK_HOW(EFG_SLOT_mpi_exscan_init_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_exscan_init_f08ts_large(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Exscan_init(BK_HOW(EFG_SLOT_mpi_exscan_init_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Gather_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
@@ -504,15 +502,15 @@ static __attribute__((noinline)) void f_MPI_Gather_init(const unsigned how, void
     efg_leave(b->t);
 }
 
-static void efg_mpi_gather_init(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Gather_init(BK_HOW(EFG_SLOT_mpi_gather_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_gather_init(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Gather_init(BK_HOW(EFG_SLOT_mpi_gather_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
 
-static void efg_mpi_gather_init_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Gather_init(BK_HOW(EFG_SLOT_mpi_gather_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_gather_init_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Gather_init(BK_HOW(EFG_SLOT_mpi_gather_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
 
-static void efg_mpi_gather_init_f08_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Gather_init(BK_HOW(EFG_SLOT_mpi_gather_init_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_gather_init_f08_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Gather_init(BK_HOW(EFG_SLOT_mpi_gather_init_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
 
-static void efg_mpi_gather_init_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Gather_init(BK_HOW(EFG_SLOT_mpi_gather_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_gather_init_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Gather_init(BK_HOW(EFG_SLOT_mpi_gather_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
 
-static void efg_mpi_gather_init_f08ts_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Gather_init(BK_HOW(EFG_SLOT_mpi_gather_init_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_gather_init_f08ts_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Gather_init(BK_HOW(EFG_SLOT_mpi_gather_init_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Gatherv_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
@@ -560,15 +558,15 @@ static __attribute__((noinline)) void f_MPI_Gatherv_init(const unsigned how, voi
     efg_leave(b->t);
 }
 
-static void efg_mpi_gatherv_init(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Gatherv_init(BK_HOW(EFG_SLOT_mpi_gatherv_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_gatherv_init(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Gatherv_init(BK_HOW(EFG_SLOT_mpi_gatherv_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierr); }
 
-static void efg_mpi_gatherv_init_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Gatherv_init(BK_HOW(EFG_SLOT_mpi_gatherv_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_gatherv_init_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Gatherv_init(BK_HOW(EFG_SLOT_mpi_gatherv_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierr); }
 
-static void efg_mpi_gatherv_init_f08_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Gatherv_init(BK_HOW(EFG_SLOT_mpi_gatherv_init_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_gatherv_init_f08_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Gatherv_init(BK_HOW(EFG_SLOT_mpi_gatherv_init_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierr); }
 
-static void efg_mpi_gatherv_init_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Gatherv_init(BK_HOW(EFG_SLOT_mpi_gatherv_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_gatherv_init_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Gatherv_init(BK_HOW(EFG_SLOT_mpi_gatherv_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierr); }
 
-static void efg_mpi_gatherv_init_f08ts_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Gatherv_init(BK_HOW(EFG_SLOT_mpi_gatherv_init_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_gatherv_init_f08ts_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Gatherv_init(BK_HOW(EFG_SLOT_mpi_gatherv_init_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Neighbor_allgather_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
@@ -614,15 +612,15 @@ static __attribute__((noinline)) void f_MPI_Neighbor_allgather_init(const unsign
     efg_leave(b->t);
 }
 
-static void efg_mpi_neighbor_allgather_init(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_allgather_init(BK_HOW(EFG_SLOT_mpi_neighbor_allgather_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_neighbor_allgather_init(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_allgather_init(BK_HOW(EFG_SLOT_mpi_neighbor_allgather_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
 
-static void efg_mpi_neighbor_allgather_init_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_allgather_init(BK_HOW(EFG_SLOT_mpi_neighbor_allgather_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_neighbor_allgather_init_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_allgather_init(BK_HOW(EFG_SLOT_mpi_neighbor_allgather_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
 
-static void efg_mpi_neighbor_allgather_init_f08_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_allgather_init(BK_HOW(EFG_SLOT_mpi_neighbor_allgather_init_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_neighbor_allgather_init_f08_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_allgather_init(BK_HOW(EFG_SLOT_mpi_neighbor_allgather_init_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
 
-static void efg_mpi_neighbor_allgather_init_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_allgather_init(BK_HOW(EFG_SLOT_mpi_neighbor_allgather_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_neighbor_allgather_init_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_allgather_init(BK_HOW(EFG_SLOT_mpi_neighbor_allgather_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
 
-static void efg_mpi_neighbor_allgather_init_f08ts_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_allgather_init(BK_HOW(EFG_SLOT_mpi_neighbor_allgather_init_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_neighbor_allgather_init_f08ts_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_allgather_init(BK_HOW(EFG_SLOT_mpi_neighbor_allgather_init_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Neighbor_allgatherv_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
@@ -668,15 +666,15 @@ static __attribute__((noinline)) void f_MPI_Neighbor_allgatherv_init(const unsig
     efg_leave(b->t);
 }
 
-static void efg_mpi_neighbor_allgatherv_init(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_allgatherv_init(BK_HOW(EFG_SLOT_mpi_neighbor_allgatherv_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_neighbor_allgatherv_init(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_allgatherv_init(BK_HOW(EFG_SLOT_mpi_neighbor_allgatherv_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr); }
 
-static void efg_mpi_neighbor_allgatherv_init_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_allgatherv_init(BK_HOW(EFG_SLOT_mpi_neighbor_allgatherv_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_neighbor_allgatherv_init_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_allgatherv_init(BK_HOW(EFG_SLOT_mpi_neighbor_allgatherv_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr); }
 
-static void efg_mpi_neighbor_allgatherv_init_f08_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_allgatherv_init(BK_HOW(EFG_SLOT_mpi_neighbor_allgatherv_init_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_neighbor_allgatherv_init_f08_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_allgatherv_init(BK_HOW(EFG_SLOT_mpi_neighbor_allgatherv_init_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr); }
 
-static void efg_mpi_neighbor_allgatherv_init_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_allgatherv_init(BK_HOW(EFG_SLOT_mpi_neighbor_allgatherv_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_neighbor_allgatherv_init_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_allgatherv_init(BK_HOW(EFG_SLOT_mpi_neighbor_allgatherv_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr); }
 
-static void efg_mpi_neighbor_allgatherv_init_f08ts_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_allgatherv_init(BK_HOW(EFG_SLOT_mpi_neighbor_allgatherv_init_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_neighbor_allgatherv_init_f08ts_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_allgatherv_init(BK_HOW(EFG_SLOT_mpi_neighbor_allgatherv_init_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Neighbor_alltoall_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
@@ -722,15 +720,15 @@ static __attribute__((noinline)) void f_MPI_Neighbor_alltoall_init(const unsigne
     efg_leave(b->t);
 }
 
-static void efg_mpi_neighbor_alltoall_init(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_alltoall_init(BK_HOW(EFG_SLOT_mpi_neighbor_alltoall_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_neighbor_alltoall_init(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_alltoall_init(BK_HOW(EFG_SLOT_mpi_neighbor_alltoall_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
 
-static void efg_mpi_neighbor_alltoall_init_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_alltoall_init(BK_HOW(EFG_SLOT_mpi_neighbor_alltoall_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_neighbor_alltoall_init_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_alltoall_init(BK_HOW(EFG_SLOT_mpi_neighbor_alltoall_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
 
-static void efg_mpi_neighbor_alltoall_init_f08_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_alltoall_init(BK_HOW(EFG_SLOT_mpi_neighbor_alltoall_init_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_neighbor_alltoall_init_f08_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_alltoall_init(BK_HOW(EFG_SLOT_mpi_neighbor_alltoall_init_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
 
-static void efg_mpi_neighbor_alltoall_init_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_alltoall_init(BK_HOW(EFG_SLOT_mpi_neighbor_alltoall_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_neighbor_alltoall_init_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_alltoall_init(BK_HOW(EFG_SLOT_mpi_neighbor_alltoall_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
 
-static void efg_mpi_neighbor_alltoall_init_f08ts_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_alltoall_init(BK_HOW(EFG_SLOT_mpi_neighbor_alltoall_init_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_neighbor_alltoall_init_f08ts_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_alltoall_init(BK_HOW(EFG_SLOT_mpi_neighbor_alltoall_init_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Neighbor_alltoallv_init(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
@@ -776,15 +774,15 @@ static __attribute__((noinline)) void f_MPI_Neighbor_alltoallv_init(const unsign
     efg_leave(b->t);
 }
 
-static void efg_mpi_neighbor_alltoallv_init(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_alltoallv_init(BK_HOW(EFG_SLOT_mpi_neighbor_alltoallv_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_neighbor_alltoallv_init(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_alltoallv_init(BK_HOW(EFG_SLOT_mpi_neighbor_alltoallv_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr); }
 
-static void efg_mpi_neighbor_alltoallv_init_f08(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_alltoallv_init(BK_HOW(EFG_SLOT_mpi_neighbor_alltoallv_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_neighbor_alltoallv_init_f08(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_alltoallv_init(BK_HOW(EFG_SLOT_mpi_neighbor_alltoallv_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr); }
 
-static void efg_mpi_neighbor_alltoallv_init_f08_large(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_alltoallv_init(BK_HOW(EFG_SLOT_mpi_neighbor_alltoallv_init_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_neighbor_alltoallv_init_f08_large(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_alltoallv_init(BK_HOW(EFG_SLOT_mpi_neighbor_alltoallv_init_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr); }
 
-static void efg_mpi_neighbor_alltoallv_init_f08ts(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_alltoallv_init(BK_HOW(EFG_SLOT_mpi_neighbor_alltoallv_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_neighbor_alltoallv_init_f08ts(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_alltoallv_init(BK_HOW(EFG_SLOT_mpi_neighbor_alltoallv_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr); }
 
-static void efg_mpi_neighbor_alltoallv_init_f08ts_large(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_alltoallv_init(BK_HOW(EFG_SLOT_mpi_neighbor_alltoallv_init_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_neighbor_alltoallv_init_f08ts_large(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_alltoallv_init(BK_HOW(EFG_SLOT_mpi_neighbor_alltoallv_init_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Neighbor_alltoallw_init(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
@@ -828,15 +826,15 @@ static __attribute__((noinline)) void f_MPI_Neighbor_alltoallw_init(const unsign
     efg_leave(b->t);
 }
 
-static void efg_mpi_neighbor_alltoallw_init(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_alltoallw_init(BK_HOW(EFG_SLOT_mpi_neighbor_alltoallw_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_neighbor_alltoallw_init(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_alltoallw_init(BK_HOW(EFG_SLOT_mpi_neighbor_alltoallw_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr); }
 
-static void efg_mpi_neighbor_alltoallw_init_f08(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_alltoallw_init(BK_HOW(EFG_SLOT_mpi_neighbor_alltoallw_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_neighbor_alltoallw_init_f08(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_alltoallw_init(BK_HOW(EFG_SLOT_mpi_neighbor_alltoallw_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr); }
 
-static void efg_mpi_neighbor_alltoallw_init_f08_large(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_alltoallw_init(BK_HOW(EFG_SLOT_mpi_neighbor_alltoallw_init_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_neighbor_alltoallw_init_f08_large(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_alltoallw_init(BK_HOW(EFG_SLOT_mpi_neighbor_alltoallw_init_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr); }
 
-static void efg_mpi_neighbor_alltoallw_init_f08ts(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_alltoallw_init(BK_HOW(EFG_SLOT_mpi_neighbor_alltoallw_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_neighbor_alltoallw_init_f08ts(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_alltoallw_init(BK_HOW(EFG_SLOT_mpi_neighbor_alltoallw_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr); }
 
-static void efg_mpi_neighbor_alltoallw_init_f08ts_large(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_alltoallw_init(BK_HOW(EFG_SLOT_mpi_neighbor_alltoallw_init_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_neighbor_alltoallw_init_f08ts_large(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Neighbor_alltoallw_init(BK_HOW(EFG_SLOT_mpi_neighbor_alltoallw_init_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Reduce_init(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *root, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
@@ -881,15 +879,15 @@ static __attribute__((noinline)) void f_MPI_Reduce_init(const unsigned how, void
     efg_leave(b->t);
 }
 
-static void efg_mpi_reduce_init(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Reduce_init(BK_HOW(EFG_SLOT_mpi_reduce_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_reduce_init(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Reduce_init(BK_HOW(EFG_SLOT_mpi_reduce_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierr); }
 
-static void efg_mpi_reduce_init_f08(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Reduce_init(BK_HOW(EFG_SLOT_mpi_reduce_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_reduce_init_f08(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Reduce_init(BK_HOW(EFG_SLOT_mpi_reduce_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierr); }
 
-static void efg_mpi_reduce_init_f08_large(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Reduce_init(BK_HOW(EFG_SLOT_mpi_reduce_init_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_reduce_init_f08_large(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Reduce_init(BK_HOW(EFG_SLOT_mpi_reduce_init_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierr); }
 
-static void efg_mpi_reduce_init_f08ts(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Reduce_init(BK_HOW(EFG_SLOT_mpi_reduce_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_reduce_init_f08ts(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Reduce_init(BK_HOW(EFG_SLOT_mpi_reduce_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierr); }
 
-static void efg_mpi_reduce_init_f08ts_large(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Reduce_init(BK_HOW(EFG_SLOT_mpi_reduce_init_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_reduce_init_f08ts_large(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Reduce_init(BK_HOW(EFG_SLOT_mpi_reduce_init_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Reduce_scatter_block_init(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *recvcount, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
@@ -933,15 +931,15 @@ static __attribute__((noinline)) void f_MPI_Reduce_scatter_block_init(const unsi
     efg_leave(b->t);
 }
 
-static void efg_mpi_reduce_scatter_block_init(void *sendbuf, void *recvbuf, void *recvcount, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Reduce_scatter_block_init(BK_HOW(EFG_SLOT_mpi_reduce_scatter_block_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_reduce_scatter_block_init(void *sendbuf, void *recvbuf, void *recvcount, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Reduce_scatter_block_init(BK_HOW(EFG_SLOT_mpi_reduce_scatter_block_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierr); }
 
-static void efg_mpi_reduce_scatter_block_init_f08(void *sendbuf, void *recvbuf, void *recvcount, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Reduce_scatter_block_init(BK_HOW(EFG_SLOT_mpi_reduce_scatter_block_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_reduce_scatter_block_init_f08(void *sendbuf, void *recvbuf, void *recvcount, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Reduce_scatter_block_init(BK_HOW(EFG_SLOT_mpi_reduce_scatter_block_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierr); }
 
-static void efg_mpi_reduce_scatter_block_init_f08_large(void *sendbuf, void *recvbuf, void *recvcount, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Reduce_scatter_block_init(BK_HOW(EFG_SLOT_mpi_reduce_scatter_block_init_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_reduce_scatter_block_init_f08_large(void *sendbuf, void *recvbuf, void *recvcount, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Reduce_scatter_block_init(BK_HOW(EFG_SLOT_mpi_reduce_scatter_block_init_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierr); }
 
-static void efg_mpi_reduce_scatter_block_init_f08ts(void *sendbuf, void *recvbuf, void *recvcount, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Reduce_scatter_block_init(BK_HOW(EFG_SLOT_mpi_reduce_scatter_block_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_reduce_scatter_block_init_f08ts(void *sendbuf, void *recvbuf, void *recvcount, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Reduce_scatter_block_init(BK_HOW(EFG_SLOT_mpi_reduce_scatter_block_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierr); }
 
-static void efg_mpi_reduce_scatter_block_init_f08ts_large(void *sendbuf, void *recvbuf, void *recvcount, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Reduce_scatter_block_init(BK_HOW(EFG_SLOT_mpi_reduce_scatter_block_init_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_reduce_scatter_block_init_f08ts_large(void *sendbuf, void *recvbuf, void *recvcount, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Reduce_scatter_block_init(BK_HOW(EFG_SLOT_mpi_reduce_scatter_block_init_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Reduce_scatter_init(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *recvcounts, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
@@ -984,15 +982,15 @@ static __attribute__((noinline)) void f_MPI_Reduce_scatter_init(const unsigned h
     efg_leave(b->t);
 }
 
-static void efg_mpi_reduce_scatter_init(void *sendbuf, void *recvbuf, void *recvcounts, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Reduce_scatter_init(BK_HOW(EFG_SLOT_mpi_reduce_scatter_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_reduce_scatter_init(void *sendbuf, void *recvbuf, void *recvcounts, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Reduce_scatter_init(BK_HOW(EFG_SLOT_mpi_reduce_scatter_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierr); }
 
-static void efg_mpi_reduce_scatter_init_f08(void *sendbuf, void *recvbuf, void *recvcounts, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Reduce_scatter_init(BK_HOW(EFG_SLOT_mpi_reduce_scatter_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_reduce_scatter_init_f08(void *sendbuf, void *recvbuf, void *recvcounts, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Reduce_scatter_init(BK_HOW(EFG_SLOT_mpi_reduce_scatter_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierr); }
 
-static void efg_mpi_reduce_scatter_init_f08_large(void *sendbuf, void *recvbuf, void *recvcounts, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Reduce_scatter_init(BK_HOW(EFG_SLOT_mpi_reduce_scatter_init_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_reduce_scatter_init_f08_large(void *sendbuf, void *recvbuf, void *recvcounts, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Reduce_scatter_init(BK_HOW(EFG_SLOT_mpi_reduce_scatter_init_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierr); }
 
-static void efg_mpi_reduce_scatter_init_f08ts(void *sendbuf, void *recvbuf, void *recvcounts, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Reduce_scatter_init(BK_HOW(EFG_SLOT_mpi_reduce_scatter_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_reduce_scatter_init_f08ts(void *sendbuf, void *recvbuf, void *recvcounts, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Reduce_scatter_init(BK_HOW(EFG_SLOT_mpi_reduce_scatter_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierr); }
 
-static void efg_mpi_reduce_scatter_init_f08ts_large(void *sendbuf, void *recvbuf, void *recvcounts, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Reduce_scatter_init(BK_HOW(EFG_SLOT_mpi_reduce_scatter_init_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_reduce_scatter_init_f08ts_large(void *sendbuf, void *recvbuf, void *recvcounts, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Reduce_scatter_init(BK_HOW(EFG_SLOT_mpi_reduce_scatter_init_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Scan_init(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
@@ -1036,15 +1034,15 @@ static __attribute__((noinline)) void f_MPI_Scan_init(const unsigned how, void *
     efg_leave(b->t);
 }
 
-static void efg_mpi_scan_init(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Scan_init(BK_HOW(EFG_SLOT_mpi_scan_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_scan_init(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Scan_init(BK_HOW(EFG_SLOT_mpi_scan_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
 
-static void efg_mpi_scan_init_f08(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Scan_init(BK_HOW(EFG_SLOT_mpi_scan_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_scan_init_f08(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Scan_init(BK_HOW(EFG_SLOT_mpi_scan_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
 
-static void efg_mpi_scan_init_f08_large(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Scan_init(BK_HOW(EFG_SLOT_mpi_scan_init_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_scan_init_f08_large(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Scan_init(BK_HOW(EFG_SLOT_mpi_scan_init_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
 
-static void efg_mpi_scan_init_f08ts(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Scan_init(BK_HOW(EFG_SLOT_mpi_scan_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_scan_init_f08ts(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Scan_init(BK_HOW(EFG_SLOT_mpi_scan_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
 
-static void efg_mpi_scan_init_f08ts_large(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Scan_init(BK_HOW(EFG_SLOT_mpi_scan_init_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_scan_init_f08ts_large(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Scan_init(BK_HOW(EFG_SLOT_mpi_scan_init_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Scatter_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
@@ -1092,15 +1090,15 @@ static __attribute__((noinline)) void f_MPI_Scatter_init(const unsigned how, voi
     efg_leave(b->t);
 }
 
-static void efg_mpi_scatter_init(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Scatter_init(BK_HOW(EFG_SLOT_mpi_scatter_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_scatter_init(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Scatter_init(BK_HOW(EFG_SLOT_mpi_scatter_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
 
-static void efg_mpi_scatter_init_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Scatter_init(BK_HOW(EFG_SLOT_mpi_scatter_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_scatter_init_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Scatter_init(BK_HOW(EFG_SLOT_mpi_scatter_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
 
-static void efg_mpi_scatter_init_f08_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Scatter_init(BK_HOW(EFG_SLOT_mpi_scatter_init_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_scatter_init_f08_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Scatter_init(BK_HOW(EFG_SLOT_mpi_scatter_init_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
 
-static void efg_mpi_scatter_init_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Scatter_init(BK_HOW(EFG_SLOT_mpi_scatter_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_scatter_init_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Scatter_init(BK_HOW(EFG_SLOT_mpi_scatter_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
 
-static void efg_mpi_scatter_init_f08ts_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Scatter_init(BK_HOW(EFG_SLOT_mpi_scatter_init_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_scatter_init_f08ts_large(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Scatter_init(BK_HOW(EFG_SLOT_mpi_scatter_init_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Scatterv_init(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *displs, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
@@ -1148,15 +1146,15 @@ static __attribute__((noinline)) void f_MPI_Scatterv_init(const unsigned how, vo
     efg_leave(b->t);
 }
 
-static void efg_mpi_scatterv_init(void *sendbuf, void *sendcounts, void *displs, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Scatterv_init(BK_HOW(EFG_SLOT_mpi_scatterv_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_scatterv_init(void *sendbuf, void *sendcounts, void *displs, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Scatterv_init(BK_HOW(EFG_SLOT_mpi_scatterv_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
 
-static void efg_mpi_scatterv_init_f08(void *sendbuf, void *sendcounts, void *displs, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Scatterv_init(BK_HOW(EFG_SLOT_mpi_scatterv_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_scatterv_init_f08(void *sendbuf, void *sendcounts, void *displs, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Scatterv_init(BK_HOW(EFG_SLOT_mpi_scatterv_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
 
-static void efg_mpi_scatterv_init_f08_large(void *sendbuf, void *sendcounts, void *displs, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Scatterv_init(BK_HOW(EFG_SLOT_mpi_scatterv_init_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_scatterv_init_f08_large(void *sendbuf, void *sendcounts, void *displs, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Scatterv_init(BK_HOW(EFG_SLOT_mpi_scatterv_init_f08_large, BK_F08, 1, 0), __builtin_return_address(0), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
 
-static void efg_mpi_scatterv_init_f08ts(void *sendbuf, void *sendcounts, void *displs, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Scatterv_init(BK_HOW(EFG_SLOT_mpi_scatterv_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_scatterv_init_f08ts(void *sendbuf, void *sendcounts, void *displs, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Scatterv_init(BK_HOW(EFG_SLOT_mpi_scatterv_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
 
-static void efg_mpi_scatterv_init_f08ts_large(void *sendbuf, void *sendcounts, void *displs, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Scatterv_init(BK_HOW(EFG_SLOT_mpi_scatterv_init_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpi_scatterv_init_f08ts_large(void *sendbuf, void *sendcounts, void *displs, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPI_Scatterv_init(BK_HOW(EFG_SLOT_mpi_scatterv_init_f08ts_large, BK_F08, 1, 1), __builtin_return_address(0), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
 
 static __attribute__((noinline)) void f_MPIX_Allgather_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
@@ -1201,11 +1199,11 @@ static __attribute__((noinline)) void f_MPIX_Allgather_init(const unsigned how, 
     efg_leave(b->t);
 }
 
-static void efg_mpix_allgather_init(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Allgather_init(BK_HOW(EFG_SLOT_mpix_allgather_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_allgather_init(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Allgather_init(BK_HOW(EFG_SLOT_mpix_allgather_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
 
-static void efg_mpix_allgather_init_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Allgather_init(BK_HOW(EFG_SLOT_mpix_allgather_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_allgather_init_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Allgather_init(BK_HOW(EFG_SLOT_mpix_allgather_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
 
-static void efg_mpix_allgather_init_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Allgather_init(BK_HOW(EFG_SLOT_mpix_allgather_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_allgather_init_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Allgather_init(BK_HOW(EFG_SLOT_mpix_allgather_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
 
 static __attribute__((noinline)) void f_MPIX_Allgatherv_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
@@ -1250,11 +1248,11 @@ static __attribute__((noinline)) void f_MPIX_Allgatherv_init(const unsigned how,
     efg_leave(b->t);
 }
 
-static void efg_mpix_allgatherv_init(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Allgatherv_init(BK_HOW(EFG_SLOT_mpix_allgatherv_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_allgatherv_init(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Allgatherv_init(BK_HOW(EFG_SLOT_mpix_allgatherv_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr); }
 
-static void efg_mpix_allgatherv_init_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Allgatherv_init(BK_HOW(EFG_SLOT_mpix_allgatherv_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_allgatherv_init_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Allgatherv_init(BK_HOW(EFG_SLOT_mpix_allgatherv_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr); }
 
-static void efg_mpix_allgatherv_init_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Allgatherv_init(BK_HOW(EFG_SLOT_mpix_allgatherv_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_allgatherv_init_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Allgatherv_init(BK_HOW(EFG_SLOT_mpix_allgatherv_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr); }
 
 static __attribute__((noinline)) void f_MPIX_Allreduce_init(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
@@ -1298,11 +1296,11 @@ static __attribute__((noinline)) void f_MPIX_Allreduce_init(const unsigned how, 
     efg_leave(b->t);
 }
 
-static void efg_mpix_allreduce_init(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Allreduce_init(BK_HOW(EFG_SLOT_mpix_allreduce_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_allreduce_init(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Allreduce_init(BK_HOW(EFG_SLOT_mpix_allreduce_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
 
-static void efg_mpix_allreduce_init_f08(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Allreduce_init(BK_HOW(EFG_SLOT_mpix_allreduce_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_allreduce_init_f08(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Allreduce_init(BK_HOW(EFG_SLOT_mpix_allreduce_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
 
-static void efg_mpix_allreduce_init_f08ts(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Allreduce_init(BK_HOW(EFG_SLOT_mpix_allreduce_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_allreduce_init_f08ts(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Allreduce_init(BK_HOW(EFG_SLOT_mpix_allreduce_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
 
 static __attribute__((noinline)) void f_MPIX_Alltoall_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
@@ -1347,11 +1345,11 @@ static __attribute__((noinline)) void f_MPIX_Alltoall_init(const unsigned how, v
     efg_leave(b->t);
 }
 
-static void efg_mpix_alltoall_init(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Alltoall_init(BK_HOW(EFG_SLOT_mpix_alltoall_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_alltoall_init(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Alltoall_init(BK_HOW(EFG_SLOT_mpix_alltoall_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
 
-static void efg_mpix_alltoall_init_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Alltoall_init(BK_HOW(EFG_SLOT_mpix_alltoall_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_alltoall_init_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Alltoall_init(BK_HOW(EFG_SLOT_mpix_alltoall_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
 
-static void efg_mpix_alltoall_init_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Alltoall_init(BK_HOW(EFG_SLOT_mpix_alltoall_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_alltoall_init_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Alltoall_init(BK_HOW(EFG_SLOT_mpix_alltoall_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
 
 static __attribute__((noinline)) void f_MPIX_Alltoallv_init(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
@@ -1396,11 +1394,11 @@ static __attribute__((noinline)) void f_MPIX_Alltoallv_init(const unsigned how, 
     efg_leave(b->t);
 }
 
-static void efg_mpix_alltoallv_init(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Alltoallv_init(BK_HOW(EFG_SLOT_mpix_alltoallv_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_alltoallv_init(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Alltoallv_init(BK_HOW(EFG_SLOT_mpix_alltoallv_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr); }
 
-static void efg_mpix_alltoallv_init_f08(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Alltoallv_init(BK_HOW(EFG_SLOT_mpix_alltoallv_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_alltoallv_init_f08(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Alltoallv_init(BK_HOW(EFG_SLOT_mpix_alltoallv_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr); }
 
-static void efg_mpix_alltoallv_init_f08ts(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Alltoallv_init(BK_HOW(EFG_SLOT_mpix_alltoallv_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_alltoallv_init_f08ts(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Alltoallv_init(BK_HOW(EFG_SLOT_mpix_alltoallv_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr); }
 
 static __attribute__((noinline)) void f_MPIX_Alltoallw_init(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
@@ -1444,11 +1442,11 @@ static __attribute__((noinline)) void f_MPIX_Alltoallw_init(const unsigned how, 
     efg_leave(b->t);
 }
 
-static void efg_mpix_alltoallw_init(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Alltoallw_init(BK_HOW(EFG_SLOT_mpix_alltoallw_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_alltoallw_init(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Alltoallw_init(BK_HOW(EFG_SLOT_mpix_alltoallw_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr); }
 
-static void efg_mpix_alltoallw_init_f08(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Alltoallw_init(BK_HOW(EFG_SLOT_mpix_alltoallw_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_alltoallw_init_f08(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Alltoallw_init(BK_HOW(EFG_SLOT_mpix_alltoallw_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr); }
 
-static void efg_mpix_alltoallw_init_f08ts(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Alltoallw_init(BK_HOW(EFG_SLOT_mpix_alltoallw_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_alltoallw_init_f08ts(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Alltoallw_init(BK_HOW(EFG_SLOT_mpix_alltoallw_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr); }
 
 static __attribute__((noinline)) void f_MPIX_Barrier_init(const unsigned how, void *const site, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
@@ -1482,9 +1480,9 @@ static __attribute__((noinline)) void f_MPIX_Barrier_init(const unsigned how, vo
     efg_leave(b->t);
 }
 
-static void efg_mpix_barrier_init(void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Barrier_init(BK_HOW(EFG_SLOT_mpix_barrier_init, BK_MPIF, 0, 0), __builtin_return_address(0), comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_barrier_init(void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Barrier_init(BK_HOW(EFG_SLOT_mpix_barrier_init, BK_MPIF, 0, 0), __builtin_return_address(0), comm, info, request, ierr); }
 
-static void efg_mpix_barrier_init_f08(void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Barrier_init(BK_HOW(EFG_SLOT_mpix_barrier_init_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_barrier_init_f08(void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Barrier_init(BK_HOW(EFG_SLOT_mpix_barrier_init_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, info, request, ierr); }
 
 static __attribute__((noinline)) void f_MPIX_Bcast_init(const unsigned how, void *const site, void *buffer, void *count, void *datatype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
@@ -1526,11 +1524,11 @@ static __attribute__((noinline)) void f_MPIX_Bcast_init(const unsigned how, void
     efg_leave(b->t);
 }
 
-static void efg_mpix_bcast_init(void *buffer, void *count, void *datatype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Bcast_init(BK_HOW(EFG_SLOT_mpix_bcast_init, BK_MPIF, 0, 0), __builtin_return_address(0), buffer, count, datatype, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_bcast_init(void *buffer, void *count, void *datatype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Bcast_init(BK_HOW(EFG_SLOT_mpix_bcast_init, BK_MPIF, 0, 0), __builtin_return_address(0), buffer, count, datatype, root, comm, info, request, ierr); }
 
-static void efg_mpix_bcast_init_f08(void *buffer, void *count, void *datatype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Bcast_init(BK_HOW(EFG_SLOT_mpix_bcast_init_f08, BK_F08, 0, 0), __builtin_return_address(0), buffer, count, datatype, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_bcast_init_f08(void *buffer, void *count, void *datatype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Bcast_init(BK_HOW(EFG_SLOT_mpix_bcast_init_f08, BK_F08, 0, 0), __builtin_return_address(0), buffer, count, datatype, root, comm, info, request, ierr); }
 
-static void efg_mpix_bcast_init_f08ts(void *buffer, void *count, void *datatype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Bcast_init(BK_HOW(EFG_SLOT_mpix_bcast_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), buffer, count, datatype, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_bcast_init_f08ts(void *buffer, void *count, void *datatype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Bcast_init(BK_HOW(EFG_SLOT_mpix_bcast_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), buffer, count, datatype, root, comm, info, request, ierr); }
 
 static __attribute__((noinline)) void f_MPIX_Exscan_init(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
@@ -1574,11 +1572,11 @@ static __attribute__((noinline)) void f_MPIX_Exscan_init(const unsigned how, voi
     efg_leave(b->t);
 }
 
-static void efg_mpix_exscan_init(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Exscan_init(BK_HOW(EFG_SLOT_mpix_exscan_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_exscan_init(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Exscan_init(BK_HOW(EFG_SLOT_mpix_exscan_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
 
-static void efg_mpix_exscan_init_f08(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Exscan_init(BK_HOW(EFG_SLOT_mpix_exscan_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_exscan_init_f08(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Exscan_init(BK_HOW(EFG_SLOT_mpix_exscan_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
 
-static void efg_mpix_exscan_init_f08ts(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Exscan_init(BK_HOW(EFG_SLOT_mpix_exscan_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_exscan_init_f08ts(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Exscan_init(BK_HOW(EFG_SLOT_mpix_exscan_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
 
 static __attribute__((noinline)) void f_MPIX_Gather_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
@@ -1626,11 +1624,11 @@ static __attribute__((noinline)) void f_MPIX_Gather_init(const unsigned how, voi
     efg_leave(b->t);
 }
 
-static void efg_mpix_gather_init(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Gather_init(BK_HOW(EFG_SLOT_mpix_gather_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_gather_init(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Gather_init(BK_HOW(EFG_SLOT_mpix_gather_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
 
-static void efg_mpix_gather_init_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Gather_init(BK_HOW(EFG_SLOT_mpix_gather_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_gather_init_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Gather_init(BK_HOW(EFG_SLOT_mpix_gather_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
 
-static void efg_mpix_gather_init_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Gather_init(BK_HOW(EFG_SLOT_mpix_gather_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_gather_init_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Gather_init(BK_HOW(EFG_SLOT_mpix_gather_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
 
 static __attribute__((noinline)) void f_MPIX_Gatherv_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
@@ -1678,11 +1676,11 @@ static __attribute__((noinline)) void f_MPIX_Gatherv_init(const unsigned how, vo
     efg_leave(b->t);
 }
 
-static void efg_mpix_gatherv_init(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Gatherv_init(BK_HOW(EFG_SLOT_mpix_gatherv_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_gatherv_init(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Gatherv_init(BK_HOW(EFG_SLOT_mpix_gatherv_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierr); }
 
-static void efg_mpix_gatherv_init_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Gatherv_init(BK_HOW(EFG_SLOT_mpix_gatherv_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_gatherv_init_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Gatherv_init(BK_HOW(EFG_SLOT_mpix_gatherv_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierr); }
 
-static void efg_mpix_gatherv_init_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Gatherv_init(BK_HOW(EFG_SLOT_mpix_gatherv_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_gatherv_init_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Gatherv_init(BK_HOW(EFG_SLOT_mpix_gatherv_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierr); }
 
 static __attribute__((noinline)) void f_MPIX_Neighbor_allgather_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
@@ -1728,11 +1726,11 @@ static __attribute__((noinline)) void f_MPIX_Neighbor_allgather_init(const unsig
     efg_leave(b->t);
 }
 
-static void efg_mpix_neighbor_allgather_init(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Neighbor_allgather_init(BK_HOW(EFG_SLOT_mpix_neighbor_allgather_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_neighbor_allgather_init(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Neighbor_allgather_init(BK_HOW(EFG_SLOT_mpix_neighbor_allgather_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
 
-static void efg_mpix_neighbor_allgather_init_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Neighbor_allgather_init(BK_HOW(EFG_SLOT_mpix_neighbor_allgather_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_neighbor_allgather_init_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Neighbor_allgather_init(BK_HOW(EFG_SLOT_mpix_neighbor_allgather_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
 
-static void efg_mpix_neighbor_allgather_init_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Neighbor_allgather_init(BK_HOW(EFG_SLOT_mpix_neighbor_allgather_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_neighbor_allgather_init_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Neighbor_allgather_init(BK_HOW(EFG_SLOT_mpix_neighbor_allgather_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
 
 static __attribute__((noinline)) void f_MPIX_Neighbor_allgatherv_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
@@ -1778,11 +1776,11 @@ static __attribute__((noinline)) void f_MPIX_Neighbor_allgatherv_init(const unsi
     efg_leave(b->t);
 }
 
-static void efg_mpix_neighbor_allgatherv_init(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Neighbor_allgatherv_init(BK_HOW(EFG_SLOT_mpix_neighbor_allgatherv_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_neighbor_allgatherv_init(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Neighbor_allgatherv_init(BK_HOW(EFG_SLOT_mpix_neighbor_allgatherv_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr); }
 
-static void efg_mpix_neighbor_allgatherv_init_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Neighbor_allgatherv_init(BK_HOW(EFG_SLOT_mpix_neighbor_allgatherv_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_neighbor_allgatherv_init_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Neighbor_allgatherv_init(BK_HOW(EFG_SLOT_mpix_neighbor_allgatherv_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr); }
 
-static void efg_mpix_neighbor_allgatherv_init_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Neighbor_allgatherv_init(BK_HOW(EFG_SLOT_mpix_neighbor_allgatherv_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_neighbor_allgatherv_init_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Neighbor_allgatherv_init(BK_HOW(EFG_SLOT_mpix_neighbor_allgatherv_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr); }
 
 static __attribute__((noinline)) void f_MPIX_Neighbor_alltoall_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
@@ -1828,11 +1826,11 @@ static __attribute__((noinline)) void f_MPIX_Neighbor_alltoall_init(const unsign
     efg_leave(b->t);
 }
 
-static void efg_mpix_neighbor_alltoall_init(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Neighbor_alltoall_init(BK_HOW(EFG_SLOT_mpix_neighbor_alltoall_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_neighbor_alltoall_init(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Neighbor_alltoall_init(BK_HOW(EFG_SLOT_mpix_neighbor_alltoall_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
 
-static void efg_mpix_neighbor_alltoall_init_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Neighbor_alltoall_init(BK_HOW(EFG_SLOT_mpix_neighbor_alltoall_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_neighbor_alltoall_init_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Neighbor_alltoall_init(BK_HOW(EFG_SLOT_mpix_neighbor_alltoall_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
 
-static void efg_mpix_neighbor_alltoall_init_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Neighbor_alltoall_init(BK_HOW(EFG_SLOT_mpix_neighbor_alltoall_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_neighbor_alltoall_init_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Neighbor_alltoall_init(BK_HOW(EFG_SLOT_mpix_neighbor_alltoall_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr); }
 
 static __attribute__((noinline)) void f_MPIX_Neighbor_alltoallv_init(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
@@ -1878,11 +1876,11 @@ static __attribute__((noinline)) void f_MPIX_Neighbor_alltoallv_init(const unsig
     efg_leave(b->t);
 }
 
-static void efg_mpix_neighbor_alltoallv_init(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Neighbor_alltoallv_init(BK_HOW(EFG_SLOT_mpix_neighbor_alltoallv_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_neighbor_alltoallv_init(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Neighbor_alltoallv_init(BK_HOW(EFG_SLOT_mpix_neighbor_alltoallv_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr); }
 
-static void efg_mpix_neighbor_alltoallv_init_f08(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Neighbor_alltoallv_init(BK_HOW(EFG_SLOT_mpix_neighbor_alltoallv_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_neighbor_alltoallv_init_f08(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Neighbor_alltoallv_init(BK_HOW(EFG_SLOT_mpix_neighbor_alltoallv_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr); }
 
-static void efg_mpix_neighbor_alltoallv_init_f08ts(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Neighbor_alltoallv_init(BK_HOW(EFG_SLOT_mpix_neighbor_alltoallv_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_neighbor_alltoallv_init_f08ts(void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Neighbor_alltoallv_init(BK_HOW(EFG_SLOT_mpix_neighbor_alltoallv_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr); }
 
 static __attribute__((noinline)) void f_MPIX_Neighbor_alltoallw_init(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
@@ -1926,11 +1924,11 @@ static __attribute__((noinline)) void f_MPIX_Neighbor_alltoallw_init(const unsig
     efg_leave(b->t);
 }
 
-static void efg_mpix_neighbor_alltoallw_init(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Neighbor_alltoallw_init(BK_HOW(EFG_SLOT_mpix_neighbor_alltoallw_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_neighbor_alltoallw_init(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Neighbor_alltoallw_init(BK_HOW(EFG_SLOT_mpix_neighbor_alltoallw_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr); }
 
-static void efg_mpix_neighbor_alltoallw_init_f08(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Neighbor_alltoallw_init(BK_HOW(EFG_SLOT_mpix_neighbor_alltoallw_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_neighbor_alltoallw_init_f08(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Neighbor_alltoallw_init(BK_HOW(EFG_SLOT_mpix_neighbor_alltoallw_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr); }
 
-static void efg_mpix_neighbor_alltoallw_init_f08ts(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Neighbor_alltoallw_init(BK_HOW(EFG_SLOT_mpix_neighbor_alltoallw_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_neighbor_alltoallw_init_f08ts(void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Neighbor_alltoallw_init(BK_HOW(EFG_SLOT_mpix_neighbor_alltoallw_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr); }
 
 static __attribute__((noinline)) void f_MPIX_Reduce_init(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *root, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
@@ -1975,11 +1973,11 @@ static __attribute__((noinline)) void f_MPIX_Reduce_init(const unsigned how, voi
     efg_leave(b->t);
 }
 
-static void efg_mpix_reduce_init(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Reduce_init(BK_HOW(EFG_SLOT_mpix_reduce_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_reduce_init(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Reduce_init(BK_HOW(EFG_SLOT_mpix_reduce_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierr); }
 
-static void efg_mpix_reduce_init_f08(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Reduce_init(BK_HOW(EFG_SLOT_mpix_reduce_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_reduce_init_f08(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Reduce_init(BK_HOW(EFG_SLOT_mpix_reduce_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierr); }
 
-static void efg_mpix_reduce_init_f08ts(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Reduce_init(BK_HOW(EFG_SLOT_mpix_reduce_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_reduce_init_f08ts(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Reduce_init(BK_HOW(EFG_SLOT_mpix_reduce_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierr); }
 
 static __attribute__((noinline)) void f_MPIX_Reduce_scatter_block_init(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *recvcount, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
@@ -2023,11 +2021,11 @@ static __attribute__((noinline)) void f_MPIX_Reduce_scatter_block_init(const uns
     efg_leave(b->t);
 }
 
-static void efg_mpix_reduce_scatter_block_init(void *sendbuf, void *recvbuf, void *recvcount, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Reduce_scatter_block_init(BK_HOW(EFG_SLOT_mpix_reduce_scatter_block_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_reduce_scatter_block_init(void *sendbuf, void *recvbuf, void *recvcount, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Reduce_scatter_block_init(BK_HOW(EFG_SLOT_mpix_reduce_scatter_block_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierr); }
 
-static void efg_mpix_reduce_scatter_block_init_f08(void *sendbuf, void *recvbuf, void *recvcount, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Reduce_scatter_block_init(BK_HOW(EFG_SLOT_mpix_reduce_scatter_block_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_reduce_scatter_block_init_f08(void *sendbuf, void *recvbuf, void *recvcount, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Reduce_scatter_block_init(BK_HOW(EFG_SLOT_mpix_reduce_scatter_block_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierr); }
 
-static void efg_mpix_reduce_scatter_block_init_f08ts(void *sendbuf, void *recvbuf, void *recvcount, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Reduce_scatter_block_init(BK_HOW(EFG_SLOT_mpix_reduce_scatter_block_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_reduce_scatter_block_init_f08ts(void *sendbuf, void *recvbuf, void *recvcount, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Reduce_scatter_block_init(BK_HOW(EFG_SLOT_mpix_reduce_scatter_block_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierr); }
 
 static __attribute__((noinline)) void f_MPIX_Reduce_scatter_init(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *recvcounts, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
@@ -2070,11 +2068,11 @@ static __attribute__((noinline)) void f_MPIX_Reduce_scatter_init(const unsigned 
     efg_leave(b->t);
 }
 
-static void efg_mpix_reduce_scatter_init(void *sendbuf, void *recvbuf, void *recvcounts, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Reduce_scatter_init(BK_HOW(EFG_SLOT_mpix_reduce_scatter_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_reduce_scatter_init(void *sendbuf, void *recvbuf, void *recvcounts, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Reduce_scatter_init(BK_HOW(EFG_SLOT_mpix_reduce_scatter_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierr); }
 
-static void efg_mpix_reduce_scatter_init_f08(void *sendbuf, void *recvbuf, void *recvcounts, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Reduce_scatter_init(BK_HOW(EFG_SLOT_mpix_reduce_scatter_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_reduce_scatter_init_f08(void *sendbuf, void *recvbuf, void *recvcounts, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Reduce_scatter_init(BK_HOW(EFG_SLOT_mpix_reduce_scatter_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierr); }
 
-static void efg_mpix_reduce_scatter_init_f08ts(void *sendbuf, void *recvbuf, void *recvcounts, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Reduce_scatter_init(BK_HOW(EFG_SLOT_mpix_reduce_scatter_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_reduce_scatter_init_f08ts(void *sendbuf, void *recvbuf, void *recvcounts, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Reduce_scatter_init(BK_HOW(EFG_SLOT_mpix_reduce_scatter_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierr); }
 
 static __attribute__((noinline)) void f_MPIX_Scan_init(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
@@ -2118,11 +2116,11 @@ static __attribute__((noinline)) void f_MPIX_Scan_init(const unsigned how, void 
     efg_leave(b->t);
 }
 
-static void efg_mpix_scan_init(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Scan_init(BK_HOW(EFG_SLOT_mpix_scan_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_scan_init(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Scan_init(BK_HOW(EFG_SLOT_mpix_scan_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
 
-static void efg_mpix_scan_init_f08(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Scan_init(BK_HOW(EFG_SLOT_mpix_scan_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_scan_init_f08(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Scan_init(BK_HOW(EFG_SLOT_mpix_scan_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
 
-static void efg_mpix_scan_init_f08ts(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Scan_init(BK_HOW(EFG_SLOT_mpix_scan_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_scan_init_f08ts(void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Scan_init(BK_HOW(EFG_SLOT_mpix_scan_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr); }
 
 static __attribute__((noinline)) void f_MPIX_Scatter_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
@@ -2170,11 +2168,11 @@ static __attribute__((noinline)) void f_MPIX_Scatter_init(const unsigned how, vo
     efg_leave(b->t);
 }
 
-static void efg_mpix_scatter_init(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Scatter_init(BK_HOW(EFG_SLOT_mpix_scatter_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_scatter_init(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Scatter_init(BK_HOW(EFG_SLOT_mpix_scatter_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
 
-static void efg_mpix_scatter_init_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Scatter_init(BK_HOW(EFG_SLOT_mpix_scatter_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_scatter_init_f08(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Scatter_init(BK_HOW(EFG_SLOT_mpix_scatter_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
 
-static void efg_mpix_scatter_init_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Scatter_init(BK_HOW(EFG_SLOT_mpix_scatter_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_scatter_init_f08ts(void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Scatter_init(BK_HOW(EFG_SLOT_mpix_scatter_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
 
 static __attribute__((noinline)) void f_MPIX_Scatterv_init(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *displs, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
@@ -2222,184 +2220,181 @@ static __attribute__((noinline)) void f_MPIX_Scatterv_init(const unsigned how, v
     efg_leave(b->t);
 }
 
-static void efg_mpix_scatterv_init(void *sendbuf, void *sendcounts, void *displs, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Scatterv_init(BK_HOW(EFG_SLOT_mpix_scatterv_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_scatterv_init(void *sendbuf, void *sendcounts, void *displs, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Scatterv_init(BK_HOW(EFG_SLOT_mpix_scatterv_init, BK_MPIF, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
 
-static void efg_mpix_scatterv_init_f08(void *sendbuf, void *sendcounts, void *displs, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Scatterv_init(BK_HOW(EFG_SLOT_mpix_scatterv_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_scatterv_init_f08(void *sendbuf, void *sendcounts, void *displs, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Scatterv_init(BK_HOW(EFG_SLOT_mpix_scatterv_init_f08, BK_F08, 0, 0), __builtin_return_address(0), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
 
-static void efg_mpix_scatterv_init_f08ts(void *sendbuf, void *sendcounts, void *displs, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Scatterv_init(BK_HOW(EFG_SLOT_mpix_scatterv_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
+BK_ENTRY void efg_mpix_scatterv_init_f08ts(void *sendbuf, void *sendcounts, void *displs, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr) { f_MPIX_Scatterv_init(BK_HOW(EFG_SLOT_mpix_scatterv_init_f08ts, BK_F08, 0, 1), __builtin_return_address(0), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr); }
 
-const bk_wrapper bk_wrappers_f_pcoll[] = {
-    { EFG_SLOT_mpi_allgather_init, false, (void (*)(void))efg_mpi_allgather_init },
-    { EFG_SLOT_mpi_allgather_init_f08, false, (void (*)(void))efg_mpi_allgather_init_f08 },
-    { EFG_SLOT_mpi_allgather_init_f08_large, false, (void (*)(void))efg_mpi_allgather_init_f08_large },
-    { EFG_SLOT_mpi_allgather_init_f08ts, false, (void (*)(void))efg_mpi_allgather_init_f08ts },
-    { EFG_SLOT_mpi_allgather_init_f08ts_large, false, (void (*)(void))efg_mpi_allgather_init_f08ts_large },
-    { EFG_SLOT_mpi_allgatherv_init, false, (void (*)(void))efg_mpi_allgatherv_init },
-    { EFG_SLOT_mpi_allgatherv_init_f08, false, (void (*)(void))efg_mpi_allgatherv_init_f08 },
-    { EFG_SLOT_mpi_allgatherv_init_f08_large, false, (void (*)(void))efg_mpi_allgatherv_init_f08_large },
-    { EFG_SLOT_mpi_allgatherv_init_f08ts, false, (void (*)(void))efg_mpi_allgatherv_init_f08ts },
-    { EFG_SLOT_mpi_allgatherv_init_f08ts_large, false, (void (*)(void))efg_mpi_allgatherv_init_f08ts_large },
-    { EFG_SLOT_mpi_allreduce_init, false, (void (*)(void))efg_mpi_allreduce_init },
-    { EFG_SLOT_mpi_allreduce_init_f08, false, (void (*)(void))efg_mpi_allreduce_init_f08 },
-    { EFG_SLOT_mpi_allreduce_init_f08_large, false, (void (*)(void))efg_mpi_allreduce_init_f08_large },
-    { EFG_SLOT_mpi_allreduce_init_f08ts, false, (void (*)(void))efg_mpi_allreduce_init_f08ts },
-    { EFG_SLOT_mpi_allreduce_init_f08ts_large, false, (void (*)(void))efg_mpi_allreduce_init_f08ts_large },
-    { EFG_SLOT_mpi_alltoall_init, false, (void (*)(void))efg_mpi_alltoall_init },
-    { EFG_SLOT_mpi_alltoall_init_f08, false, (void (*)(void))efg_mpi_alltoall_init_f08 },
-    { EFG_SLOT_mpi_alltoall_init_f08_large, false, (void (*)(void))efg_mpi_alltoall_init_f08_large },
-    { EFG_SLOT_mpi_alltoall_init_f08ts, false, (void (*)(void))efg_mpi_alltoall_init_f08ts },
-    { EFG_SLOT_mpi_alltoall_init_f08ts_large, false, (void (*)(void))efg_mpi_alltoall_init_f08ts_large },
-    { EFG_SLOT_mpi_alltoallv_init, false, (void (*)(void))efg_mpi_alltoallv_init },
-    { EFG_SLOT_mpi_alltoallv_init_f08, false, (void (*)(void))efg_mpi_alltoallv_init_f08 },
-    { EFG_SLOT_mpi_alltoallv_init_f08_large, false, (void (*)(void))efg_mpi_alltoallv_init_f08_large },
-    { EFG_SLOT_mpi_alltoallv_init_f08ts, false, (void (*)(void))efg_mpi_alltoallv_init_f08ts },
-    { EFG_SLOT_mpi_alltoallv_init_f08ts_large, false, (void (*)(void))efg_mpi_alltoallv_init_f08ts_large },
-    { EFG_SLOT_mpi_alltoallw_init, false, (void (*)(void))efg_mpi_alltoallw_init },
-    { EFG_SLOT_mpi_alltoallw_init_f08, false, (void (*)(void))efg_mpi_alltoallw_init_f08 },
-    { EFG_SLOT_mpi_alltoallw_init_f08_large, false, (void (*)(void))efg_mpi_alltoallw_init_f08_large },
-    { EFG_SLOT_mpi_alltoallw_init_f08ts, false, (void (*)(void))efg_mpi_alltoallw_init_f08ts },
-    { EFG_SLOT_mpi_alltoallw_init_f08ts_large, false, (void (*)(void))efg_mpi_alltoallw_init_f08ts_large },
-    { EFG_SLOT_mpi_barrier_init, false, (void (*)(void))efg_mpi_barrier_init },
-    { EFG_SLOT_mpi_barrier_init_f08, false, (void (*)(void))efg_mpi_barrier_init_f08 },
-    { EFG_SLOT_mpi_bcast_init, false, (void (*)(void))efg_mpi_bcast_init },
-    { EFG_SLOT_mpi_bcast_init_f08, false, (void (*)(void))efg_mpi_bcast_init_f08 },
-    { EFG_SLOT_mpi_bcast_init_f08_large, false, (void (*)(void))efg_mpi_bcast_init_f08_large },
-    { EFG_SLOT_mpi_bcast_init_f08ts, false, (void (*)(void))efg_mpi_bcast_init_f08ts },
-    { EFG_SLOT_mpi_bcast_init_f08ts_large, false, (void (*)(void))efg_mpi_bcast_init_f08ts_large },
-    { EFG_SLOT_mpi_exscan_init, false, (void (*)(void))efg_mpi_exscan_init },
-    { EFG_SLOT_mpi_exscan_init_f08, false, (void (*)(void))efg_mpi_exscan_init_f08 },
-    { EFG_SLOT_mpi_exscan_init_f08_large, false, (void (*)(void))efg_mpi_exscan_init_f08_large },
-    { EFG_SLOT_mpi_exscan_init_f08ts, false, (void (*)(void))efg_mpi_exscan_init_f08ts },
-    { EFG_SLOT_mpi_exscan_init_f08ts_large, false, (void (*)(void))efg_mpi_exscan_init_f08ts_large },
-    { EFG_SLOT_mpi_gather_init, false, (void (*)(void))efg_mpi_gather_init },
-    { EFG_SLOT_mpi_gather_init_f08, false, (void (*)(void))efg_mpi_gather_init_f08 },
-    { EFG_SLOT_mpi_gather_init_f08_large, false, (void (*)(void))efg_mpi_gather_init_f08_large },
-    { EFG_SLOT_mpi_gather_init_f08ts, false, (void (*)(void))efg_mpi_gather_init_f08ts },
-    { EFG_SLOT_mpi_gather_init_f08ts_large, false, (void (*)(void))efg_mpi_gather_init_f08ts_large },
-    { EFG_SLOT_mpi_gatherv_init, false, (void (*)(void))efg_mpi_gatherv_init },
-    { EFG_SLOT_mpi_gatherv_init_f08, false, (void (*)(void))efg_mpi_gatherv_init_f08 },
-    { EFG_SLOT_mpi_gatherv_init_f08_large, false, (void (*)(void))efg_mpi_gatherv_init_f08_large },
-    { EFG_SLOT_mpi_gatherv_init_f08ts, false, (void (*)(void))efg_mpi_gatherv_init_f08ts },
-    { EFG_SLOT_mpi_gatherv_init_f08ts_large, false, (void (*)(void))efg_mpi_gatherv_init_f08ts_large },
-    { EFG_SLOT_mpi_neighbor_allgather_init, false, (void (*)(void))efg_mpi_neighbor_allgather_init },
-    { EFG_SLOT_mpi_neighbor_allgather_init_f08, false, (void (*)(void))efg_mpi_neighbor_allgather_init_f08 },
-    { EFG_SLOT_mpi_neighbor_allgather_init_f08_large, false, (void (*)(void))efg_mpi_neighbor_allgather_init_f08_large },
-    { EFG_SLOT_mpi_neighbor_allgather_init_f08ts, false, (void (*)(void))efg_mpi_neighbor_allgather_init_f08ts },
-    { EFG_SLOT_mpi_neighbor_allgather_init_f08ts_large, false, (void (*)(void))efg_mpi_neighbor_allgather_init_f08ts_large },
-    { EFG_SLOT_mpi_neighbor_allgatherv_init, false, (void (*)(void))efg_mpi_neighbor_allgatherv_init },
-    { EFG_SLOT_mpi_neighbor_allgatherv_init_f08, false, (void (*)(void))efg_mpi_neighbor_allgatherv_init_f08 },
-    { EFG_SLOT_mpi_neighbor_allgatherv_init_f08_large, false, (void (*)(void))efg_mpi_neighbor_allgatherv_init_f08_large },
-    { EFG_SLOT_mpi_neighbor_allgatherv_init_f08ts, false, (void (*)(void))efg_mpi_neighbor_allgatherv_init_f08ts },
-    { EFG_SLOT_mpi_neighbor_allgatherv_init_f08ts_large, false, (void (*)(void))efg_mpi_neighbor_allgatherv_init_f08ts_large },
-    { EFG_SLOT_mpi_neighbor_alltoall_init, false, (void (*)(void))efg_mpi_neighbor_alltoall_init },
-    { EFG_SLOT_mpi_neighbor_alltoall_init_f08, false, (void (*)(void))efg_mpi_neighbor_alltoall_init_f08 },
-    { EFG_SLOT_mpi_neighbor_alltoall_init_f08_large, false, (void (*)(void))efg_mpi_neighbor_alltoall_init_f08_large },
-    { EFG_SLOT_mpi_neighbor_alltoall_init_f08ts, false, (void (*)(void))efg_mpi_neighbor_alltoall_init_f08ts },
-    { EFG_SLOT_mpi_neighbor_alltoall_init_f08ts_large, false, (void (*)(void))efg_mpi_neighbor_alltoall_init_f08ts_large },
-    { EFG_SLOT_mpi_neighbor_alltoallv_init, false, (void (*)(void))efg_mpi_neighbor_alltoallv_init },
-    { EFG_SLOT_mpi_neighbor_alltoallv_init_f08, false, (void (*)(void))efg_mpi_neighbor_alltoallv_init_f08 },
-    { EFG_SLOT_mpi_neighbor_alltoallv_init_f08_large, false, (void (*)(void))efg_mpi_neighbor_alltoallv_init_f08_large },
-    { EFG_SLOT_mpi_neighbor_alltoallv_init_f08ts, false, (void (*)(void))efg_mpi_neighbor_alltoallv_init_f08ts },
-    { EFG_SLOT_mpi_neighbor_alltoallv_init_f08ts_large, false, (void (*)(void))efg_mpi_neighbor_alltoallv_init_f08ts_large },
-    { EFG_SLOT_mpi_neighbor_alltoallw_init, false, (void (*)(void))efg_mpi_neighbor_alltoallw_init },
-    { EFG_SLOT_mpi_neighbor_alltoallw_init_f08, false, (void (*)(void))efg_mpi_neighbor_alltoallw_init_f08 },
-    { EFG_SLOT_mpi_neighbor_alltoallw_init_f08_large, false, (void (*)(void))efg_mpi_neighbor_alltoallw_init_f08_large },
-    { EFG_SLOT_mpi_neighbor_alltoallw_init_f08ts, false, (void (*)(void))efg_mpi_neighbor_alltoallw_init_f08ts },
-    { EFG_SLOT_mpi_neighbor_alltoallw_init_f08ts_large, false, (void (*)(void))efg_mpi_neighbor_alltoallw_init_f08ts_large },
-    { EFG_SLOT_mpi_reduce_init, false, (void (*)(void))efg_mpi_reduce_init },
-    { EFG_SLOT_mpi_reduce_init_f08, false, (void (*)(void))efg_mpi_reduce_init_f08 },
-    { EFG_SLOT_mpi_reduce_init_f08_large, false, (void (*)(void))efg_mpi_reduce_init_f08_large },
-    { EFG_SLOT_mpi_reduce_init_f08ts, false, (void (*)(void))efg_mpi_reduce_init_f08ts },
-    { EFG_SLOT_mpi_reduce_init_f08ts_large, false, (void (*)(void))efg_mpi_reduce_init_f08ts_large },
-    { EFG_SLOT_mpi_reduce_scatter_block_init, false, (void (*)(void))efg_mpi_reduce_scatter_block_init },
-    { EFG_SLOT_mpi_reduce_scatter_block_init_f08, false, (void (*)(void))efg_mpi_reduce_scatter_block_init_f08 },
-    { EFG_SLOT_mpi_reduce_scatter_block_init_f08_large, false, (void (*)(void))efg_mpi_reduce_scatter_block_init_f08_large },
-    { EFG_SLOT_mpi_reduce_scatter_block_init_f08ts, false, (void (*)(void))efg_mpi_reduce_scatter_block_init_f08ts },
-    { EFG_SLOT_mpi_reduce_scatter_block_init_f08ts_large, false, (void (*)(void))efg_mpi_reduce_scatter_block_init_f08ts_large },
-    { EFG_SLOT_mpi_reduce_scatter_init, false, (void (*)(void))efg_mpi_reduce_scatter_init },
-    { EFG_SLOT_mpi_reduce_scatter_init_f08, false, (void (*)(void))efg_mpi_reduce_scatter_init_f08 },
-    { EFG_SLOT_mpi_reduce_scatter_init_f08_large, false, (void (*)(void))efg_mpi_reduce_scatter_init_f08_large },
-    { EFG_SLOT_mpi_reduce_scatter_init_f08ts, false, (void (*)(void))efg_mpi_reduce_scatter_init_f08ts },
-    { EFG_SLOT_mpi_reduce_scatter_init_f08ts_large, false, (void (*)(void))efg_mpi_reduce_scatter_init_f08ts_large },
-    { EFG_SLOT_mpi_scan_init, false, (void (*)(void))efg_mpi_scan_init },
-    { EFG_SLOT_mpi_scan_init_f08, false, (void (*)(void))efg_mpi_scan_init_f08 },
-    { EFG_SLOT_mpi_scan_init_f08_large, false, (void (*)(void))efg_mpi_scan_init_f08_large },
-    { EFG_SLOT_mpi_scan_init_f08ts, false, (void (*)(void))efg_mpi_scan_init_f08ts },
-    { EFG_SLOT_mpi_scan_init_f08ts_large, false, (void (*)(void))efg_mpi_scan_init_f08ts_large },
-    { EFG_SLOT_mpi_scatter_init, false, (void (*)(void))efg_mpi_scatter_init },
-    { EFG_SLOT_mpi_scatter_init_f08, false, (void (*)(void))efg_mpi_scatter_init_f08 },
-    { EFG_SLOT_mpi_scatter_init_f08_large, false, (void (*)(void))efg_mpi_scatter_init_f08_large },
-    { EFG_SLOT_mpi_scatter_init_f08ts, false, (void (*)(void))efg_mpi_scatter_init_f08ts },
-    { EFG_SLOT_mpi_scatter_init_f08ts_large, false, (void (*)(void))efg_mpi_scatter_init_f08ts_large },
-    { EFG_SLOT_mpi_scatterv_init, false, (void (*)(void))efg_mpi_scatterv_init },
-    { EFG_SLOT_mpi_scatterv_init_f08, false, (void (*)(void))efg_mpi_scatterv_init_f08 },
-    { EFG_SLOT_mpi_scatterv_init_f08_large, false, (void (*)(void))efg_mpi_scatterv_init_f08_large },
-    { EFG_SLOT_mpi_scatterv_init_f08ts, false, (void (*)(void))efg_mpi_scatterv_init_f08ts },
-    { EFG_SLOT_mpi_scatterv_init_f08ts_large, false, (void (*)(void))efg_mpi_scatterv_init_f08ts_large },
-    { EFG_SLOT_mpix_allgather_init, false, (void (*)(void))efg_mpix_allgather_init },
-    { EFG_SLOT_mpix_allgather_init_f08, false, (void (*)(void))efg_mpix_allgather_init_f08 },
-    { EFG_SLOT_mpix_allgather_init_f08ts, false, (void (*)(void))efg_mpix_allgather_init_f08ts },
-    { EFG_SLOT_mpix_allgatherv_init, false, (void (*)(void))efg_mpix_allgatherv_init },
-    { EFG_SLOT_mpix_allgatherv_init_f08, false, (void (*)(void))efg_mpix_allgatherv_init_f08 },
-    { EFG_SLOT_mpix_allgatherv_init_f08ts, false, (void (*)(void))efg_mpix_allgatherv_init_f08ts },
-    { EFG_SLOT_mpix_allreduce_init, false, (void (*)(void))efg_mpix_allreduce_init },
-    { EFG_SLOT_mpix_allreduce_init_f08, false, (void (*)(void))efg_mpix_allreduce_init_f08 },
-    { EFG_SLOT_mpix_allreduce_init_f08ts, false, (void (*)(void))efg_mpix_allreduce_init_f08ts },
-    { EFG_SLOT_mpix_alltoall_init, false, (void (*)(void))efg_mpix_alltoall_init },
-    { EFG_SLOT_mpix_alltoall_init_f08, false, (void (*)(void))efg_mpix_alltoall_init_f08 },
-    { EFG_SLOT_mpix_alltoall_init_f08ts, false, (void (*)(void))efg_mpix_alltoall_init_f08ts },
-    { EFG_SLOT_mpix_alltoallv_init, false, (void (*)(void))efg_mpix_alltoallv_init },
-    { EFG_SLOT_mpix_alltoallv_init_f08, false, (void (*)(void))efg_mpix_alltoallv_init_f08 },
-    { EFG_SLOT_mpix_alltoallv_init_f08ts, false, (void (*)(void))efg_mpix_alltoallv_init_f08ts },
-    { EFG_SLOT_mpix_alltoallw_init, false, (void (*)(void))efg_mpix_alltoallw_init },
-    { EFG_SLOT_mpix_alltoallw_init_f08, false, (void (*)(void))efg_mpix_alltoallw_init_f08 },
-    { EFG_SLOT_mpix_alltoallw_init_f08ts, false, (void (*)(void))efg_mpix_alltoallw_init_f08ts },
-    { EFG_SLOT_mpix_barrier_init, false, (void (*)(void))efg_mpix_barrier_init },
-    { EFG_SLOT_mpix_barrier_init_f08, false, (void (*)(void))efg_mpix_barrier_init_f08 },
-    { EFG_SLOT_mpix_bcast_init, false, (void (*)(void))efg_mpix_bcast_init },
-    { EFG_SLOT_mpix_bcast_init_f08, false, (void (*)(void))efg_mpix_bcast_init_f08 },
-    { EFG_SLOT_mpix_bcast_init_f08ts, false, (void (*)(void))efg_mpix_bcast_init_f08ts },
-    { EFG_SLOT_mpix_exscan_init, false, (void (*)(void))efg_mpix_exscan_init },
-    { EFG_SLOT_mpix_exscan_init_f08, false, (void (*)(void))efg_mpix_exscan_init_f08 },
-    { EFG_SLOT_mpix_exscan_init_f08ts, false, (void (*)(void))efg_mpix_exscan_init_f08ts },
-    { EFG_SLOT_mpix_gather_init, false, (void (*)(void))efg_mpix_gather_init },
-    { EFG_SLOT_mpix_gather_init_f08, false, (void (*)(void))efg_mpix_gather_init_f08 },
-    { EFG_SLOT_mpix_gather_init_f08ts, false, (void (*)(void))efg_mpix_gather_init_f08ts },
-    { EFG_SLOT_mpix_gatherv_init, false, (void (*)(void))efg_mpix_gatherv_init },
-    { EFG_SLOT_mpix_gatherv_init_f08, false, (void (*)(void))efg_mpix_gatherv_init_f08 },
-    { EFG_SLOT_mpix_gatherv_init_f08ts, false, (void (*)(void))efg_mpix_gatherv_init_f08ts },
-    { EFG_SLOT_mpix_neighbor_allgather_init, false, (void (*)(void))efg_mpix_neighbor_allgather_init },
-    { EFG_SLOT_mpix_neighbor_allgather_init_f08, false, (void (*)(void))efg_mpix_neighbor_allgather_init_f08 },
-    { EFG_SLOT_mpix_neighbor_allgather_init_f08ts, false, (void (*)(void))efg_mpix_neighbor_allgather_init_f08ts },
-    { EFG_SLOT_mpix_neighbor_allgatherv_init, false, (void (*)(void))efg_mpix_neighbor_allgatherv_init },
-    { EFG_SLOT_mpix_neighbor_allgatherv_init_f08, false, (void (*)(void))efg_mpix_neighbor_allgatherv_init_f08 },
-    { EFG_SLOT_mpix_neighbor_allgatherv_init_f08ts, false, (void (*)(void))efg_mpix_neighbor_allgatherv_init_f08ts },
-    { EFG_SLOT_mpix_neighbor_alltoall_init, false, (void (*)(void))efg_mpix_neighbor_alltoall_init },
-    { EFG_SLOT_mpix_neighbor_alltoall_init_f08, false, (void (*)(void))efg_mpix_neighbor_alltoall_init_f08 },
-    { EFG_SLOT_mpix_neighbor_alltoall_init_f08ts, false, (void (*)(void))efg_mpix_neighbor_alltoall_init_f08ts },
-    { EFG_SLOT_mpix_neighbor_alltoallv_init, false, (void (*)(void))efg_mpix_neighbor_alltoallv_init },
-    { EFG_SLOT_mpix_neighbor_alltoallv_init_f08, false, (void (*)(void))efg_mpix_neighbor_alltoallv_init_f08 },
-    { EFG_SLOT_mpix_neighbor_alltoallv_init_f08ts, false, (void (*)(void))efg_mpix_neighbor_alltoallv_init_f08ts },
-    { EFG_SLOT_mpix_neighbor_alltoallw_init, false, (void (*)(void))efg_mpix_neighbor_alltoallw_init },
-    { EFG_SLOT_mpix_neighbor_alltoallw_init_f08, false, (void (*)(void))efg_mpix_neighbor_alltoallw_init_f08 },
-    { EFG_SLOT_mpix_neighbor_alltoallw_init_f08ts, false, (void (*)(void))efg_mpix_neighbor_alltoallw_init_f08ts },
-    { EFG_SLOT_mpix_reduce_init, false, (void (*)(void))efg_mpix_reduce_init },
-    { EFG_SLOT_mpix_reduce_init_f08, false, (void (*)(void))efg_mpix_reduce_init_f08 },
-    { EFG_SLOT_mpix_reduce_init_f08ts, false, (void (*)(void))efg_mpix_reduce_init_f08ts },
-    { EFG_SLOT_mpix_reduce_scatter_block_init, false, (void (*)(void))efg_mpix_reduce_scatter_block_init },
-    { EFG_SLOT_mpix_reduce_scatter_block_init_f08, false, (void (*)(void))efg_mpix_reduce_scatter_block_init_f08 },
-    { EFG_SLOT_mpix_reduce_scatter_block_init_f08ts, false, (void (*)(void))efg_mpix_reduce_scatter_block_init_f08ts },
-    { EFG_SLOT_mpix_reduce_scatter_init, false, (void (*)(void))efg_mpix_reduce_scatter_init },
-    { EFG_SLOT_mpix_reduce_scatter_init_f08, false, (void (*)(void))efg_mpix_reduce_scatter_init_f08 },
-    { EFG_SLOT_mpix_reduce_scatter_init_f08ts, false, (void (*)(void))efg_mpix_reduce_scatter_init_f08ts },
-    { EFG_SLOT_mpix_scan_init, false, (void (*)(void))efg_mpix_scan_init },
-    { EFG_SLOT_mpix_scan_init_f08, false, (void (*)(void))efg_mpix_scan_init_f08 },
-    { EFG_SLOT_mpix_scan_init_f08ts, false, (void (*)(void))efg_mpix_scan_init_f08ts },
-    { EFG_SLOT_mpix_scatter_init, false, (void (*)(void))efg_mpix_scatter_init },
-    { EFG_SLOT_mpix_scatter_init_f08, false, (void (*)(void))efg_mpix_scatter_init_f08 },
-    { EFG_SLOT_mpix_scatter_init_f08ts, false, (void (*)(void))efg_mpix_scatter_init_f08ts },
-    { EFG_SLOT_mpix_scatterv_init, false, (void (*)(void))efg_mpix_scatterv_init },
-    { EFG_SLOT_mpix_scatterv_init_f08, false, (void (*)(void))efg_mpix_scatterv_init_f08 },
-    { EFG_SLOT_mpix_scatterv_init_f08ts, false, (void (*)(void))efg_mpix_scatterv_init_f08ts },
-    { 0, false, NULL },
-};
+BK_WRAPPER(329, 0, efg_mpi_allgather_init)
+BK_WRAPPER(330, 0, efg_mpi_allgather_init_f08)
+BK_WRAPPER(331, 0, efg_mpi_allgather_init_f08_large)
+BK_WRAPPER(332, 0, efg_mpi_allgather_init_f08ts)
+BK_WRAPPER(333, 0, efg_mpi_allgather_init_f08ts_large)
+BK_WRAPPER(343, 0, efg_mpi_allgatherv_init)
+BK_WRAPPER(344, 0, efg_mpi_allgatherv_init_f08)
+BK_WRAPPER(345, 0, efg_mpi_allgatherv_init_f08_large)
+BK_WRAPPER(346, 0, efg_mpi_allgatherv_init_f08ts)
+BK_WRAPPER(347, 0, efg_mpi_allgatherv_init_f08ts_large)
+BK_WRAPPER(357, 0, efg_mpi_allreduce_init)
+BK_WRAPPER(358, 0, efg_mpi_allreduce_init_f08)
+BK_WRAPPER(359, 0, efg_mpi_allreduce_init_f08_large)
+BK_WRAPPER(360, 0, efg_mpi_allreduce_init_f08ts)
+BK_WRAPPER(361, 0, efg_mpi_allreduce_init_f08ts_large)
+BK_WRAPPER(371, 0, efg_mpi_alltoall_init)
+BK_WRAPPER(372, 0, efg_mpi_alltoall_init_f08)
+BK_WRAPPER(373, 0, efg_mpi_alltoall_init_f08_large)
+BK_WRAPPER(374, 0, efg_mpi_alltoall_init_f08ts)
+BK_WRAPPER(375, 0, efg_mpi_alltoall_init_f08ts_large)
+BK_WRAPPER(385, 0, efg_mpi_alltoallv_init)
+BK_WRAPPER(386, 0, efg_mpi_alltoallv_init_f08)
+BK_WRAPPER(387, 0, efg_mpi_alltoallv_init_f08_large)
+BK_WRAPPER(388, 0, efg_mpi_alltoallv_init_f08ts)
+BK_WRAPPER(389, 0, efg_mpi_alltoallv_init_f08ts_large)
+BK_WRAPPER(399, 0, efg_mpi_alltoallw_init)
+BK_WRAPPER(400, 0, efg_mpi_alltoallw_init_f08)
+BK_WRAPPER(401, 0, efg_mpi_alltoallw_init_f08_large)
+BK_WRAPPER(402, 0, efg_mpi_alltoallw_init_f08ts)
+BK_WRAPPER(403, 0, efg_mpi_alltoallw_init_f08ts_large)
+BK_WRAPPER(408, 0, efg_mpi_barrier_init)
+BK_WRAPPER(409, 0, efg_mpi_barrier_init_f08)
+BK_WRAPPER(419, 0, efg_mpi_bcast_init)
+BK_WRAPPER(420, 0, efg_mpi_bcast_init_f08)
+BK_WRAPPER(421, 0, efg_mpi_bcast_init_f08_large)
+BK_WRAPPER(422, 0, efg_mpi_bcast_init_f08ts)
+BK_WRAPPER(423, 0, efg_mpi_bcast_init_f08ts_large)
+BK_WRAPPER(433, 0, efg_mpi_exscan_init)
+BK_WRAPPER(434, 0, efg_mpi_exscan_init_f08)
+BK_WRAPPER(435, 0, efg_mpi_exscan_init_f08_large)
+BK_WRAPPER(436, 0, efg_mpi_exscan_init_f08ts)
+BK_WRAPPER(437, 0, efg_mpi_exscan_init_f08ts_large)
+BK_WRAPPER(447, 0, efg_mpi_gather_init)
+BK_WRAPPER(448, 0, efg_mpi_gather_init_f08)
+BK_WRAPPER(449, 0, efg_mpi_gather_init_f08_large)
+BK_WRAPPER(450, 0, efg_mpi_gather_init_f08ts)
+BK_WRAPPER(451, 0, efg_mpi_gather_init_f08ts_large)
+BK_WRAPPER(461, 0, efg_mpi_gatherv_init)
+BK_WRAPPER(462, 0, efg_mpi_gatherv_init_f08)
+BK_WRAPPER(463, 0, efg_mpi_gatherv_init_f08_large)
+BK_WRAPPER(464, 0, efg_mpi_gatherv_init_f08ts)
+BK_WRAPPER(465, 0, efg_mpi_gatherv_init_f08ts_large)
+BK_WRAPPER(625, 0, efg_mpi_neighbor_allgather_init)
+BK_WRAPPER(626, 0, efg_mpi_neighbor_allgather_init_f08)
+BK_WRAPPER(627, 0, efg_mpi_neighbor_allgather_init_f08_large)
+BK_WRAPPER(628, 0, efg_mpi_neighbor_allgather_init_f08ts)
+BK_WRAPPER(629, 0, efg_mpi_neighbor_allgather_init_f08ts_large)
+BK_WRAPPER(639, 0, efg_mpi_neighbor_allgatherv_init)
+BK_WRAPPER(640, 0, efg_mpi_neighbor_allgatherv_init_f08)
+BK_WRAPPER(641, 0, efg_mpi_neighbor_allgatherv_init_f08_large)
+BK_WRAPPER(642, 0, efg_mpi_neighbor_allgatherv_init_f08ts)
+BK_WRAPPER(643, 0, efg_mpi_neighbor_allgatherv_init_f08ts_large)
+BK_WRAPPER(653, 0, efg_mpi_neighbor_alltoall_init)
+BK_WRAPPER(654, 0, efg_mpi_neighbor_alltoall_init_f08)
+BK_WRAPPER(655, 0, efg_mpi_neighbor_alltoall_init_f08_large)
+BK_WRAPPER(656, 0, efg_mpi_neighbor_alltoall_init_f08ts)
+BK_WRAPPER(657, 0, efg_mpi_neighbor_alltoall_init_f08ts_large)
+BK_WRAPPER(667, 0, efg_mpi_neighbor_alltoallv_init)
+BK_WRAPPER(668, 0, efg_mpi_neighbor_alltoallv_init_f08)
+BK_WRAPPER(669, 0, efg_mpi_neighbor_alltoallv_init_f08_large)
+BK_WRAPPER(670, 0, efg_mpi_neighbor_alltoallv_init_f08ts)
+BK_WRAPPER(671, 0, efg_mpi_neighbor_alltoallv_init_f08ts_large)
+BK_WRAPPER(681, 0, efg_mpi_neighbor_alltoallw_init)
+BK_WRAPPER(682, 0, efg_mpi_neighbor_alltoallw_init_f08)
+BK_WRAPPER(683, 0, efg_mpi_neighbor_alltoallw_init_f08_large)
+BK_WRAPPER(684, 0, efg_mpi_neighbor_alltoallw_init_f08ts)
+BK_WRAPPER(685, 0, efg_mpi_neighbor_alltoallw_init_f08ts_large)
+BK_WRAPPER(695, 0, efg_mpi_reduce_init)
+BK_WRAPPER(696, 0, efg_mpi_reduce_init_f08)
+BK_WRAPPER(697, 0, efg_mpi_reduce_init_f08_large)
+BK_WRAPPER(698, 0, efg_mpi_reduce_init_f08ts)
+BK_WRAPPER(699, 0, efg_mpi_reduce_init_f08ts_large)
+BK_WRAPPER(716, 0, efg_mpi_reduce_scatter_block_init)
+BK_WRAPPER(717, 0, efg_mpi_reduce_scatter_block_init_f08)
+BK_WRAPPER(718, 0, efg_mpi_reduce_scatter_block_init_f08_large)
+BK_WRAPPER(719, 0, efg_mpi_reduce_scatter_block_init_f08ts)
+BK_WRAPPER(720, 0, efg_mpi_reduce_scatter_block_init_f08ts_large)
+BK_WRAPPER(723, 0, efg_mpi_reduce_scatter_init)
+BK_WRAPPER(724, 0, efg_mpi_reduce_scatter_init_f08)
+BK_WRAPPER(725, 0, efg_mpi_reduce_scatter_init_f08_large)
+BK_WRAPPER(726, 0, efg_mpi_reduce_scatter_init_f08ts)
+BK_WRAPPER(727, 0, efg_mpi_reduce_scatter_init_f08ts_large)
+BK_WRAPPER(737, 0, efg_mpi_scan_init)
+BK_WRAPPER(738, 0, efg_mpi_scan_init_f08)
+BK_WRAPPER(739, 0, efg_mpi_scan_init_f08_large)
+BK_WRAPPER(740, 0, efg_mpi_scan_init_f08ts)
+BK_WRAPPER(741, 0, efg_mpi_scan_init_f08ts_large)
+BK_WRAPPER(751, 0, efg_mpi_scatter_init)
+BK_WRAPPER(752, 0, efg_mpi_scatter_init_f08)
+BK_WRAPPER(753, 0, efg_mpi_scatter_init_f08_large)
+BK_WRAPPER(754, 0, efg_mpi_scatter_init_f08ts)
+BK_WRAPPER(755, 0, efg_mpi_scatter_init_f08ts_large)
+BK_WRAPPER(765, 0, efg_mpi_scatterv_init)
+BK_WRAPPER(766, 0, efg_mpi_scatterv_init_f08)
+BK_WRAPPER(767, 0, efg_mpi_scatterv_init_f08_large)
+BK_WRAPPER(768, 0, efg_mpi_scatterv_init_f08ts)
+BK_WRAPPER(769, 0, efg_mpi_scatterv_init_f08ts_large)
+BK_WRAPPER(1850, 0, efg_mpix_allgather_init)
+BK_WRAPPER(1851, 0, efg_mpix_allgather_init_f08)
+BK_WRAPPER(1852, 0, efg_mpix_allgather_init_f08ts)
+BK_WRAPPER(1854, 0, efg_mpix_allgatherv_init)
+BK_WRAPPER(1855, 0, efg_mpix_allgatherv_init_f08)
+BK_WRAPPER(1856, 0, efg_mpix_allgatherv_init_f08ts)
+BK_WRAPPER(1858, 0, efg_mpix_allreduce_init)
+BK_WRAPPER(1859, 0, efg_mpix_allreduce_init_f08)
+BK_WRAPPER(1860, 0, efg_mpix_allreduce_init_f08ts)
+BK_WRAPPER(1862, 0, efg_mpix_alltoall_init)
+BK_WRAPPER(1863, 0, efg_mpix_alltoall_init_f08)
+BK_WRAPPER(1864, 0, efg_mpix_alltoall_init_f08ts)
+BK_WRAPPER(1866, 0, efg_mpix_alltoallv_init)
+BK_WRAPPER(1867, 0, efg_mpix_alltoallv_init_f08)
+BK_WRAPPER(1868, 0, efg_mpix_alltoallv_init_f08ts)
+BK_WRAPPER(1870, 0, efg_mpix_alltoallw_init)
+BK_WRAPPER(1871, 0, efg_mpix_alltoallw_init_f08)
+BK_WRAPPER(1872, 0, efg_mpix_alltoallw_init_f08ts)
+BK_WRAPPER(1874, 0, efg_mpix_barrier_init)
+BK_WRAPPER(1875, 0, efg_mpix_barrier_init_f08)
+BK_WRAPPER(1877, 0, efg_mpix_bcast_init)
+BK_WRAPPER(1878, 0, efg_mpix_bcast_init_f08)
+BK_WRAPPER(1879, 0, efg_mpix_bcast_init_f08ts)
+BK_WRAPPER(1899, 0, efg_mpix_exscan_init)
+BK_WRAPPER(1900, 0, efg_mpix_exscan_init_f08)
+BK_WRAPPER(1901, 0, efg_mpix_exscan_init_f08ts)
+BK_WRAPPER(1903, 0, efg_mpix_gather_init)
+BK_WRAPPER(1904, 0, efg_mpix_gather_init_f08)
+BK_WRAPPER(1905, 0, efg_mpix_gather_init_f08ts)
+BK_WRAPPER(1907, 0, efg_mpix_gatherv_init)
+BK_WRAPPER(1908, 0, efg_mpix_gatherv_init_f08)
+BK_WRAPPER(1909, 0, efg_mpix_gatherv_init_f08ts)
+BK_WRAPPER(1912, 0, efg_mpix_neighbor_allgather_init)
+BK_WRAPPER(1913, 0, efg_mpix_neighbor_allgather_init_f08)
+BK_WRAPPER(1914, 0, efg_mpix_neighbor_allgather_init_f08ts)
+BK_WRAPPER(1916, 0, efg_mpix_neighbor_allgatherv_init)
+BK_WRAPPER(1917, 0, efg_mpix_neighbor_allgatherv_init_f08)
+BK_WRAPPER(1918, 0, efg_mpix_neighbor_allgatherv_init_f08ts)
+BK_WRAPPER(1920, 0, efg_mpix_neighbor_alltoall_init)
+BK_WRAPPER(1921, 0, efg_mpix_neighbor_alltoall_init_f08)
+BK_WRAPPER(1922, 0, efg_mpix_neighbor_alltoall_init_f08ts)
+BK_WRAPPER(1924, 0, efg_mpix_neighbor_alltoallv_init)
+BK_WRAPPER(1925, 0, efg_mpix_neighbor_alltoallv_init_f08)
+BK_WRAPPER(1926, 0, efg_mpix_neighbor_alltoallv_init_f08ts)
+BK_WRAPPER(1928, 0, efg_mpix_neighbor_alltoallw_init)
+BK_WRAPPER(1929, 0, efg_mpix_neighbor_alltoallw_init_f08)
+BK_WRAPPER(1930, 0, efg_mpix_neighbor_alltoallw_init_f08ts)
+BK_WRAPPER(1932, 0, efg_mpix_reduce_init)
+BK_WRAPPER(1933, 0, efg_mpix_reduce_init_f08)
+BK_WRAPPER(1934, 0, efg_mpix_reduce_init_f08ts)
+BK_WRAPPER(1936, 0, efg_mpix_reduce_scatter_block_init)
+BK_WRAPPER(1937, 0, efg_mpix_reduce_scatter_block_init_f08)
+BK_WRAPPER(1938, 0, efg_mpix_reduce_scatter_block_init_f08ts)
+BK_WRAPPER(1940, 0, efg_mpix_reduce_scatter_init)
+BK_WRAPPER(1941, 0, efg_mpix_reduce_scatter_init_f08)
+BK_WRAPPER(1942, 0, efg_mpix_reduce_scatter_init_f08ts)
+BK_WRAPPER(1944, 0, efg_mpix_scan_init)
+BK_WRAPPER(1945, 0, efg_mpix_scan_init_f08)
+BK_WRAPPER(1946, 0, efg_mpix_scan_init_f08ts)
+BK_WRAPPER(1948, 0, efg_mpix_scatter_init)
+BK_WRAPPER(1949, 0, efg_mpix_scatter_init_f08)
+BK_WRAPPER(1950, 0, efg_mpix_scatter_init_f08ts)
+BK_WRAPPER(1952, 0, efg_mpix_scatterv_init)
+BK_WRAPPER(1953, 0, efg_mpix_scatterv_init_f08)
+BK_WRAPPER(1954, 0, efg_mpix_scatterv_init_f08ts)

@@ -2,8 +2,6 @@
 #pragma GCC optimize("Os")   /* called rarely: small and soon compiled */
 #include "../back_run.h"
 
-extern const bk_wrapper bk_wrappers_f_query[];
-
 static __attribute__((noinline)) void f_MPI_Address(const unsigned how, void *const site, void *location, void *address, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
@@ -32,7 +30,7 @@ static __attribute__((noinline)) void f_MPI_Address(const unsigned how, void *co
     efg_leave(b->t);
 }
 
-static void efg_mpi_address(void *location, void *address, MPI_Fint *ierr) { f_MPI_Address(BK_HOW(EFG_SLOT_mpi_address, BK_MPIF, 0, 0), __builtin_return_address(0), location, address, ierr); }
+BK_ENTRY void efg_mpi_address(void *location, void *address, MPI_Fint *ierr) { f_MPI_Address(BK_HOW(EFG_SLOT_mpi_address, BK_MPIF, 0, 0), __builtin_return_address(0), location, address, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Finalized(const unsigned how, void *const site, void *flag, MPI_Fint *ierr)
 {
@@ -60,9 +58,9 @@ static __attribute__((noinline)) void f_MPI_Finalized(const unsigned how, void *
     efg_leave(b->t);
 }
 
-static void efg_mpi_finalized(void *flag, MPI_Fint *ierr) { f_MPI_Finalized(BK_HOW(EFG_SLOT_mpi_finalized, BK_MPIF, 0, 0), __builtin_return_address(0), flag, ierr); }
+BK_ENTRY void efg_mpi_finalized(void *flag, MPI_Fint *ierr) { f_MPI_Finalized(BK_HOW(EFG_SLOT_mpi_finalized, BK_MPIF, 0, 0), __builtin_return_address(0), flag, ierr); }
 
-static void efg_mpi_finalized_f08(void *flag, MPI_Fint *ierr) { f_MPI_Finalized(BK_HOW(EFG_SLOT_mpi_finalized_f08, BK_F08, 0, 0), __builtin_return_address(0), flag, ierr); }
+BK_ENTRY void efg_mpi_finalized_f08(void *flag, MPI_Fint *ierr) { f_MPI_Finalized(BK_HOW(EFG_SLOT_mpi_finalized_f08, BK_F08, 0, 0), __builtin_return_address(0), flag, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Get_address(const unsigned how, void *const site, void *location, void *address, MPI_Fint *ierr)
 {
@@ -92,11 +90,11 @@ static __attribute__((noinline)) void f_MPI_Get_address(const unsigned how, void
     efg_leave(b->t);
 }
 
-static void efg_mpi_get_address(void *location, void *address, MPI_Fint *ierr) { f_MPI_Get_address(BK_HOW(EFG_SLOT_mpi_get_address, BK_MPIF, 0, 0), __builtin_return_address(0), location, address, ierr); }
+BK_ENTRY void efg_mpi_get_address(void *location, void *address, MPI_Fint *ierr) { f_MPI_Get_address(BK_HOW(EFG_SLOT_mpi_get_address, BK_MPIF, 0, 0), __builtin_return_address(0), location, address, ierr); }
 
-static void efg_mpi_get_address_f08(void *location, void *address, MPI_Fint *ierr) { f_MPI_Get_address(BK_HOW(EFG_SLOT_mpi_get_address_f08, BK_F08, 0, 0), __builtin_return_address(0), location, address, ierr); }
+BK_ENTRY void efg_mpi_get_address_f08(void *location, void *address, MPI_Fint *ierr) { f_MPI_Get_address(BK_HOW(EFG_SLOT_mpi_get_address_f08, BK_F08, 0, 0), __builtin_return_address(0), location, address, ierr); }
 
-static void efg_mpi_get_address_f08ts(void *location, void *address, MPI_Fint *ierr) { f_MPI_Get_address(BK_HOW(EFG_SLOT_mpi_get_address_f08ts, BK_F08, 0, 1), __builtin_return_address(0), location, address, ierr); }
+BK_ENTRY void efg_mpi_get_address_f08ts(void *location, void *address, MPI_Fint *ierr) { f_MPI_Get_address(BK_HOW(EFG_SLOT_mpi_get_address_f08ts, BK_F08, 0, 1), __builtin_return_address(0), location, address, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Get_library_version(const unsigned how, void *const site, void *version, void *resultlen, MPI_Fint *ierr, size_t version_len)
 {
@@ -124,9 +122,9 @@ static __attribute__((noinline)) void f_MPI_Get_library_version(const unsigned h
     efg_leave(b->t);
 }
 
-static void efg_mpi_get_library_version(void *version, void *resultlen, MPI_Fint *ierr, size_t version_len) { f_MPI_Get_library_version(BK_HOW(EFG_SLOT_mpi_get_library_version, BK_MPIF, 0, 0), __builtin_return_address(0), version, resultlen, ierr, version_len); }
+BK_ENTRY void efg_mpi_get_library_version(void *version, void *resultlen, MPI_Fint *ierr, size_t version_len) { f_MPI_Get_library_version(BK_HOW(EFG_SLOT_mpi_get_library_version, BK_MPIF, 0, 0), __builtin_return_address(0), version, resultlen, ierr, version_len); }
 
-static void efg_mpi_get_library_version_f08(void *version, void *resultlen, MPI_Fint *ierr, size_t version_len) { f_MPI_Get_library_version(BK_HOW(EFG_SLOT_mpi_get_library_version_f08, BK_F08, 0, 0), __builtin_return_address(0), version, resultlen, ierr, version_len); }
+BK_ENTRY void efg_mpi_get_library_version_f08(void *version, void *resultlen, MPI_Fint *ierr, size_t version_len) { f_MPI_Get_library_version(BK_HOW(EFG_SLOT_mpi_get_library_version_f08, BK_F08, 0, 0), __builtin_return_address(0), version, resultlen, ierr, version_len); }
 
 static __attribute__((noinline)) void f_MPI_Get_processor_name(const unsigned how, void *const site, void *name, void *resultlen, MPI_Fint *ierr, size_t name_len)
 {
@@ -154,9 +152,9 @@ static __attribute__((noinline)) void f_MPI_Get_processor_name(const unsigned ho
     efg_leave(b->t);
 }
 
-static void efg_mpi_get_processor_name(void *name, void *resultlen, MPI_Fint *ierr, size_t name_len) { f_MPI_Get_processor_name(BK_HOW(EFG_SLOT_mpi_get_processor_name, BK_MPIF, 0, 0), __builtin_return_address(0), name, resultlen, ierr, name_len); }
+BK_ENTRY void efg_mpi_get_processor_name(void *name, void *resultlen, MPI_Fint *ierr, size_t name_len) { f_MPI_Get_processor_name(BK_HOW(EFG_SLOT_mpi_get_processor_name, BK_MPIF, 0, 0), __builtin_return_address(0), name, resultlen, ierr, name_len); }
 
-static void efg_mpi_get_processor_name_f08(void *name, void *resultlen, MPI_Fint *ierr, size_t name_len) { f_MPI_Get_processor_name(BK_HOW(EFG_SLOT_mpi_get_processor_name_f08, BK_F08, 0, 0), __builtin_return_address(0), name, resultlen, ierr, name_len); }
+BK_ENTRY void efg_mpi_get_processor_name_f08(void *name, void *resultlen, MPI_Fint *ierr, size_t name_len) { f_MPI_Get_processor_name(BK_HOW(EFG_SLOT_mpi_get_processor_name_f08, BK_F08, 0, 0), __builtin_return_address(0), name, resultlen, ierr, name_len); }
 
 static __attribute__((noinline)) void f_MPI_Get_version(const unsigned how, void *const site, void *version, void *subversion, MPI_Fint *ierr)
 {
@@ -186,9 +184,9 @@ static __attribute__((noinline)) void f_MPI_Get_version(const unsigned how, void
     efg_leave(b->t);
 }
 
-static void efg_mpi_get_version(void *version, void *subversion, MPI_Fint *ierr) { f_MPI_Get_version(BK_HOW(EFG_SLOT_mpi_get_version, BK_MPIF, 0, 0), __builtin_return_address(0), version, subversion, ierr); }
+BK_ENTRY void efg_mpi_get_version(void *version, void *subversion, MPI_Fint *ierr) { f_MPI_Get_version(BK_HOW(EFG_SLOT_mpi_get_version, BK_MPIF, 0, 0), __builtin_return_address(0), version, subversion, ierr); }
 
-static void efg_mpi_get_version_f08(void *version, void *subversion, MPI_Fint *ierr) { f_MPI_Get_version(BK_HOW(EFG_SLOT_mpi_get_version_f08, BK_F08, 0, 0), __builtin_return_address(0), version, subversion, ierr); }
+BK_ENTRY void efg_mpi_get_version_f08(void *version, void *subversion, MPI_Fint *ierr) { f_MPI_Get_version(BK_HOW(EFG_SLOT_mpi_get_version_f08, BK_F08, 0, 0), __builtin_return_address(0), version, subversion, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Initialized(const unsigned how, void *const site, void *flag, MPI_Fint *ierr)
 {
@@ -216,9 +214,9 @@ static __attribute__((noinline)) void f_MPI_Initialized(const unsigned how, void
     efg_leave(b->t);
 }
 
-static void efg_mpi_initialized(void *flag, MPI_Fint *ierr) { f_MPI_Initialized(BK_HOW(EFG_SLOT_mpi_initialized, BK_MPIF, 0, 0), __builtin_return_address(0), flag, ierr); }
+BK_ENTRY void efg_mpi_initialized(void *flag, MPI_Fint *ierr) { f_MPI_Initialized(BK_HOW(EFG_SLOT_mpi_initialized, BK_MPIF, 0, 0), __builtin_return_address(0), flag, ierr); }
 
-static void efg_mpi_initialized_f08(void *flag, MPI_Fint *ierr) { f_MPI_Initialized(BK_HOW(EFG_SLOT_mpi_initialized_f08, BK_F08, 0, 0), __builtin_return_address(0), flag, ierr); }
+BK_ENTRY void efg_mpi_initialized_f08(void *flag, MPI_Fint *ierr) { f_MPI_Initialized(BK_HOW(EFG_SLOT_mpi_initialized_f08, BK_F08, 0, 0), __builtin_return_address(0), flag, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Is_thread_main(const unsigned how, void *const site, void *flag, MPI_Fint *ierr)
 {
@@ -246,9 +244,9 @@ static __attribute__((noinline)) void f_MPI_Is_thread_main(const unsigned how, v
     efg_leave(b->t);
 }
 
-static void efg_mpi_is_thread_main(void *flag, MPI_Fint *ierr) { f_MPI_Is_thread_main(BK_HOW(EFG_SLOT_mpi_is_thread_main, BK_MPIF, 0, 0), __builtin_return_address(0), flag, ierr); }
+BK_ENTRY void efg_mpi_is_thread_main(void *flag, MPI_Fint *ierr) { f_MPI_Is_thread_main(BK_HOW(EFG_SLOT_mpi_is_thread_main, BK_MPIF, 0, 0), __builtin_return_address(0), flag, ierr); }
 
-static void efg_mpi_is_thread_main_f08(void *flag, MPI_Fint *ierr) { f_MPI_Is_thread_main(BK_HOW(EFG_SLOT_mpi_is_thread_main_f08, BK_F08, 0, 0), __builtin_return_address(0), flag, ierr); }
+BK_ENTRY void efg_mpi_is_thread_main_f08(void *flag, MPI_Fint *ierr) { f_MPI_Is_thread_main(BK_HOW(EFG_SLOT_mpi_is_thread_main_f08, BK_F08, 0, 0), __builtin_return_address(0), flag, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Query_thread(const unsigned how, void *const site, void *provided, MPI_Fint *ierr)
 {
@@ -276,9 +274,9 @@ static __attribute__((noinline)) void f_MPI_Query_thread(const unsigned how, voi
     efg_leave(b->t);
 }
 
-static void efg_mpi_query_thread(void *provided, MPI_Fint *ierr) { f_MPI_Query_thread(BK_HOW(EFG_SLOT_mpi_query_thread, BK_MPIF, 0, 0), __builtin_return_address(0), provided, ierr); }
+BK_ENTRY void efg_mpi_query_thread(void *provided, MPI_Fint *ierr) { f_MPI_Query_thread(BK_HOW(EFG_SLOT_mpi_query_thread, BK_MPIF, 0, 0), __builtin_return_address(0), provided, ierr); }
 
-static void efg_mpi_query_thread_f08(void *provided, MPI_Fint *ierr) { f_MPI_Query_thread(BK_HOW(EFG_SLOT_mpi_query_thread_f08, BK_F08, 0, 0), __builtin_return_address(0), provided, ierr); }
+BK_ENTRY void efg_mpi_query_thread_f08(void *provided, MPI_Fint *ierr) { f_MPI_Query_thread(BK_HOW(EFG_SLOT_mpi_query_thread_f08, BK_F08, 0, 0), __builtin_return_address(0), provided, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Get_count(const unsigned how, void *const site, void *status, void *datatype, void *count, MPI_Fint *ierr)
 {
@@ -308,11 +306,11 @@ static __attribute__((noinline)) void f_MPI_Get_count(const unsigned how, void *
     efg_leave(b->t);
 }
 
-static void efg_mpi_get_count(void *status, void *datatype, void *count, MPI_Fint *ierr) { f_MPI_Get_count(BK_HOW(EFG_SLOT_mpi_get_count, BK_MPIF, 0, 0), __builtin_return_address(0), status, datatype, count, ierr); }
+BK_ENTRY void efg_mpi_get_count(void *status, void *datatype, void *count, MPI_Fint *ierr) { f_MPI_Get_count(BK_HOW(EFG_SLOT_mpi_get_count, BK_MPIF, 0, 0), __builtin_return_address(0), status, datatype, count, ierr); }
 
-static void efg_mpi_get_count_f08(void *status, void *datatype, void *count, MPI_Fint *ierr) { f_MPI_Get_count(BK_HOW(EFG_SLOT_mpi_get_count_f08, BK_F08, 0, 0), __builtin_return_address(0), status, datatype, count, ierr); }
+BK_ENTRY void efg_mpi_get_count_f08(void *status, void *datatype, void *count, MPI_Fint *ierr) { f_MPI_Get_count(BK_HOW(EFG_SLOT_mpi_get_count_f08, BK_F08, 0, 0), __builtin_return_address(0), status, datatype, count, ierr); }
 
-static void efg_mpi_get_count_f08_large(void *status, void *datatype, void *count, MPI_Fint *ierr) { f_MPI_Get_count(BK_HOW(EFG_SLOT_mpi_get_count_f08_large, BK_F08, 1, 0), __builtin_return_address(0), status, datatype, count, ierr); }
+BK_ENTRY void efg_mpi_get_count_f08_large(void *status, void *datatype, void *count, MPI_Fint *ierr) { f_MPI_Get_count(BK_HOW(EFG_SLOT_mpi_get_count_f08_large, BK_F08, 1, 0), __builtin_return_address(0), status, datatype, count, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Get_elements(const unsigned how, void *const site, void *status, void *datatype, void *count, MPI_Fint *ierr)
 {
@@ -342,11 +340,11 @@ static __attribute__((noinline)) void f_MPI_Get_elements(const unsigned how, voi
     efg_leave(b->t);
 }
 
-static void efg_mpi_get_elements(void *status, void *datatype, void *count, MPI_Fint *ierr) { f_MPI_Get_elements(BK_HOW(EFG_SLOT_mpi_get_elements, BK_MPIF, 0, 0), __builtin_return_address(0), status, datatype, count, ierr); }
+BK_ENTRY void efg_mpi_get_elements(void *status, void *datatype, void *count, MPI_Fint *ierr) { f_MPI_Get_elements(BK_HOW(EFG_SLOT_mpi_get_elements, BK_MPIF, 0, 0), __builtin_return_address(0), status, datatype, count, ierr); }
 
-static void efg_mpi_get_elements_f08(void *status, void *datatype, void *count, MPI_Fint *ierr) { f_MPI_Get_elements(BK_HOW(EFG_SLOT_mpi_get_elements_f08, BK_F08, 0, 0), __builtin_return_address(0), status, datatype, count, ierr); }
+BK_ENTRY void efg_mpi_get_elements_f08(void *status, void *datatype, void *count, MPI_Fint *ierr) { f_MPI_Get_elements(BK_HOW(EFG_SLOT_mpi_get_elements_f08, BK_F08, 0, 0), __builtin_return_address(0), status, datatype, count, ierr); }
 
-static void efg_mpi_get_elements_f08_large(void *status, void *datatype, void *count, MPI_Fint *ierr) { f_MPI_Get_elements(BK_HOW(EFG_SLOT_mpi_get_elements_f08_large, BK_F08, 1, 0), __builtin_return_address(0), status, datatype, count, ierr); }
+BK_ENTRY void efg_mpi_get_elements_f08_large(void *status, void *datatype, void *count, MPI_Fint *ierr) { f_MPI_Get_elements(BK_HOW(EFG_SLOT_mpi_get_elements_f08_large, BK_F08, 1, 0), __builtin_return_address(0), status, datatype, count, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Get_elements_x(const unsigned how, void *const site, void *status, void *datatype, void *count, MPI_Fint *ierr)
 {
@@ -376,9 +374,9 @@ static __attribute__((noinline)) void f_MPI_Get_elements_x(const unsigned how, v
     efg_leave(b->t);
 }
 
-static void efg_mpi_get_elements_x(void *status, void *datatype, void *count, MPI_Fint *ierr) { f_MPI_Get_elements_x(BK_HOW(EFG_SLOT_mpi_get_elements_x, BK_MPIF, 0, 0), __builtin_return_address(0), status, datatype, count, ierr); }
+BK_ENTRY void efg_mpi_get_elements_x(void *status, void *datatype, void *count, MPI_Fint *ierr) { f_MPI_Get_elements_x(BK_HOW(EFG_SLOT_mpi_get_elements_x, BK_MPIF, 0, 0), __builtin_return_address(0), status, datatype, count, ierr); }
 
-static void efg_mpi_get_elements_x_f08(void *status, void *datatype, void *count, MPI_Fint *ierr) { f_MPI_Get_elements_x(BK_HOW(EFG_SLOT_mpi_get_elements_x_f08, BK_F08, 0, 0), __builtin_return_address(0), status, datatype, count, ierr); }
+BK_ENTRY void efg_mpi_get_elements_x_f08(void *status, void *datatype, void *count, MPI_Fint *ierr) { f_MPI_Get_elements_x(BK_HOW(EFG_SLOT_mpi_get_elements_x_f08, BK_F08, 0, 0), __builtin_return_address(0), status, datatype, count, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Test_cancelled(const unsigned how, void *const site, void *status, void *flag, MPI_Fint *ierr)
 {
@@ -406,9 +404,9 @@ static __attribute__((noinline)) void f_MPI_Test_cancelled(const unsigned how, v
     efg_leave(b->t);
 }
 
-static void efg_mpi_test_cancelled(void *status, void *flag, MPI_Fint *ierr) { f_MPI_Test_cancelled(BK_HOW(EFG_SLOT_mpi_test_cancelled, BK_MPIF, 0, 0), __builtin_return_address(0), status, flag, ierr); }
+BK_ENTRY void efg_mpi_test_cancelled(void *status, void *flag, MPI_Fint *ierr) { f_MPI_Test_cancelled(BK_HOW(EFG_SLOT_mpi_test_cancelled, BK_MPIF, 0, 0), __builtin_return_address(0), status, flag, ierr); }
 
-static void efg_mpi_test_cancelled_f08(void *status, void *flag, MPI_Fint *ierr) { f_MPI_Test_cancelled(BK_HOW(EFG_SLOT_mpi_test_cancelled_f08, BK_F08, 0, 0), __builtin_return_address(0), status, flag, ierr); }
+BK_ENTRY void efg_mpi_test_cancelled_f08(void *status, void *flag, MPI_Fint *ierr) { f_MPI_Test_cancelled(BK_HOW(EFG_SLOT_mpi_test_cancelled_f08, BK_F08, 0, 0), __builtin_return_address(0), status, flag, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Win_get_attr(const unsigned how, void *const site, void *win, void *win_keyval, void *attribute_val, void *flag, MPI_Fint *ierr)
 {
@@ -440,9 +438,9 @@ static __attribute__((noinline)) void f_MPI_Win_get_attr(const unsigned how, voi
     efg_leave(b->t);
 }
 
-static void efg_mpi_win_get_attr(void *win, void *win_keyval, void *attribute_val, void *flag, MPI_Fint *ierr) { f_MPI_Win_get_attr(BK_HOW(EFG_SLOT_mpi_win_get_attr, BK_MPIF, 0, 0), __builtin_return_address(0), win, win_keyval, attribute_val, flag, ierr); }
+BK_ENTRY void efg_mpi_win_get_attr(void *win, void *win_keyval, void *attribute_val, void *flag, MPI_Fint *ierr) { f_MPI_Win_get_attr(BK_HOW(EFG_SLOT_mpi_win_get_attr, BK_MPIF, 0, 0), __builtin_return_address(0), win, win_keyval, attribute_val, flag, ierr); }
 
-static void efg_mpi_win_get_attr_f08(void *win, void *win_keyval, void *attribute_val, void *flag, MPI_Fint *ierr) { f_MPI_Win_get_attr(BK_HOW(EFG_SLOT_mpi_win_get_attr_f08, BK_F08, 0, 0), __builtin_return_address(0), win, win_keyval, attribute_val, flag, ierr); }
+BK_ENTRY void efg_mpi_win_get_attr_f08(void *win, void *win_keyval, void *attribute_val, void *flag, MPI_Fint *ierr) { f_MPI_Win_get_attr(BK_HOW(EFG_SLOT_mpi_win_get_attr_f08, BK_F08, 0, 0), __builtin_return_address(0), win, win_keyval, attribute_val, flag, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Win_get_name(const unsigned how, void *const site, void *win, void *win_name, void *resultlen, MPI_Fint *ierr, size_t win_name_len)
 {
@@ -472,9 +470,9 @@ static __attribute__((noinline)) void f_MPI_Win_get_name(const unsigned how, voi
     efg_leave(b->t);
 }
 
-static void efg_mpi_win_get_name(void *win, void *win_name, void *resultlen, MPI_Fint *ierr, size_t win_name_len) { f_MPI_Win_get_name(BK_HOW(EFG_SLOT_mpi_win_get_name, BK_MPIF, 0, 0), __builtin_return_address(0), win, win_name, resultlen, ierr, win_name_len); }
+BK_ENTRY void efg_mpi_win_get_name(void *win, void *win_name, void *resultlen, MPI_Fint *ierr, size_t win_name_len) { f_MPI_Win_get_name(BK_HOW(EFG_SLOT_mpi_win_get_name, BK_MPIF, 0, 0), __builtin_return_address(0), win, win_name, resultlen, ierr, win_name_len); }
 
-static void efg_mpi_win_get_name_f08(void *win, void *win_name, void *resultlen, MPI_Fint *ierr, size_t win_name_len) { f_MPI_Win_get_name(BK_HOW(EFG_SLOT_mpi_win_get_name_f08, BK_F08, 0, 0), __builtin_return_address(0), win, win_name, resultlen, ierr, win_name_len); }
+BK_ENTRY void efg_mpi_win_get_name_f08(void *win, void *win_name, void *resultlen, MPI_Fint *ierr, size_t win_name_len) { f_MPI_Win_get_name(BK_HOW(EFG_SLOT_mpi_win_get_name_f08, BK_F08, 0, 0), __builtin_return_address(0), win, win_name, resultlen, ierr, win_name_len); }
 
 static __attribute__((noinline)) void f_MPI_Win_shared_query(const unsigned how, void *const site, void *win, void *rank, void *size, void *disp_unit, void *baseptr, MPI_Fint *ierr)
 {
@@ -508,13 +506,13 @@ static __attribute__((noinline)) void f_MPI_Win_shared_query(const unsigned how,
     efg_leave(b->t);
 }
 
-static void efg_mpi_win_shared_query(void *win, void *rank, void *size, void *disp_unit, void *baseptr, MPI_Fint *ierr) { f_MPI_Win_shared_query(BK_HOW(EFG_SLOT_mpi_win_shared_query, BK_MPIF, 0, 0), __builtin_return_address(0), win, rank, size, disp_unit, baseptr, ierr); }
+BK_ENTRY void efg_mpi_win_shared_query(void *win, void *rank, void *size, void *disp_unit, void *baseptr, MPI_Fint *ierr) { f_MPI_Win_shared_query(BK_HOW(EFG_SLOT_mpi_win_shared_query, BK_MPIF, 0, 0), __builtin_return_address(0), win, rank, size, disp_unit, baseptr, ierr); }
 
-static void efg_mpi_win_shared_query_cptr(void *win, void *rank, void *size, void *disp_unit, void *baseptr, MPI_Fint *ierr) { f_MPI_Win_shared_query(BK_HOW(EFG_SLOT_mpi_win_shared_query_cptr, BK_MPIF, 0, 0), __builtin_return_address(0), win, rank, size, disp_unit, baseptr, ierr); }
+BK_ENTRY void efg_mpi_win_shared_query_cptr(void *win, void *rank, void *size, void *disp_unit, void *baseptr, MPI_Fint *ierr) { f_MPI_Win_shared_query(BK_HOW(EFG_SLOT_mpi_win_shared_query_cptr, BK_MPIF, 0, 0), __builtin_return_address(0), win, rank, size, disp_unit, baseptr, ierr); }
 
-static void efg_mpi_win_shared_query_f08(void *win, void *rank, void *size, void *disp_unit, void *baseptr, MPI_Fint *ierr) { f_MPI_Win_shared_query(BK_HOW(EFG_SLOT_mpi_win_shared_query_f08, BK_F08, 0, 0), __builtin_return_address(0), win, rank, size, disp_unit, baseptr, ierr); }
+BK_ENTRY void efg_mpi_win_shared_query_f08(void *win, void *rank, void *size, void *disp_unit, void *baseptr, MPI_Fint *ierr) { f_MPI_Win_shared_query(BK_HOW(EFG_SLOT_mpi_win_shared_query_f08, BK_F08, 0, 0), __builtin_return_address(0), win, rank, size, disp_unit, baseptr, ierr); }
 
-static void efg_mpi_win_shared_query_f08_large(void *win, void *rank, void *size, void *disp_unit, void *baseptr, MPI_Fint *ierr) { f_MPI_Win_shared_query(BK_HOW(EFG_SLOT_mpi_win_shared_query_f08_large, BK_F08, 1, 0), __builtin_return_address(0), win, rank, size, disp_unit, baseptr, ierr); }
+BK_ENTRY void efg_mpi_win_shared_query_f08_large(void *win, void *rank, void *size, void *disp_unit, void *baseptr, MPI_Fint *ierr) { f_MPI_Win_shared_query(BK_HOW(EFG_SLOT_mpi_win_shared_query_f08_large, BK_F08, 1, 0), __builtin_return_address(0), win, rank, size, disp_unit, baseptr, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Attr_get(const unsigned how, void *const site, void *comm, void *keyval, void *attribute_val, void *flag, MPI_Fint *ierr)
 {
@@ -546,7 +544,7 @@ static __attribute__((noinline)) void f_MPI_Attr_get(const unsigned how, void *c
     efg_leave(b->t);
 }
 
-static void efg_mpi_attr_get(void *comm, void *keyval, void *attribute_val, void *flag, MPI_Fint *ierr) { f_MPI_Attr_get(BK_HOW(EFG_SLOT_mpi_attr_get, BK_MPIF, 0, 0), __builtin_return_address(0), comm, keyval, attribute_val, flag, ierr); }
+BK_ENTRY void efg_mpi_attr_get(void *comm, void *keyval, void *attribute_val, void *flag, MPI_Fint *ierr) { f_MPI_Attr_get(BK_HOW(EFG_SLOT_mpi_attr_get, BK_MPIF, 0, 0), __builtin_return_address(0), comm, keyval, attribute_val, flag, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Comm_compare(const unsigned how, void *const site, void *comm1, void *comm2, void *result, MPI_Fint *ierr)
 {
@@ -578,9 +576,9 @@ static __attribute__((noinline)) void f_MPI_Comm_compare(const unsigned how, voi
     efg_leave(b->t);
 }
 
-static void efg_mpi_comm_compare(void *comm1, void *comm2, void *result, MPI_Fint *ierr) { f_MPI_Comm_compare(BK_HOW(EFG_SLOT_mpi_comm_compare, BK_MPIF, 0, 0), __builtin_return_address(0), comm1, comm2, result, ierr); }
+BK_ENTRY void efg_mpi_comm_compare(void *comm1, void *comm2, void *result, MPI_Fint *ierr) { f_MPI_Comm_compare(BK_HOW(EFG_SLOT_mpi_comm_compare, BK_MPIF, 0, 0), __builtin_return_address(0), comm1, comm2, result, ierr); }
 
-static void efg_mpi_comm_compare_f08(void *comm1, void *comm2, void *result, MPI_Fint *ierr) { f_MPI_Comm_compare(BK_HOW(EFG_SLOT_mpi_comm_compare_f08, BK_F08, 0, 0), __builtin_return_address(0), comm1, comm2, result, ierr); }
+BK_ENTRY void efg_mpi_comm_compare_f08(void *comm1, void *comm2, void *result, MPI_Fint *ierr) { f_MPI_Comm_compare(BK_HOW(EFG_SLOT_mpi_comm_compare_f08, BK_F08, 0, 0), __builtin_return_address(0), comm1, comm2, result, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Comm_get_attr(const unsigned how, void *const site, void *comm, void *comm_keyval, void *attribute_val, void *flag, MPI_Fint *ierr)
 {
@@ -612,9 +610,9 @@ static __attribute__((noinline)) void f_MPI_Comm_get_attr(const unsigned how, vo
     efg_leave(b->t);
 }
 
-static void efg_mpi_comm_get_attr(void *comm, void *comm_keyval, void *attribute_val, void *flag, MPI_Fint *ierr) { f_MPI_Comm_get_attr(BK_HOW(EFG_SLOT_mpi_comm_get_attr, BK_MPIF, 0, 0), __builtin_return_address(0), comm, comm_keyval, attribute_val, flag, ierr); }
+BK_ENTRY void efg_mpi_comm_get_attr(void *comm, void *comm_keyval, void *attribute_val, void *flag, MPI_Fint *ierr) { f_MPI_Comm_get_attr(BK_HOW(EFG_SLOT_mpi_comm_get_attr, BK_MPIF, 0, 0), __builtin_return_address(0), comm, comm_keyval, attribute_val, flag, ierr); }
 
-static void efg_mpi_comm_get_attr_f08(void *comm, void *comm_keyval, void *attribute_val, void *flag, MPI_Fint *ierr) { f_MPI_Comm_get_attr(BK_HOW(EFG_SLOT_mpi_comm_get_attr_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, comm_keyval, attribute_val, flag, ierr); }
+BK_ENTRY void efg_mpi_comm_get_attr_f08(void *comm, void *comm_keyval, void *attribute_val, void *flag, MPI_Fint *ierr) { f_MPI_Comm_get_attr(BK_HOW(EFG_SLOT_mpi_comm_get_attr_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, comm_keyval, attribute_val, flag, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Comm_get_name(const unsigned how, void *const site, void *comm, void *comm_name, void *resultlen, MPI_Fint *ierr, size_t comm_name_len)
 {
@@ -644,9 +642,9 @@ static __attribute__((noinline)) void f_MPI_Comm_get_name(const unsigned how, vo
     efg_leave(b->t);
 }
 
-static void efg_mpi_comm_get_name(void *comm, void *comm_name, void *resultlen, MPI_Fint *ierr, size_t comm_name_len) { f_MPI_Comm_get_name(BK_HOW(EFG_SLOT_mpi_comm_get_name, BK_MPIF, 0, 0), __builtin_return_address(0), comm, comm_name, resultlen, ierr, comm_name_len); }
+BK_ENTRY void efg_mpi_comm_get_name(void *comm, void *comm_name, void *resultlen, MPI_Fint *ierr, size_t comm_name_len) { f_MPI_Comm_get_name(BK_HOW(EFG_SLOT_mpi_comm_get_name, BK_MPIF, 0, 0), __builtin_return_address(0), comm, comm_name, resultlen, ierr, comm_name_len); }
 
-static void efg_mpi_comm_get_name_f08(void *comm, void *comm_name, void *resultlen, MPI_Fint *ierr, size_t comm_name_len) { f_MPI_Comm_get_name(BK_HOW(EFG_SLOT_mpi_comm_get_name_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, comm_name, resultlen, ierr, comm_name_len); }
+BK_ENTRY void efg_mpi_comm_get_name_f08(void *comm, void *comm_name, void *resultlen, MPI_Fint *ierr, size_t comm_name_len) { f_MPI_Comm_get_name(BK_HOW(EFG_SLOT_mpi_comm_get_name_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, comm_name, resultlen, ierr, comm_name_len); }
 
 static __attribute__((noinline)) void f_MPI_Comm_rank(const unsigned how, void *const site, void *comm, void *rank, MPI_Fint *ierr)
 {
@@ -676,9 +674,9 @@ static __attribute__((noinline)) void f_MPI_Comm_rank(const unsigned how, void *
     efg_leave(b->t);
 }
 
-static void efg_mpi_comm_rank(void *comm, void *rank, MPI_Fint *ierr) { f_MPI_Comm_rank(BK_HOW(EFG_SLOT_mpi_comm_rank, BK_MPIF, 0, 0), __builtin_return_address(0), comm, rank, ierr); }
+BK_ENTRY void efg_mpi_comm_rank(void *comm, void *rank, MPI_Fint *ierr) { f_MPI_Comm_rank(BK_HOW(EFG_SLOT_mpi_comm_rank, BK_MPIF, 0, 0), __builtin_return_address(0), comm, rank, ierr); }
 
-static void efg_mpi_comm_rank_f08(void *comm, void *rank, MPI_Fint *ierr) { f_MPI_Comm_rank(BK_HOW(EFG_SLOT_mpi_comm_rank_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, rank, ierr); }
+BK_ENTRY void efg_mpi_comm_rank_f08(void *comm, void *rank, MPI_Fint *ierr) { f_MPI_Comm_rank(BK_HOW(EFG_SLOT_mpi_comm_rank_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, rank, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Comm_remote_size(const unsigned how, void *const site, void *comm, void *size, MPI_Fint *ierr)
 {
@@ -708,9 +706,9 @@ static __attribute__((noinline)) void f_MPI_Comm_remote_size(const unsigned how,
     efg_leave(b->t);
 }
 
-static void efg_mpi_comm_remote_size(void *comm, void *size, MPI_Fint *ierr) { f_MPI_Comm_remote_size(BK_HOW(EFG_SLOT_mpi_comm_remote_size, BK_MPIF, 0, 0), __builtin_return_address(0), comm, size, ierr); }
+BK_ENTRY void efg_mpi_comm_remote_size(void *comm, void *size, MPI_Fint *ierr) { f_MPI_Comm_remote_size(BK_HOW(EFG_SLOT_mpi_comm_remote_size, BK_MPIF, 0, 0), __builtin_return_address(0), comm, size, ierr); }
 
-static void efg_mpi_comm_remote_size_f08(void *comm, void *size, MPI_Fint *ierr) { f_MPI_Comm_remote_size(BK_HOW(EFG_SLOT_mpi_comm_remote_size_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, size, ierr); }
+BK_ENTRY void efg_mpi_comm_remote_size_f08(void *comm, void *size, MPI_Fint *ierr) { f_MPI_Comm_remote_size(BK_HOW(EFG_SLOT_mpi_comm_remote_size_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, size, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Comm_size(const unsigned how, void *const site, void *comm, void *size, MPI_Fint *ierr)
 {
@@ -740,9 +738,9 @@ static __attribute__((noinline)) void f_MPI_Comm_size(const unsigned how, void *
     efg_leave(b->t);
 }
 
-static void efg_mpi_comm_size(void *comm, void *size, MPI_Fint *ierr) { f_MPI_Comm_size(BK_HOW(EFG_SLOT_mpi_comm_size, BK_MPIF, 0, 0), __builtin_return_address(0), comm, size, ierr); }
+BK_ENTRY void efg_mpi_comm_size(void *comm, void *size, MPI_Fint *ierr) { f_MPI_Comm_size(BK_HOW(EFG_SLOT_mpi_comm_size, BK_MPIF, 0, 0), __builtin_return_address(0), comm, size, ierr); }
 
-static void efg_mpi_comm_size_f08(void *comm, void *size, MPI_Fint *ierr) { f_MPI_Comm_size(BK_HOW(EFG_SLOT_mpi_comm_size_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, size, ierr); }
+BK_ENTRY void efg_mpi_comm_size_f08(void *comm, void *size, MPI_Fint *ierr) { f_MPI_Comm_size(BK_HOW(EFG_SLOT_mpi_comm_size_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, size, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Comm_test_inter(const unsigned how, void *const site, void *comm, void *flag, MPI_Fint *ierr)
 {
@@ -772,9 +770,9 @@ static __attribute__((noinline)) void f_MPI_Comm_test_inter(const unsigned how, 
     efg_leave(b->t);
 }
 
-static void efg_mpi_comm_test_inter(void *comm, void *flag, MPI_Fint *ierr) { f_MPI_Comm_test_inter(BK_HOW(EFG_SLOT_mpi_comm_test_inter, BK_MPIF, 0, 0), __builtin_return_address(0), comm, flag, ierr); }
+BK_ENTRY void efg_mpi_comm_test_inter(void *comm, void *flag, MPI_Fint *ierr) { f_MPI_Comm_test_inter(BK_HOW(EFG_SLOT_mpi_comm_test_inter, BK_MPIF, 0, 0), __builtin_return_address(0), comm, flag, ierr); }
 
-static void efg_mpi_comm_test_inter_f08(void *comm, void *flag, MPI_Fint *ierr) { f_MPI_Comm_test_inter(BK_HOW(EFG_SLOT_mpi_comm_test_inter_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, flag, ierr); }
+BK_ENTRY void efg_mpi_comm_test_inter_f08(void *comm, void *flag, MPI_Fint *ierr) { f_MPI_Comm_test_inter(BK_HOW(EFG_SLOT_mpi_comm_test_inter_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, flag, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Cart_coords(const unsigned how, void *const site, void *comm, void *rank, void *maxdims, void *coords, MPI_Fint *ierr)
 {
@@ -808,9 +806,9 @@ static __attribute__((noinline)) void f_MPI_Cart_coords(const unsigned how, void
     efg_leave(b->t);
 }
 
-static void efg_mpi_cart_coords(void *comm, void *rank, void *maxdims, void *coords, MPI_Fint *ierr) { f_MPI_Cart_coords(BK_HOW(EFG_SLOT_mpi_cart_coords, BK_MPIF, 0, 0), __builtin_return_address(0), comm, rank, maxdims, coords, ierr); }
+BK_ENTRY void efg_mpi_cart_coords(void *comm, void *rank, void *maxdims, void *coords, MPI_Fint *ierr) { f_MPI_Cart_coords(BK_HOW(EFG_SLOT_mpi_cart_coords, BK_MPIF, 0, 0), __builtin_return_address(0), comm, rank, maxdims, coords, ierr); }
 
-static void efg_mpi_cart_coords_f08(void *comm, void *rank, void *maxdims, void *coords, MPI_Fint *ierr) { f_MPI_Cart_coords(BK_HOW(EFG_SLOT_mpi_cart_coords_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, rank, maxdims, coords, ierr); }
+BK_ENTRY void efg_mpi_cart_coords_f08(void *comm, void *rank, void *maxdims, void *coords, MPI_Fint *ierr) { f_MPI_Cart_coords(BK_HOW(EFG_SLOT_mpi_cart_coords_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, rank, maxdims, coords, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Cart_get(const unsigned how, void *const site, void *comm, void *maxdims, void *dims, void *periods, void *coords, MPI_Fint *ierr)
 {
@@ -846,9 +844,9 @@ static __attribute__((noinline)) void f_MPI_Cart_get(const unsigned how, void *c
     efg_leave(b->t);
 }
 
-static void efg_mpi_cart_get(void *comm, void *maxdims, void *dims, void *periods, void *coords, MPI_Fint *ierr) { f_MPI_Cart_get(BK_HOW(EFG_SLOT_mpi_cart_get, BK_MPIF, 0, 0), __builtin_return_address(0), comm, maxdims, dims, periods, coords, ierr); }
+BK_ENTRY void efg_mpi_cart_get(void *comm, void *maxdims, void *dims, void *periods, void *coords, MPI_Fint *ierr) { f_MPI_Cart_get(BK_HOW(EFG_SLOT_mpi_cart_get, BK_MPIF, 0, 0), __builtin_return_address(0), comm, maxdims, dims, periods, coords, ierr); }
 
-static void efg_mpi_cart_get_f08(void *comm, void *maxdims, void *dims, void *periods, void *coords, MPI_Fint *ierr) { f_MPI_Cart_get(BK_HOW(EFG_SLOT_mpi_cart_get_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, maxdims, dims, periods, coords, ierr); }
+BK_ENTRY void efg_mpi_cart_get_f08(void *comm, void *maxdims, void *dims, void *periods, void *coords, MPI_Fint *ierr) { f_MPI_Cart_get(BK_HOW(EFG_SLOT_mpi_cart_get_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, maxdims, dims, periods, coords, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Cart_rank(const unsigned how, void *const site, void *comm, void *coords, void *rank, MPI_Fint *ierr)
 {
@@ -879,9 +877,9 @@ static __attribute__((noinline)) void f_MPI_Cart_rank(const unsigned how, void *
     efg_leave(b->t);
 }
 
-static void efg_mpi_cart_rank(void *comm, void *coords, void *rank, MPI_Fint *ierr) { f_MPI_Cart_rank(BK_HOW(EFG_SLOT_mpi_cart_rank, BK_MPIF, 0, 0), __builtin_return_address(0), comm, coords, rank, ierr); }
+BK_ENTRY void efg_mpi_cart_rank(void *comm, void *coords, void *rank, MPI_Fint *ierr) { f_MPI_Cart_rank(BK_HOW(EFG_SLOT_mpi_cart_rank, BK_MPIF, 0, 0), __builtin_return_address(0), comm, coords, rank, ierr); }
 
-static void efg_mpi_cart_rank_f08(void *comm, void *coords, void *rank, MPI_Fint *ierr) { f_MPI_Cart_rank(BK_HOW(EFG_SLOT_mpi_cart_rank_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, coords, rank, ierr); }
+BK_ENTRY void efg_mpi_cart_rank_f08(void *comm, void *coords, void *rank, MPI_Fint *ierr) { f_MPI_Cart_rank(BK_HOW(EFG_SLOT_mpi_cart_rank_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, coords, rank, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Cart_shift(const unsigned how, void *const site, void *comm, void *direction, void *disp, void *rank_source, void *rank_dest, MPI_Fint *ierr)
 {
@@ -917,9 +915,9 @@ static __attribute__((noinline)) void f_MPI_Cart_shift(const unsigned how, void 
     efg_leave(b->t);
 }
 
-static void efg_mpi_cart_shift(void *comm, void *direction, void *disp, void *rank_source, void *rank_dest, MPI_Fint *ierr) { f_MPI_Cart_shift(BK_HOW(EFG_SLOT_mpi_cart_shift, BK_MPIF, 0, 0), __builtin_return_address(0), comm, direction, disp, rank_source, rank_dest, ierr); }
+BK_ENTRY void efg_mpi_cart_shift(void *comm, void *direction, void *disp, void *rank_source, void *rank_dest, MPI_Fint *ierr) { f_MPI_Cart_shift(BK_HOW(EFG_SLOT_mpi_cart_shift, BK_MPIF, 0, 0), __builtin_return_address(0), comm, direction, disp, rank_source, rank_dest, ierr); }
 
-static void efg_mpi_cart_shift_f08(void *comm, void *direction, void *disp, void *rank_source, void *rank_dest, MPI_Fint *ierr) { f_MPI_Cart_shift(BK_HOW(EFG_SLOT_mpi_cart_shift_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, direction, disp, rank_source, rank_dest, ierr); }
+BK_ENTRY void efg_mpi_cart_shift_f08(void *comm, void *direction, void *disp, void *rank_source, void *rank_dest, MPI_Fint *ierr) { f_MPI_Cart_shift(BK_HOW(EFG_SLOT_mpi_cart_shift_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, direction, disp, rank_source, rank_dest, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Cartdim_get(const unsigned how, void *const site, void *comm, void *ndims, MPI_Fint *ierr)
 {
@@ -949,9 +947,9 @@ static __attribute__((noinline)) void f_MPI_Cartdim_get(const unsigned how, void
     efg_leave(b->t);
 }
 
-static void efg_mpi_cartdim_get(void *comm, void *ndims, MPI_Fint *ierr) { f_MPI_Cartdim_get(BK_HOW(EFG_SLOT_mpi_cartdim_get, BK_MPIF, 0, 0), __builtin_return_address(0), comm, ndims, ierr); }
+BK_ENTRY void efg_mpi_cartdim_get(void *comm, void *ndims, MPI_Fint *ierr) { f_MPI_Cartdim_get(BK_HOW(EFG_SLOT_mpi_cartdim_get, BK_MPIF, 0, 0), __builtin_return_address(0), comm, ndims, ierr); }
 
-static void efg_mpi_cartdim_get_f08(void *comm, void *ndims, MPI_Fint *ierr) { f_MPI_Cartdim_get(BK_HOW(EFG_SLOT_mpi_cartdim_get_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, ndims, ierr); }
+BK_ENTRY void efg_mpi_cartdim_get_f08(void *comm, void *ndims, MPI_Fint *ierr) { f_MPI_Cartdim_get(BK_HOW(EFG_SLOT_mpi_cartdim_get_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, ndims, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Dims_create(const unsigned how, void *const site, void *nnodes, void *ndims, void *dims, MPI_Fint *ierr)
 {
@@ -984,9 +982,9 @@ static __attribute__((noinline)) void f_MPI_Dims_create(const unsigned how, void
     efg_leave(b->t);
 }
 
-static void efg_mpi_dims_create(void *nnodes, void *ndims, void *dims, MPI_Fint *ierr) { f_MPI_Dims_create(BK_HOW(EFG_SLOT_mpi_dims_create, BK_MPIF, 0, 0), __builtin_return_address(0), nnodes, ndims, dims, ierr); }
+BK_ENTRY void efg_mpi_dims_create(void *nnodes, void *ndims, void *dims, MPI_Fint *ierr) { f_MPI_Dims_create(BK_HOW(EFG_SLOT_mpi_dims_create, BK_MPIF, 0, 0), __builtin_return_address(0), nnodes, ndims, dims, ierr); }
 
-static void efg_mpi_dims_create_f08(void *nnodes, void *ndims, void *dims, MPI_Fint *ierr) { f_MPI_Dims_create(BK_HOW(EFG_SLOT_mpi_dims_create_f08, BK_F08, 0, 0), __builtin_return_address(0), nnodes, ndims, dims, ierr); }
+BK_ENTRY void efg_mpi_dims_create_f08(void *nnodes, void *ndims, void *dims, MPI_Fint *ierr) { f_MPI_Dims_create(BK_HOW(EFG_SLOT_mpi_dims_create_f08, BK_F08, 0, 0), __builtin_return_address(0), nnodes, ndims, dims, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Dist_graph_neighbors(const unsigned how, void *const site, void *comm, void *maxindegree, void *sources, void *sourceweights, void *maxoutdegree, void *destinations, void *destweights, MPI_Fint *ierr)
 {
@@ -1026,9 +1024,9 @@ static __attribute__((noinline)) void f_MPI_Dist_graph_neighbors(const unsigned 
     efg_leave(b->t);
 }
 
-static void efg_mpi_dist_graph_neighbors(void *comm, void *maxindegree, void *sources, void *sourceweights, void *maxoutdegree, void *destinations, void *destweights, MPI_Fint *ierr) { f_MPI_Dist_graph_neighbors(BK_HOW(EFG_SLOT_mpi_dist_graph_neighbors, BK_MPIF, 0, 0), __builtin_return_address(0), comm, maxindegree, sources, sourceweights, maxoutdegree, destinations, destweights, ierr); }
+BK_ENTRY void efg_mpi_dist_graph_neighbors(void *comm, void *maxindegree, void *sources, void *sourceweights, void *maxoutdegree, void *destinations, void *destweights, MPI_Fint *ierr) { f_MPI_Dist_graph_neighbors(BK_HOW(EFG_SLOT_mpi_dist_graph_neighbors, BK_MPIF, 0, 0), __builtin_return_address(0), comm, maxindegree, sources, sourceweights, maxoutdegree, destinations, destweights, ierr); }
 
-static void efg_mpi_dist_graph_neighbors_f08(void *comm, void *maxindegree, void *sources, void *sourceweights, void *maxoutdegree, void *destinations, void *destweights, MPI_Fint *ierr) { f_MPI_Dist_graph_neighbors(BK_HOW(EFG_SLOT_mpi_dist_graph_neighbors_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, maxindegree, sources, sourceweights, maxoutdegree, destinations, destweights, ierr); }
+BK_ENTRY void efg_mpi_dist_graph_neighbors_f08(void *comm, void *maxindegree, void *sources, void *sourceweights, void *maxoutdegree, void *destinations, void *destweights, MPI_Fint *ierr) { f_MPI_Dist_graph_neighbors(BK_HOW(EFG_SLOT_mpi_dist_graph_neighbors_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, maxindegree, sources, sourceweights, maxoutdegree, destinations, destweights, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Dist_graph_neighbors_count(const unsigned how, void *const site, void *comm, void *indegree, void *outdegree, void *weighted, MPI_Fint *ierr)
 {
@@ -1062,9 +1060,9 @@ static __attribute__((noinline)) void f_MPI_Dist_graph_neighbors_count(const uns
     efg_leave(b->t);
 }
 
-static void efg_mpi_dist_graph_neighbors_count(void *comm, void *indegree, void *outdegree, void *weighted, MPI_Fint *ierr) { f_MPI_Dist_graph_neighbors_count(BK_HOW(EFG_SLOT_mpi_dist_graph_neighbors_count, BK_MPIF, 0, 0), __builtin_return_address(0), comm, indegree, outdegree, weighted, ierr); }
+BK_ENTRY void efg_mpi_dist_graph_neighbors_count(void *comm, void *indegree, void *outdegree, void *weighted, MPI_Fint *ierr) { f_MPI_Dist_graph_neighbors_count(BK_HOW(EFG_SLOT_mpi_dist_graph_neighbors_count, BK_MPIF, 0, 0), __builtin_return_address(0), comm, indegree, outdegree, weighted, ierr); }
 
-static void efg_mpi_dist_graph_neighbors_count_f08(void *comm, void *indegree, void *outdegree, void *weighted, MPI_Fint *ierr) { f_MPI_Dist_graph_neighbors_count(BK_HOW(EFG_SLOT_mpi_dist_graph_neighbors_count_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, indegree, outdegree, weighted, ierr); }
+BK_ENTRY void efg_mpi_dist_graph_neighbors_count_f08(void *comm, void *indegree, void *outdegree, void *weighted, MPI_Fint *ierr) { f_MPI_Dist_graph_neighbors_count(BK_HOW(EFG_SLOT_mpi_dist_graph_neighbors_count_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, indegree, outdegree, weighted, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Graph_get(const unsigned how, void *const site, void *comm, void *maxindex, void *maxedges, void *index, void *edges, MPI_Fint *ierr)
 {
@@ -1100,9 +1098,9 @@ static __attribute__((noinline)) void f_MPI_Graph_get(const unsigned how, void *
     efg_leave(b->t);
 }
 
-static void efg_mpi_graph_get(void *comm, void *maxindex, void *maxedges, void *index, void *edges, MPI_Fint *ierr) { f_MPI_Graph_get(BK_HOW(EFG_SLOT_mpi_graph_get, BK_MPIF, 0, 0), __builtin_return_address(0), comm, maxindex, maxedges, index, edges, ierr); }
+BK_ENTRY void efg_mpi_graph_get(void *comm, void *maxindex, void *maxedges, void *index, void *edges, MPI_Fint *ierr) { f_MPI_Graph_get(BK_HOW(EFG_SLOT_mpi_graph_get, BK_MPIF, 0, 0), __builtin_return_address(0), comm, maxindex, maxedges, index, edges, ierr); }
 
-static void efg_mpi_graph_get_f08(void *comm, void *maxindex, void *maxedges, void *index, void *edges, MPI_Fint *ierr) { f_MPI_Graph_get(BK_HOW(EFG_SLOT_mpi_graph_get_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, maxindex, maxedges, index, edges, ierr); }
+BK_ENTRY void efg_mpi_graph_get_f08(void *comm, void *maxindex, void *maxedges, void *index, void *edges, MPI_Fint *ierr) { f_MPI_Graph_get(BK_HOW(EFG_SLOT_mpi_graph_get_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, maxindex, maxedges, index, edges, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Graph_neighbors(const unsigned how, void *const site, void *comm, void *rank, void *maxneighbors, void *neighbors, MPI_Fint *ierr)
 {
@@ -1136,9 +1134,9 @@ static __attribute__((noinline)) void f_MPI_Graph_neighbors(const unsigned how, 
     efg_leave(b->t);
 }
 
-static void efg_mpi_graph_neighbors(void *comm, void *rank, void *maxneighbors, void *neighbors, MPI_Fint *ierr) { f_MPI_Graph_neighbors(BK_HOW(EFG_SLOT_mpi_graph_neighbors, BK_MPIF, 0, 0), __builtin_return_address(0), comm, rank, maxneighbors, neighbors, ierr); }
+BK_ENTRY void efg_mpi_graph_neighbors(void *comm, void *rank, void *maxneighbors, void *neighbors, MPI_Fint *ierr) { f_MPI_Graph_neighbors(BK_HOW(EFG_SLOT_mpi_graph_neighbors, BK_MPIF, 0, 0), __builtin_return_address(0), comm, rank, maxneighbors, neighbors, ierr); }
 
-static void efg_mpi_graph_neighbors_f08(void *comm, void *rank, void *maxneighbors, void *neighbors, MPI_Fint *ierr) { f_MPI_Graph_neighbors(BK_HOW(EFG_SLOT_mpi_graph_neighbors_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, rank, maxneighbors, neighbors, ierr); }
+BK_ENTRY void efg_mpi_graph_neighbors_f08(void *comm, void *rank, void *maxneighbors, void *neighbors, MPI_Fint *ierr) { f_MPI_Graph_neighbors(BK_HOW(EFG_SLOT_mpi_graph_neighbors_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, rank, maxneighbors, neighbors, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Graph_neighbors_count(const unsigned how, void *const site, void *comm, void *rank, void *nneighbors, MPI_Fint *ierr)
 {
@@ -1170,9 +1168,9 @@ static __attribute__((noinline)) void f_MPI_Graph_neighbors_count(const unsigned
     efg_leave(b->t);
 }
 
-static void efg_mpi_graph_neighbors_count(void *comm, void *rank, void *nneighbors, MPI_Fint *ierr) { f_MPI_Graph_neighbors_count(BK_HOW(EFG_SLOT_mpi_graph_neighbors_count, BK_MPIF, 0, 0), __builtin_return_address(0), comm, rank, nneighbors, ierr); }
+BK_ENTRY void efg_mpi_graph_neighbors_count(void *comm, void *rank, void *nneighbors, MPI_Fint *ierr) { f_MPI_Graph_neighbors_count(BK_HOW(EFG_SLOT_mpi_graph_neighbors_count, BK_MPIF, 0, 0), __builtin_return_address(0), comm, rank, nneighbors, ierr); }
 
-static void efg_mpi_graph_neighbors_count_f08(void *comm, void *rank, void *nneighbors, MPI_Fint *ierr) { f_MPI_Graph_neighbors_count(BK_HOW(EFG_SLOT_mpi_graph_neighbors_count_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, rank, nneighbors, ierr); }
+BK_ENTRY void efg_mpi_graph_neighbors_count_f08(void *comm, void *rank, void *nneighbors, MPI_Fint *ierr) { f_MPI_Graph_neighbors_count(BK_HOW(EFG_SLOT_mpi_graph_neighbors_count_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, rank, nneighbors, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Graphdims_get(const unsigned how, void *const site, void *comm, void *nnodes, void *nedges, MPI_Fint *ierr)
 {
@@ -1204,9 +1202,9 @@ static __attribute__((noinline)) void f_MPI_Graphdims_get(const unsigned how, vo
     efg_leave(b->t);
 }
 
-static void efg_mpi_graphdims_get(void *comm, void *nnodes, void *nedges, MPI_Fint *ierr) { f_MPI_Graphdims_get(BK_HOW(EFG_SLOT_mpi_graphdims_get, BK_MPIF, 0, 0), __builtin_return_address(0), comm, nnodes, nedges, ierr); }
+BK_ENTRY void efg_mpi_graphdims_get(void *comm, void *nnodes, void *nedges, MPI_Fint *ierr) { f_MPI_Graphdims_get(BK_HOW(EFG_SLOT_mpi_graphdims_get, BK_MPIF, 0, 0), __builtin_return_address(0), comm, nnodes, nedges, ierr); }
 
-static void efg_mpi_graphdims_get_f08(void *comm, void *nnodes, void *nedges, MPI_Fint *ierr) { f_MPI_Graphdims_get(BK_HOW(EFG_SLOT_mpi_graphdims_get_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, nnodes, nedges, ierr); }
+BK_ENTRY void efg_mpi_graphdims_get_f08(void *comm, void *nnodes, void *nedges, MPI_Fint *ierr) { f_MPI_Graphdims_get(BK_HOW(EFG_SLOT_mpi_graphdims_get_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, nnodes, nedges, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Topo_test(const unsigned how, void *const site, void *comm, void *status, MPI_Fint *ierr)
 {
@@ -1236,9 +1234,9 @@ static __attribute__((noinline)) void f_MPI_Topo_test(const unsigned how, void *
     efg_leave(b->t);
 }
 
-static void efg_mpi_topo_test(void *comm, void *status, MPI_Fint *ierr) { f_MPI_Topo_test(BK_HOW(EFG_SLOT_mpi_topo_test, BK_MPIF, 0, 0), __builtin_return_address(0), comm, status, ierr); }
+BK_ENTRY void efg_mpi_topo_test(void *comm, void *status, MPI_Fint *ierr) { f_MPI_Topo_test(BK_HOW(EFG_SLOT_mpi_topo_test, BK_MPIF, 0, 0), __builtin_return_address(0), comm, status, ierr); }
 
-static void efg_mpi_topo_test_f08(void *comm, void *status, MPI_Fint *ierr) { f_MPI_Topo_test(BK_HOW(EFG_SLOT_mpi_topo_test_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, status, ierr); }
+BK_ENTRY void efg_mpi_topo_test_f08(void *comm, void *status, MPI_Fint *ierr) { f_MPI_Topo_test(BK_HOW(EFG_SLOT_mpi_topo_test_f08, BK_F08, 0, 0), __builtin_return_address(0), comm, status, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Group_compare(const unsigned how, void *const site, void *group1, void *group2, void *result, MPI_Fint *ierr)
 {
@@ -1270,9 +1268,9 @@ static __attribute__((noinline)) void f_MPI_Group_compare(const unsigned how, vo
     efg_leave(b->t);
 }
 
-static void efg_mpi_group_compare(void *group1, void *group2, void *result, MPI_Fint *ierr) { f_MPI_Group_compare(BK_HOW(EFG_SLOT_mpi_group_compare, BK_MPIF, 0, 0), __builtin_return_address(0), group1, group2, result, ierr); }
+BK_ENTRY void efg_mpi_group_compare(void *group1, void *group2, void *result, MPI_Fint *ierr) { f_MPI_Group_compare(BK_HOW(EFG_SLOT_mpi_group_compare, BK_MPIF, 0, 0), __builtin_return_address(0), group1, group2, result, ierr); }
 
-static void efg_mpi_group_compare_f08(void *group1, void *group2, void *result, MPI_Fint *ierr) { f_MPI_Group_compare(BK_HOW(EFG_SLOT_mpi_group_compare_f08, BK_F08, 0, 0), __builtin_return_address(0), group1, group2, result, ierr); }
+BK_ENTRY void efg_mpi_group_compare_f08(void *group1, void *group2, void *result, MPI_Fint *ierr) { f_MPI_Group_compare(BK_HOW(EFG_SLOT_mpi_group_compare_f08, BK_F08, 0, 0), __builtin_return_address(0), group1, group2, result, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Group_rank(const unsigned how, void *const site, void *group, void *rank, MPI_Fint *ierr)
 {
@@ -1302,9 +1300,9 @@ static __attribute__((noinline)) void f_MPI_Group_rank(const unsigned how, void 
     efg_leave(b->t);
 }
 
-static void efg_mpi_group_rank(void *group, void *rank, MPI_Fint *ierr) { f_MPI_Group_rank(BK_HOW(EFG_SLOT_mpi_group_rank, BK_MPIF, 0, 0), __builtin_return_address(0), group, rank, ierr); }
+BK_ENTRY void efg_mpi_group_rank(void *group, void *rank, MPI_Fint *ierr) { f_MPI_Group_rank(BK_HOW(EFG_SLOT_mpi_group_rank, BK_MPIF, 0, 0), __builtin_return_address(0), group, rank, ierr); }
 
-static void efg_mpi_group_rank_f08(void *group, void *rank, MPI_Fint *ierr) { f_MPI_Group_rank(BK_HOW(EFG_SLOT_mpi_group_rank_f08, BK_F08, 0, 0), __builtin_return_address(0), group, rank, ierr); }
+BK_ENTRY void efg_mpi_group_rank_f08(void *group, void *rank, MPI_Fint *ierr) { f_MPI_Group_rank(BK_HOW(EFG_SLOT_mpi_group_rank_f08, BK_F08, 0, 0), __builtin_return_address(0), group, rank, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Group_size(const unsigned how, void *const site, void *group, void *size, MPI_Fint *ierr)
 {
@@ -1334,9 +1332,9 @@ static __attribute__((noinline)) void f_MPI_Group_size(const unsigned how, void 
     efg_leave(b->t);
 }
 
-static void efg_mpi_group_size(void *group, void *size, MPI_Fint *ierr) { f_MPI_Group_size(BK_HOW(EFG_SLOT_mpi_group_size, BK_MPIF, 0, 0), __builtin_return_address(0), group, size, ierr); }
+BK_ENTRY void efg_mpi_group_size(void *group, void *size, MPI_Fint *ierr) { f_MPI_Group_size(BK_HOW(EFG_SLOT_mpi_group_size, BK_MPIF, 0, 0), __builtin_return_address(0), group, size, ierr); }
 
-static void efg_mpi_group_size_f08(void *group, void *size, MPI_Fint *ierr) { f_MPI_Group_size(BK_HOW(EFG_SLOT_mpi_group_size_f08, BK_F08, 0, 0), __builtin_return_address(0), group, size, ierr); }
+BK_ENTRY void efg_mpi_group_size_f08(void *group, void *size, MPI_Fint *ierr) { f_MPI_Group_size(BK_HOW(EFG_SLOT_mpi_group_size_f08, BK_F08, 0, 0), __builtin_return_address(0), group, size, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Group_translate_ranks(const unsigned how, void *const site, void *group1, void *n, void *ranks1, void *group2, void *ranks2, MPI_Fint *ierr)
 {
@@ -1371,9 +1369,9 @@ static __attribute__((noinline)) void f_MPI_Group_translate_ranks(const unsigned
     efg_leave(b->t);
 }
 
-static void efg_mpi_group_translate_ranks(void *group1, void *n, void *ranks1, void *group2, void *ranks2, MPI_Fint *ierr) { f_MPI_Group_translate_ranks(BK_HOW(EFG_SLOT_mpi_group_translate_ranks, BK_MPIF, 0, 0), __builtin_return_address(0), group1, n, ranks1, group2, ranks2, ierr); }
+BK_ENTRY void efg_mpi_group_translate_ranks(void *group1, void *n, void *ranks1, void *group2, void *ranks2, MPI_Fint *ierr) { f_MPI_Group_translate_ranks(BK_HOW(EFG_SLOT_mpi_group_translate_ranks, BK_MPIF, 0, 0), __builtin_return_address(0), group1, n, ranks1, group2, ranks2, ierr); }
 
-static void efg_mpi_group_translate_ranks_f08(void *group1, void *n, void *ranks1, void *group2, void *ranks2, MPI_Fint *ierr) { f_MPI_Group_translate_ranks(BK_HOW(EFG_SLOT_mpi_group_translate_ranks_f08, BK_F08, 0, 0), __builtin_return_address(0), group1, n, ranks1, group2, ranks2, ierr); }
+BK_ENTRY void efg_mpi_group_translate_ranks_f08(void *group1, void *n, void *ranks1, void *group2, void *ranks2, MPI_Fint *ierr) { f_MPI_Group_translate_ranks(BK_HOW(EFG_SLOT_mpi_group_translate_ranks_f08, BK_F08, 0, 0), __builtin_return_address(0), group1, n, ranks1, group2, ranks2, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Pack_external_size(const unsigned how, void *const site, void *datarep, void *incount, void *datatype, void *size, MPI_Fint *ierr, size_t datarep_len)
 {
@@ -1406,11 +1404,11 @@ static __attribute__((noinline)) void f_MPI_Pack_external_size(const unsigned ho
     efg_leave(b->t);
 }
 
-static void efg_mpi_pack_external_size(void *datarep, void *incount, void *datatype, void *size, MPI_Fint *ierr, size_t datarep_len) { f_MPI_Pack_external_size(BK_HOW(EFG_SLOT_mpi_pack_external_size, BK_MPIF, 0, 0), __builtin_return_address(0), datarep, incount, datatype, size, ierr, datarep_len); }
+BK_ENTRY void efg_mpi_pack_external_size(void *datarep, void *incount, void *datatype, void *size, MPI_Fint *ierr, size_t datarep_len) { f_MPI_Pack_external_size(BK_HOW(EFG_SLOT_mpi_pack_external_size, BK_MPIF, 0, 0), __builtin_return_address(0), datarep, incount, datatype, size, ierr, datarep_len); }
 
-static void efg_mpi_pack_external_size_f08(void *datarep, void *incount, void *datatype, void *size, MPI_Fint *ierr, size_t datarep_len) { f_MPI_Pack_external_size(BK_HOW(EFG_SLOT_mpi_pack_external_size_f08, BK_F08, 0, 0), __builtin_return_address(0), datarep, incount, datatype, size, ierr, datarep_len); }
+BK_ENTRY void efg_mpi_pack_external_size_f08(void *datarep, void *incount, void *datatype, void *size, MPI_Fint *ierr, size_t datarep_len) { f_MPI_Pack_external_size(BK_HOW(EFG_SLOT_mpi_pack_external_size_f08, BK_F08, 0, 0), __builtin_return_address(0), datarep, incount, datatype, size, ierr, datarep_len); }
 
-static void efg_mpi_pack_external_size_f08_large(void *datarep, void *incount, void *datatype, void *size, MPI_Fint *ierr, size_t datarep_len) { f_MPI_Pack_external_size(BK_HOW(EFG_SLOT_mpi_pack_external_size_f08_large, BK_F08, 1, 0), __builtin_return_address(0), datarep, incount, datatype, size, ierr, datarep_len); }
+BK_ENTRY void efg_mpi_pack_external_size_f08_large(void *datarep, void *incount, void *datatype, void *size, MPI_Fint *ierr, size_t datarep_len) { f_MPI_Pack_external_size(BK_HOW(EFG_SLOT_mpi_pack_external_size_f08_large, BK_F08, 1, 0), __builtin_return_address(0), datarep, incount, datatype, size, ierr, datarep_len); }
 
 static __attribute__((noinline)) void f_MPI_Pack_size(const unsigned how, void *const site, void *incount, void *datatype, void *comm, void *size, MPI_Fint *ierr)
 {
@@ -1444,11 +1442,11 @@ static __attribute__((noinline)) void f_MPI_Pack_size(const unsigned how, void *
     efg_leave(b->t);
 }
 
-static void efg_mpi_pack_size(void *incount, void *datatype, void *comm, void *size, MPI_Fint *ierr) { f_MPI_Pack_size(BK_HOW(EFG_SLOT_mpi_pack_size, BK_MPIF, 0, 0), __builtin_return_address(0), incount, datatype, comm, size, ierr); }
+BK_ENTRY void efg_mpi_pack_size(void *incount, void *datatype, void *comm, void *size, MPI_Fint *ierr) { f_MPI_Pack_size(BK_HOW(EFG_SLOT_mpi_pack_size, BK_MPIF, 0, 0), __builtin_return_address(0), incount, datatype, comm, size, ierr); }
 
-static void efg_mpi_pack_size_f08(void *incount, void *datatype, void *comm, void *size, MPI_Fint *ierr) { f_MPI_Pack_size(BK_HOW(EFG_SLOT_mpi_pack_size_f08, BK_F08, 0, 0), __builtin_return_address(0), incount, datatype, comm, size, ierr); }
+BK_ENTRY void efg_mpi_pack_size_f08(void *incount, void *datatype, void *comm, void *size, MPI_Fint *ierr) { f_MPI_Pack_size(BK_HOW(EFG_SLOT_mpi_pack_size_f08, BK_F08, 0, 0), __builtin_return_address(0), incount, datatype, comm, size, ierr); }
 
-static void efg_mpi_pack_size_f08_large(void *incount, void *datatype, void *comm, void *size, MPI_Fint *ierr) { f_MPI_Pack_size(BK_HOW(EFG_SLOT_mpi_pack_size_f08_large, BK_F08, 1, 0), __builtin_return_address(0), incount, datatype, comm, size, ierr); }
+BK_ENTRY void efg_mpi_pack_size_f08_large(void *incount, void *datatype, void *comm, void *size, MPI_Fint *ierr) { f_MPI_Pack_size(BK_HOW(EFG_SLOT_mpi_pack_size_f08_large, BK_F08, 1, 0), __builtin_return_address(0), incount, datatype, comm, size, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Type_extent(const unsigned how, void *const site, void *datatype, void *extent, MPI_Fint *ierr)
 {
@@ -1478,7 +1476,7 @@ static __attribute__((noinline)) void f_MPI_Type_extent(const unsigned how, void
     efg_leave(b->t);
 }
 
-static void efg_mpi_type_extent(void *datatype, void *extent, MPI_Fint *ierr) { f_MPI_Type_extent(BK_HOW(EFG_SLOT_mpi_type_extent, BK_MPIF, 0, 0), __builtin_return_address(0), datatype, extent, ierr); }
+BK_ENTRY void efg_mpi_type_extent(void *datatype, void *extent, MPI_Fint *ierr) { f_MPI_Type_extent(BK_HOW(EFG_SLOT_mpi_type_extent, BK_MPIF, 0, 0), __builtin_return_address(0), datatype, extent, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Type_get_attr(const unsigned how, void *const site, void *datatype, void *type_keyval, void *attribute_val, void *flag, MPI_Fint *ierr)
 {
@@ -1510,9 +1508,9 @@ static __attribute__((noinline)) void f_MPI_Type_get_attr(const unsigned how, vo
     efg_leave(b->t);
 }
 
-static void efg_mpi_type_get_attr(void *datatype, void *type_keyval, void *attribute_val, void *flag, MPI_Fint *ierr) { f_MPI_Type_get_attr(BK_HOW(EFG_SLOT_mpi_type_get_attr, BK_MPIF, 0, 0), __builtin_return_address(0), datatype, type_keyval, attribute_val, flag, ierr); }
+BK_ENTRY void efg_mpi_type_get_attr(void *datatype, void *type_keyval, void *attribute_val, void *flag, MPI_Fint *ierr) { f_MPI_Type_get_attr(BK_HOW(EFG_SLOT_mpi_type_get_attr, BK_MPIF, 0, 0), __builtin_return_address(0), datatype, type_keyval, attribute_val, flag, ierr); }
 
-static void efg_mpi_type_get_attr_f08(void *datatype, void *type_keyval, void *attribute_val, void *flag, MPI_Fint *ierr) { f_MPI_Type_get_attr(BK_HOW(EFG_SLOT_mpi_type_get_attr_f08, BK_F08, 0, 0), __builtin_return_address(0), datatype, type_keyval, attribute_val, flag, ierr); }
+BK_ENTRY void efg_mpi_type_get_attr_f08(void *datatype, void *type_keyval, void *attribute_val, void *flag, MPI_Fint *ierr) { f_MPI_Type_get_attr(BK_HOW(EFG_SLOT_mpi_type_get_attr_f08, BK_F08, 0, 0), __builtin_return_address(0), datatype, type_keyval, attribute_val, flag, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Type_get_envelope(const unsigned how, void *const site, void *datatype, void *num_integers, void *num_addresses, void *num_datatypes, void *combiner, MPI_Fint *ierr)
 {
@@ -1585,11 +1583,11 @@ static __attribute__((noinline)) void f_MPI_Type_get_envelope_large(const unsign
     efg_leave(b->t);
 }
 
-static void efg_mpi_type_get_envelope(void *datatype, void *num_integers, void *num_addresses, void *num_datatypes, void *combiner, MPI_Fint *ierr) { f_MPI_Type_get_envelope(BK_HOW(EFG_SLOT_mpi_type_get_envelope, BK_MPIF, 0, 0), __builtin_return_address(0), datatype, num_integers, num_addresses, num_datatypes, combiner, ierr); }
+BK_ENTRY void efg_mpi_type_get_envelope(void *datatype, void *num_integers, void *num_addresses, void *num_datatypes, void *combiner, MPI_Fint *ierr) { f_MPI_Type_get_envelope(BK_HOW(EFG_SLOT_mpi_type_get_envelope, BK_MPIF, 0, 0), __builtin_return_address(0), datatype, num_integers, num_addresses, num_datatypes, combiner, ierr); }
 
-static void efg_mpi_type_get_envelope_f08(void *datatype, void *num_integers, void *num_addresses, void *num_datatypes, void *combiner, MPI_Fint *ierr) { f_MPI_Type_get_envelope(BK_HOW(EFG_SLOT_mpi_type_get_envelope_f08, BK_F08, 0, 0), __builtin_return_address(0), datatype, num_integers, num_addresses, num_datatypes, combiner, ierr); }
+BK_ENTRY void efg_mpi_type_get_envelope_f08(void *datatype, void *num_integers, void *num_addresses, void *num_datatypes, void *combiner, MPI_Fint *ierr) { f_MPI_Type_get_envelope(BK_HOW(EFG_SLOT_mpi_type_get_envelope_f08, BK_F08, 0, 0), __builtin_return_address(0), datatype, num_integers, num_addresses, num_datatypes, combiner, ierr); }
 
-static void efg_mpi_type_get_envelope_f08_large(void *datatype, void *num_integers, void *num_addresses, void *num_large_counts, void *num_datatypes, void *combiner, MPI_Fint *ierr) { f_MPI_Type_get_envelope_large(BK_HOW(EFG_SLOT_mpi_type_get_envelope_f08_large, BK_F08, 1, 0), __builtin_return_address(0), datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner, ierr); }
+BK_ENTRY void efg_mpi_type_get_envelope_f08_large(void *datatype, void *num_integers, void *num_addresses, void *num_large_counts, void *num_datatypes, void *combiner, MPI_Fint *ierr) { f_MPI_Type_get_envelope_large(BK_HOW(EFG_SLOT_mpi_type_get_envelope_f08_large, BK_F08, 1, 0), __builtin_return_address(0), datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Type_get_extent(const unsigned how, void *const site, void *datatype, void *lb, void *extent, MPI_Fint *ierr)
 {
@@ -1621,11 +1619,11 @@ static __attribute__((noinline)) void f_MPI_Type_get_extent(const unsigned how, 
     efg_leave(b->t);
 }
 
-static void efg_mpi_type_get_extent(void *datatype, void *lb, void *extent, MPI_Fint *ierr) { f_MPI_Type_get_extent(BK_HOW(EFG_SLOT_mpi_type_get_extent, BK_MPIF, 0, 0), __builtin_return_address(0), datatype, lb, extent, ierr); }
+BK_ENTRY void efg_mpi_type_get_extent(void *datatype, void *lb, void *extent, MPI_Fint *ierr) { f_MPI_Type_get_extent(BK_HOW(EFG_SLOT_mpi_type_get_extent, BK_MPIF, 0, 0), __builtin_return_address(0), datatype, lb, extent, ierr); }
 
-static void efg_mpi_type_get_extent_f08(void *datatype, void *lb, void *extent, MPI_Fint *ierr) { f_MPI_Type_get_extent(BK_HOW(EFG_SLOT_mpi_type_get_extent_f08, BK_F08, 0, 0), __builtin_return_address(0), datatype, lb, extent, ierr); }
+BK_ENTRY void efg_mpi_type_get_extent_f08(void *datatype, void *lb, void *extent, MPI_Fint *ierr) { f_MPI_Type_get_extent(BK_HOW(EFG_SLOT_mpi_type_get_extent_f08, BK_F08, 0, 0), __builtin_return_address(0), datatype, lb, extent, ierr); }
 
-static void efg_mpi_type_get_extent_f08_large(void *datatype, void *lb, void *extent, MPI_Fint *ierr) { f_MPI_Type_get_extent(BK_HOW(EFG_SLOT_mpi_type_get_extent_f08_large, BK_F08, 1, 0), __builtin_return_address(0), datatype, lb, extent, ierr); }
+BK_ENTRY void efg_mpi_type_get_extent_f08_large(void *datatype, void *lb, void *extent, MPI_Fint *ierr) { f_MPI_Type_get_extent(BK_HOW(EFG_SLOT_mpi_type_get_extent_f08_large, BK_F08, 1, 0), __builtin_return_address(0), datatype, lb, extent, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Type_get_extent_x(const unsigned how, void *const site, void *datatype, void *lb, void *extent, MPI_Fint *ierr)
 {
@@ -1657,9 +1655,9 @@ static __attribute__((noinline)) void f_MPI_Type_get_extent_x(const unsigned how
     efg_leave(b->t);
 }
 
-static void efg_mpi_type_get_extent_x(void *datatype, void *lb, void *extent, MPI_Fint *ierr) { f_MPI_Type_get_extent_x(BK_HOW(EFG_SLOT_mpi_type_get_extent_x, BK_MPIF, 0, 0), __builtin_return_address(0), datatype, lb, extent, ierr); }
+BK_ENTRY void efg_mpi_type_get_extent_x(void *datatype, void *lb, void *extent, MPI_Fint *ierr) { f_MPI_Type_get_extent_x(BK_HOW(EFG_SLOT_mpi_type_get_extent_x, BK_MPIF, 0, 0), __builtin_return_address(0), datatype, lb, extent, ierr); }
 
-static void efg_mpi_type_get_extent_x_f08(void *datatype, void *lb, void *extent, MPI_Fint *ierr) { f_MPI_Type_get_extent_x(BK_HOW(EFG_SLOT_mpi_type_get_extent_x_f08, BK_F08, 0, 0), __builtin_return_address(0), datatype, lb, extent, ierr); }
+BK_ENTRY void efg_mpi_type_get_extent_x_f08(void *datatype, void *lb, void *extent, MPI_Fint *ierr) { f_MPI_Type_get_extent_x(BK_HOW(EFG_SLOT_mpi_type_get_extent_x_f08, BK_F08, 0, 0), __builtin_return_address(0), datatype, lb, extent, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Type_get_name(const unsigned how, void *const site, void *datatype, void *type_name, void *resultlen, MPI_Fint *ierr, size_t type_name_len)
 {
@@ -1689,9 +1687,9 @@ static __attribute__((noinline)) void f_MPI_Type_get_name(const unsigned how, vo
     efg_leave(b->t);
 }
 
-static void efg_mpi_type_get_name(void *datatype, void *type_name, void *resultlen, MPI_Fint *ierr, size_t type_name_len) { f_MPI_Type_get_name(BK_HOW(EFG_SLOT_mpi_type_get_name, BK_MPIF, 0, 0), __builtin_return_address(0), datatype, type_name, resultlen, ierr, type_name_len); }
+BK_ENTRY void efg_mpi_type_get_name(void *datatype, void *type_name, void *resultlen, MPI_Fint *ierr, size_t type_name_len) { f_MPI_Type_get_name(BK_HOW(EFG_SLOT_mpi_type_get_name, BK_MPIF, 0, 0), __builtin_return_address(0), datatype, type_name, resultlen, ierr, type_name_len); }
 
-static void efg_mpi_type_get_name_f08(void *datatype, void *type_name, void *resultlen, MPI_Fint *ierr, size_t type_name_len) { f_MPI_Type_get_name(BK_HOW(EFG_SLOT_mpi_type_get_name_f08, BK_F08, 0, 0), __builtin_return_address(0), datatype, type_name, resultlen, ierr, type_name_len); }
+BK_ENTRY void efg_mpi_type_get_name_f08(void *datatype, void *type_name, void *resultlen, MPI_Fint *ierr, size_t type_name_len) { f_MPI_Type_get_name(BK_HOW(EFG_SLOT_mpi_type_get_name_f08, BK_F08, 0, 0), __builtin_return_address(0), datatype, type_name, resultlen, ierr, type_name_len); }
 
 static __attribute__((noinline)) void f_MPI_Type_get_true_extent(const unsigned how, void *const site, void *datatype, void *true_lb, void *true_extent, MPI_Fint *ierr)
 {
@@ -1723,11 +1721,11 @@ static __attribute__((noinline)) void f_MPI_Type_get_true_extent(const unsigned 
     efg_leave(b->t);
 }
 
-static void efg_mpi_type_get_true_extent(void *datatype, void *true_lb, void *true_extent, MPI_Fint *ierr) { f_MPI_Type_get_true_extent(BK_HOW(EFG_SLOT_mpi_type_get_true_extent, BK_MPIF, 0, 0), __builtin_return_address(0), datatype, true_lb, true_extent, ierr); }
+BK_ENTRY void efg_mpi_type_get_true_extent(void *datatype, void *true_lb, void *true_extent, MPI_Fint *ierr) { f_MPI_Type_get_true_extent(BK_HOW(EFG_SLOT_mpi_type_get_true_extent, BK_MPIF, 0, 0), __builtin_return_address(0), datatype, true_lb, true_extent, ierr); }
 
-static void efg_mpi_type_get_true_extent_f08(void *datatype, void *true_lb, void *true_extent, MPI_Fint *ierr) { f_MPI_Type_get_true_extent(BK_HOW(EFG_SLOT_mpi_type_get_true_extent_f08, BK_F08, 0, 0), __builtin_return_address(0), datatype, true_lb, true_extent, ierr); }
+BK_ENTRY void efg_mpi_type_get_true_extent_f08(void *datatype, void *true_lb, void *true_extent, MPI_Fint *ierr) { f_MPI_Type_get_true_extent(BK_HOW(EFG_SLOT_mpi_type_get_true_extent_f08, BK_F08, 0, 0), __builtin_return_address(0), datatype, true_lb, true_extent, ierr); }
 
-static void efg_mpi_type_get_true_extent_f08_large(void *datatype, void *true_lb, void *true_extent, MPI_Fint *ierr) { f_MPI_Type_get_true_extent(BK_HOW(EFG_SLOT_mpi_type_get_true_extent_f08_large, BK_F08, 1, 0), __builtin_return_address(0), datatype, true_lb, true_extent, ierr); }
+BK_ENTRY void efg_mpi_type_get_true_extent_f08_large(void *datatype, void *true_lb, void *true_extent, MPI_Fint *ierr) { f_MPI_Type_get_true_extent(BK_HOW(EFG_SLOT_mpi_type_get_true_extent_f08_large, BK_F08, 1, 0), __builtin_return_address(0), datatype, true_lb, true_extent, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Type_get_true_extent_x(const unsigned how, void *const site, void *datatype, void *true_lb, void *true_extent, MPI_Fint *ierr)
 {
@@ -1759,9 +1757,9 @@ static __attribute__((noinline)) void f_MPI_Type_get_true_extent_x(const unsigne
     efg_leave(b->t);
 }
 
-static void efg_mpi_type_get_true_extent_x(void *datatype, void *true_lb, void *true_extent, MPI_Fint *ierr) { f_MPI_Type_get_true_extent_x(BK_HOW(EFG_SLOT_mpi_type_get_true_extent_x, BK_MPIF, 0, 0), __builtin_return_address(0), datatype, true_lb, true_extent, ierr); }
+BK_ENTRY void efg_mpi_type_get_true_extent_x(void *datatype, void *true_lb, void *true_extent, MPI_Fint *ierr) { f_MPI_Type_get_true_extent_x(BK_HOW(EFG_SLOT_mpi_type_get_true_extent_x, BK_MPIF, 0, 0), __builtin_return_address(0), datatype, true_lb, true_extent, ierr); }
 
-static void efg_mpi_type_get_true_extent_x_f08(void *datatype, void *true_lb, void *true_extent, MPI_Fint *ierr) { f_MPI_Type_get_true_extent_x(BK_HOW(EFG_SLOT_mpi_type_get_true_extent_x_f08, BK_F08, 0, 0), __builtin_return_address(0), datatype, true_lb, true_extent, ierr); }
+BK_ENTRY void efg_mpi_type_get_true_extent_x_f08(void *datatype, void *true_lb, void *true_extent, MPI_Fint *ierr) { f_MPI_Type_get_true_extent_x(BK_HOW(EFG_SLOT_mpi_type_get_true_extent_x_f08, BK_F08, 0, 0), __builtin_return_address(0), datatype, true_lb, true_extent, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Type_lb(const unsigned how, void *const site, void *datatype, void *displacement, MPI_Fint *ierr)
 {
@@ -1791,7 +1789,7 @@ static __attribute__((noinline)) void f_MPI_Type_lb(const unsigned how, void *co
     efg_leave(b->t);
 }
 
-static void efg_mpi_type_lb(void *datatype, void *displacement, MPI_Fint *ierr) { f_MPI_Type_lb(BK_HOW(EFG_SLOT_mpi_type_lb, BK_MPIF, 0, 0), __builtin_return_address(0), datatype, displacement, ierr); }
+BK_ENTRY void efg_mpi_type_lb(void *datatype, void *displacement, MPI_Fint *ierr) { f_MPI_Type_lb(BK_HOW(EFG_SLOT_mpi_type_lb, BK_MPIF, 0, 0), __builtin_return_address(0), datatype, displacement, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Type_size(const unsigned how, void *const site, void *datatype, void *size, MPI_Fint *ierr)
 {
@@ -1821,11 +1819,11 @@ static __attribute__((noinline)) void f_MPI_Type_size(const unsigned how, void *
     efg_leave(b->t);
 }
 
-static void efg_mpi_type_size(void *datatype, void *size, MPI_Fint *ierr) { f_MPI_Type_size(BK_HOW(EFG_SLOT_mpi_type_size, BK_MPIF, 0, 0), __builtin_return_address(0), datatype, size, ierr); }
+BK_ENTRY void efg_mpi_type_size(void *datatype, void *size, MPI_Fint *ierr) { f_MPI_Type_size(BK_HOW(EFG_SLOT_mpi_type_size, BK_MPIF, 0, 0), __builtin_return_address(0), datatype, size, ierr); }
 
-static void efg_mpi_type_size_f08(void *datatype, void *size, MPI_Fint *ierr) { f_MPI_Type_size(BK_HOW(EFG_SLOT_mpi_type_size_f08, BK_F08, 0, 0), __builtin_return_address(0), datatype, size, ierr); }
+BK_ENTRY void efg_mpi_type_size_f08(void *datatype, void *size, MPI_Fint *ierr) { f_MPI_Type_size(BK_HOW(EFG_SLOT_mpi_type_size_f08, BK_F08, 0, 0), __builtin_return_address(0), datatype, size, ierr); }
 
-static void efg_mpi_type_size_f08_large(void *datatype, void *size, MPI_Fint *ierr) { f_MPI_Type_size(BK_HOW(EFG_SLOT_mpi_type_size_f08_large, BK_F08, 1, 0), __builtin_return_address(0), datatype, size, ierr); }
+BK_ENTRY void efg_mpi_type_size_f08_large(void *datatype, void *size, MPI_Fint *ierr) { f_MPI_Type_size(BK_HOW(EFG_SLOT_mpi_type_size_f08_large, BK_F08, 1, 0), __builtin_return_address(0), datatype, size, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Type_size_x(const unsigned how, void *const site, void *datatype, void *size, MPI_Fint *ierr)
 {
@@ -1855,9 +1853,9 @@ static __attribute__((noinline)) void f_MPI_Type_size_x(const unsigned how, void
     efg_leave(b->t);
 }
 
-static void efg_mpi_type_size_x(void *datatype, void *size, MPI_Fint *ierr) { f_MPI_Type_size_x(BK_HOW(EFG_SLOT_mpi_type_size_x, BK_MPIF, 0, 0), __builtin_return_address(0), datatype, size, ierr); }
+BK_ENTRY void efg_mpi_type_size_x(void *datatype, void *size, MPI_Fint *ierr) { f_MPI_Type_size_x(BK_HOW(EFG_SLOT_mpi_type_size_x, BK_MPIF, 0, 0), __builtin_return_address(0), datatype, size, ierr); }
 
-static void efg_mpi_type_size_x_f08(void *datatype, void *size, MPI_Fint *ierr) { f_MPI_Type_size_x(BK_HOW(EFG_SLOT_mpi_type_size_x_f08, BK_F08, 0, 0), __builtin_return_address(0), datatype, size, ierr); }
+BK_ENTRY void efg_mpi_type_size_x_f08(void *datatype, void *size, MPI_Fint *ierr) { f_MPI_Type_size_x(BK_HOW(EFG_SLOT_mpi_type_size_x_f08, BK_F08, 0, 0), __builtin_return_address(0), datatype, size, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Type_ub(const unsigned how, void *const site, void *datatype, void *displacement, MPI_Fint *ierr)
 {
@@ -1887,7 +1885,7 @@ static __attribute__((noinline)) void f_MPI_Type_ub(const unsigned how, void *co
     efg_leave(b->t);
 }
 
-static void efg_mpi_type_ub(void *datatype, void *displacement, MPI_Fint *ierr) { f_MPI_Type_ub(BK_HOW(EFG_SLOT_mpi_type_ub, BK_MPIF, 0, 0), __builtin_return_address(0), datatype, displacement, ierr); }
+BK_ENTRY void efg_mpi_type_ub(void *datatype, void *displacement, MPI_Fint *ierr) { f_MPI_Type_ub(BK_HOW(EFG_SLOT_mpi_type_ub, BK_MPIF, 0, 0), __builtin_return_address(0), datatype, displacement, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Op_commutative(const unsigned how, void *const site, void *op, void *commute, MPI_Fint *ierr)
 {
@@ -1917,9 +1915,9 @@ static __attribute__((noinline)) void f_MPI_Op_commutative(const unsigned how, v
     efg_leave(b->t);
 }
 
-static void efg_mpi_op_commutative(void *op, void *commute, MPI_Fint *ierr) { f_MPI_Op_commutative(BK_HOW(EFG_SLOT_mpi_op_commutative, BK_MPIF, 0, 0), __builtin_return_address(0), op, commute, ierr); }
+BK_ENTRY void efg_mpi_op_commutative(void *op, void *commute, MPI_Fint *ierr) { f_MPI_Op_commutative(BK_HOW(EFG_SLOT_mpi_op_commutative, BK_MPIF, 0, 0), __builtin_return_address(0), op, commute, ierr); }
 
-static void efg_mpi_op_commutative_f08(void *op, void *commute, MPI_Fint *ierr) { f_MPI_Op_commutative(BK_HOW(EFG_SLOT_mpi_op_commutative_f08, BK_F08, 0, 0), __builtin_return_address(0), op, commute, ierr); }
+BK_ENTRY void efg_mpi_op_commutative_f08(void *op, void *commute, MPI_Fint *ierr) { f_MPI_Op_commutative(BK_HOW(EFG_SLOT_mpi_op_commutative_f08, BK_F08, 0, 0), __builtin_return_address(0), op, commute, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Info_get(const unsigned how, void *const site, void *info, void *key, void *valuelen, void *value, void *flag, MPI_Fint *ierr, size_t key_len, size_t value_len)
 {
@@ -1952,9 +1950,9 @@ static __attribute__((noinline)) void f_MPI_Info_get(const unsigned how, void *c
     efg_leave(b->t);
 }
 
-static void efg_mpi_info_get(void *info, void *key, void *valuelen, void *value, void *flag, MPI_Fint *ierr, size_t key_len, size_t value_len) { f_MPI_Info_get(BK_HOW(EFG_SLOT_mpi_info_get, BK_MPIF, 0, 0), __builtin_return_address(0), info, key, valuelen, value, flag, ierr, key_len, value_len); }
+BK_ENTRY void efg_mpi_info_get(void *info, void *key, void *valuelen, void *value, void *flag, MPI_Fint *ierr, size_t key_len, size_t value_len) { f_MPI_Info_get(BK_HOW(EFG_SLOT_mpi_info_get, BK_MPIF, 0, 0), __builtin_return_address(0), info, key, valuelen, value, flag, ierr, key_len, value_len); }
 
-static void efg_mpi_info_get_f08(void *info, void *key, void *valuelen, void *value, void *flag, MPI_Fint *ierr, size_t key_len, size_t value_len) { f_MPI_Info_get(BK_HOW(EFG_SLOT_mpi_info_get_f08, BK_F08, 0, 0), __builtin_return_address(0), info, key, valuelen, value, flag, ierr, key_len, value_len); }
+BK_ENTRY void efg_mpi_info_get_f08(void *info, void *key, void *valuelen, void *value, void *flag, MPI_Fint *ierr, size_t key_len, size_t value_len) { f_MPI_Info_get(BK_HOW(EFG_SLOT_mpi_info_get_f08, BK_F08, 0, 0), __builtin_return_address(0), info, key, valuelen, value, flag, ierr, key_len, value_len); }
 
 static __attribute__((noinline)) void f_MPI_Info_get_nkeys(const unsigned how, void *const site, void *info, void *nkeys, MPI_Fint *ierr)
 {
@@ -1984,9 +1982,9 @@ static __attribute__((noinline)) void f_MPI_Info_get_nkeys(const unsigned how, v
     efg_leave(b->t);
 }
 
-static void efg_mpi_info_get_nkeys(void *info, void *nkeys, MPI_Fint *ierr) { f_MPI_Info_get_nkeys(BK_HOW(EFG_SLOT_mpi_info_get_nkeys, BK_MPIF, 0, 0), __builtin_return_address(0), info, nkeys, ierr); }
+BK_ENTRY void efg_mpi_info_get_nkeys(void *info, void *nkeys, MPI_Fint *ierr) { f_MPI_Info_get_nkeys(BK_HOW(EFG_SLOT_mpi_info_get_nkeys, BK_MPIF, 0, 0), __builtin_return_address(0), info, nkeys, ierr); }
 
-static void efg_mpi_info_get_nkeys_f08(void *info, void *nkeys, MPI_Fint *ierr) { f_MPI_Info_get_nkeys(BK_HOW(EFG_SLOT_mpi_info_get_nkeys_f08, BK_F08, 0, 0), __builtin_return_address(0), info, nkeys, ierr); }
+BK_ENTRY void efg_mpi_info_get_nkeys_f08(void *info, void *nkeys, MPI_Fint *ierr) { f_MPI_Info_get_nkeys(BK_HOW(EFG_SLOT_mpi_info_get_nkeys_f08, BK_F08, 0, 0), __builtin_return_address(0), info, nkeys, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Info_get_nthkey(const unsigned how, void *const site, void *info, void *n, void *key, MPI_Fint *ierr, size_t key_len)
 {
@@ -2013,9 +2011,9 @@ static __attribute__((noinline)) void f_MPI_Info_get_nthkey(const unsigned how, 
     efg_leave(b->t);
 }
 
-static void efg_mpi_info_get_nthkey(void *info, void *n, void *key, MPI_Fint *ierr, size_t key_len) { f_MPI_Info_get_nthkey(BK_HOW(EFG_SLOT_mpi_info_get_nthkey, BK_MPIF, 0, 0), __builtin_return_address(0), info, n, key, ierr, key_len); }
+BK_ENTRY void efg_mpi_info_get_nthkey(void *info, void *n, void *key, MPI_Fint *ierr, size_t key_len) { f_MPI_Info_get_nthkey(BK_HOW(EFG_SLOT_mpi_info_get_nthkey, BK_MPIF, 0, 0), __builtin_return_address(0), info, n, key, ierr, key_len); }
 
-static void efg_mpi_info_get_nthkey_f08(void *info, void *n, void *key, MPI_Fint *ierr, size_t key_len) { f_MPI_Info_get_nthkey(BK_HOW(EFG_SLOT_mpi_info_get_nthkey_f08, BK_F08, 0, 0), __builtin_return_address(0), info, n, key, ierr, key_len); }
+BK_ENTRY void efg_mpi_info_get_nthkey_f08(void *info, void *n, void *key, MPI_Fint *ierr, size_t key_len) { f_MPI_Info_get_nthkey(BK_HOW(EFG_SLOT_mpi_info_get_nthkey_f08, BK_F08, 0, 0), __builtin_return_address(0), info, n, key, ierr, key_len); }
 
 static __attribute__((noinline)) void f_MPI_Info_get_string(const unsigned how, void *const site, void *info, void *key, void *buflen, void *value, void *flag, MPI_Fint *ierr, size_t key_len, size_t value_len)
 {
@@ -2050,9 +2048,9 @@ static __attribute__((noinline)) void f_MPI_Info_get_string(const unsigned how, 
     efg_leave(b->t);
 }
 
-static void efg_mpi_info_get_string(void *info, void *key, void *buflen, void *value, void *flag, MPI_Fint *ierr, size_t key_len, size_t value_len) { f_MPI_Info_get_string(BK_HOW(EFG_SLOT_mpi_info_get_string, BK_MPIF, 0, 0), __builtin_return_address(0), info, key, buflen, value, flag, ierr, key_len, value_len); }
+BK_ENTRY void efg_mpi_info_get_string(void *info, void *key, void *buflen, void *value, void *flag, MPI_Fint *ierr, size_t key_len, size_t value_len) { f_MPI_Info_get_string(BK_HOW(EFG_SLOT_mpi_info_get_string, BK_MPIF, 0, 0), __builtin_return_address(0), info, key, buflen, value, flag, ierr, key_len, value_len); }
 
-static void efg_mpi_info_get_string_f08(void *info, void *key, void *buflen, void *value, void *flag, MPI_Fint *ierr, size_t key_len, size_t value_len) { f_MPI_Info_get_string(BK_HOW(EFG_SLOT_mpi_info_get_string_f08, BK_F08, 0, 0), __builtin_return_address(0), info, key, buflen, value, flag, ierr, key_len, value_len); }
+BK_ENTRY void efg_mpi_info_get_string_f08(void *info, void *key, void *buflen, void *value, void *flag, MPI_Fint *ierr, size_t key_len, size_t value_len) { f_MPI_Info_get_string(BK_HOW(EFG_SLOT_mpi_info_get_string_f08, BK_F08, 0, 0), __builtin_return_address(0), info, key, buflen, value, flag, ierr, key_len, value_len); }
 
 static __attribute__((noinline)) void f_MPI_Info_get_valuelen(const unsigned how, void *const site, void *info, void *key, void *valuelen, void *flag, MPI_Fint *ierr, size_t key_len)
 {
@@ -2085,9 +2083,9 @@ static __attribute__((noinline)) void f_MPI_Info_get_valuelen(const unsigned how
     efg_leave(b->t);
 }
 
-static void efg_mpi_info_get_valuelen(void *info, void *key, void *valuelen, void *flag, MPI_Fint *ierr, size_t key_len) { f_MPI_Info_get_valuelen(BK_HOW(EFG_SLOT_mpi_info_get_valuelen, BK_MPIF, 0, 0), __builtin_return_address(0), info, key, valuelen, flag, ierr, key_len); }
+BK_ENTRY void efg_mpi_info_get_valuelen(void *info, void *key, void *valuelen, void *flag, MPI_Fint *ierr, size_t key_len) { f_MPI_Info_get_valuelen(BK_HOW(EFG_SLOT_mpi_info_get_valuelen, BK_MPIF, 0, 0), __builtin_return_address(0), info, key, valuelen, flag, ierr, key_len); }
 
-static void efg_mpi_info_get_valuelen_f08(void *info, void *key, void *valuelen, void *flag, MPI_Fint *ierr, size_t key_len) { f_MPI_Info_get_valuelen(BK_HOW(EFG_SLOT_mpi_info_get_valuelen_f08, BK_F08, 0, 0), __builtin_return_address(0), info, key, valuelen, flag, ierr, key_len); }
+BK_ENTRY void efg_mpi_info_get_valuelen_f08(void *info, void *key, void *valuelen, void *flag, MPI_Fint *ierr, size_t key_len) { f_MPI_Info_get_valuelen(BK_HOW(EFG_SLOT_mpi_info_get_valuelen_f08, BK_F08, 0, 0), __builtin_return_address(0), info, key, valuelen, flag, ierr, key_len); }
 
 static __attribute__((noinline)) void f_MPI_Error_class(const unsigned how, void *const site, void *errorcode, void *errorclass, MPI_Fint *ierr)
 {
@@ -2117,9 +2115,9 @@ static __attribute__((noinline)) void f_MPI_Error_class(const unsigned how, void
     efg_leave(b->t);
 }
 
-static void efg_mpi_error_class(void *errorcode, void *errorclass, MPI_Fint *ierr) { f_MPI_Error_class(BK_HOW(EFG_SLOT_mpi_error_class, BK_MPIF, 0, 0), __builtin_return_address(0), errorcode, errorclass, ierr); }
+BK_ENTRY void efg_mpi_error_class(void *errorcode, void *errorclass, MPI_Fint *ierr) { f_MPI_Error_class(BK_HOW(EFG_SLOT_mpi_error_class, BK_MPIF, 0, 0), __builtin_return_address(0), errorcode, errorclass, ierr); }
 
-static void efg_mpi_error_class_f08(void *errorcode, void *errorclass, MPI_Fint *ierr) { f_MPI_Error_class(BK_HOW(EFG_SLOT_mpi_error_class_f08, BK_F08, 0, 0), __builtin_return_address(0), errorcode, errorclass, ierr); }
+BK_ENTRY void efg_mpi_error_class_f08(void *errorcode, void *errorclass, MPI_Fint *ierr) { f_MPI_Error_class(BK_HOW(EFG_SLOT_mpi_error_class_f08, BK_F08, 0, 0), __builtin_return_address(0), errorcode, errorclass, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Error_string(const unsigned how, void *const site, void *errorcode, void *string, void *resultlen, MPI_Fint *ierr, size_t string_len)
 {
@@ -2149,9 +2147,9 @@ static __attribute__((noinline)) void f_MPI_Error_string(const unsigned how, voi
     efg_leave(b->t);
 }
 
-static void efg_mpi_error_string(void *errorcode, void *string, void *resultlen, MPI_Fint *ierr, size_t string_len) { f_MPI_Error_string(BK_HOW(EFG_SLOT_mpi_error_string, BK_MPIF, 0, 0), __builtin_return_address(0), errorcode, string, resultlen, ierr, string_len); }
+BK_ENTRY void efg_mpi_error_string(void *errorcode, void *string, void *resultlen, MPI_Fint *ierr, size_t string_len) { f_MPI_Error_string(BK_HOW(EFG_SLOT_mpi_error_string, BK_MPIF, 0, 0), __builtin_return_address(0), errorcode, string, resultlen, ierr, string_len); }
 
-static void efg_mpi_error_string_f08(void *errorcode, void *string, void *resultlen, MPI_Fint *ierr, size_t string_len) { f_MPI_Error_string(BK_HOW(EFG_SLOT_mpi_error_string_f08, BK_F08, 0, 0), __builtin_return_address(0), errorcode, string, resultlen, ierr, string_len); }
+BK_ENTRY void efg_mpi_error_string_f08(void *errorcode, void *string, void *resultlen, MPI_Fint *ierr, size_t string_len) { f_MPI_Error_string(BK_HOW(EFG_SLOT_mpi_error_string_f08, BK_F08, 0, 0), __builtin_return_address(0), errorcode, string, resultlen, ierr, string_len); }
 
 static __attribute__((noinline)) void f_MPI_Session_get_nth_pset(const unsigned how, void *const site, void *session, void *info, void *n, void *pset_len, void *pset_name, MPI_Fint *ierr, size_t pset_name_len)
 {
@@ -2187,9 +2185,9 @@ static __attribute__((noinline)) void f_MPI_Session_get_nth_pset(const unsigned 
     efg_leave(b->t);
 }
 
-static void efg_mpi_session_get_nth_pset(void *session, void *info, void *n, void *pset_len, void *pset_name, MPI_Fint *ierr, size_t pset_name_len) { f_MPI_Session_get_nth_pset(BK_HOW(EFG_SLOT_mpi_session_get_nth_pset, BK_MPIF, 0, 0), __builtin_return_address(0), session, info, n, pset_len, pset_name, ierr, pset_name_len); }
+BK_ENTRY void efg_mpi_session_get_nth_pset(void *session, void *info, void *n, void *pset_len, void *pset_name, MPI_Fint *ierr, size_t pset_name_len) { f_MPI_Session_get_nth_pset(BK_HOW(EFG_SLOT_mpi_session_get_nth_pset, BK_MPIF, 0, 0), __builtin_return_address(0), session, info, n, pset_len, pset_name, ierr, pset_name_len); }
 
-static void efg_mpi_session_get_nth_pset_f08(void *session, void *info, void *n, void *pset_len, void *pset_name, MPI_Fint *ierr, size_t pset_name_len) { f_MPI_Session_get_nth_pset(BK_HOW(EFG_SLOT_mpi_session_get_nth_pset_f08, BK_F08, 0, 0), __builtin_return_address(0), session, info, n, pset_len, pset_name, ierr, pset_name_len); }
+BK_ENTRY void efg_mpi_session_get_nth_pset_f08(void *session, void *info, void *n, void *pset_len, void *pset_name, MPI_Fint *ierr, size_t pset_name_len) { f_MPI_Session_get_nth_pset(BK_HOW(EFG_SLOT_mpi_session_get_nth_pset_f08, BK_F08, 0, 0), __builtin_return_address(0), session, info, n, pset_len, pset_name, ierr, pset_name_len); }
 
 static __attribute__((noinline)) void f_MPI_Session_get_num_psets(const unsigned how, void *const site, void *session, void *info, void *npset_names, MPI_Fint *ierr)
 {
@@ -2221,9 +2219,9 @@ static __attribute__((noinline)) void f_MPI_Session_get_num_psets(const unsigned
     efg_leave(b->t);
 }
 
-static void efg_mpi_session_get_num_psets(void *session, void *info, void *npset_names, MPI_Fint *ierr) { f_MPI_Session_get_num_psets(BK_HOW(EFG_SLOT_mpi_session_get_num_psets, BK_MPIF, 0, 0), __builtin_return_address(0), session, info, npset_names, ierr); }
+BK_ENTRY void efg_mpi_session_get_num_psets(void *session, void *info, void *npset_names, MPI_Fint *ierr) { f_MPI_Session_get_num_psets(BK_HOW(EFG_SLOT_mpi_session_get_num_psets, BK_MPIF, 0, 0), __builtin_return_address(0), session, info, npset_names, ierr); }
 
-static void efg_mpi_session_get_num_psets_f08(void *session, void *info, void *npset_names, MPI_Fint *ierr) { f_MPI_Session_get_num_psets(BK_HOW(EFG_SLOT_mpi_session_get_num_psets_f08, BK_F08, 0, 0), __builtin_return_address(0), session, info, npset_names, ierr); }
+BK_ENTRY void efg_mpi_session_get_num_psets_f08(void *session, void *info, void *npset_names, MPI_Fint *ierr) { f_MPI_Session_get_num_psets(BK_HOW(EFG_SLOT_mpi_session_get_num_psets_f08, BK_F08, 0, 0), __builtin_return_address(0), session, info, npset_names, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_get_amode(const unsigned how, void *const site, void *fh, void *amode, MPI_Fint *ierr)
 {
@@ -2253,9 +2251,9 @@ static __attribute__((noinline)) void f_MPI_File_get_amode(const unsigned how, v
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_get_amode(void *fh, void *amode, MPI_Fint *ierr) { f_MPI_File_get_amode(BK_HOW(EFG_SLOT_mpi_file_get_amode, BK_MPIF, 0, 0), __builtin_return_address(0), fh, amode, ierr); }
+BK_ENTRY void efg_mpi_file_get_amode(void *fh, void *amode, MPI_Fint *ierr) { f_MPI_File_get_amode(BK_HOW(EFG_SLOT_mpi_file_get_amode, BK_MPIF, 0, 0), __builtin_return_address(0), fh, amode, ierr); }
 
-static void efg_mpi_file_get_amode_f08(void *fh, void *amode, MPI_Fint *ierr) { f_MPI_File_get_amode(BK_HOW(EFG_SLOT_mpi_file_get_amode_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, amode, ierr); }
+BK_ENTRY void efg_mpi_file_get_amode_f08(void *fh, void *amode, MPI_Fint *ierr) { f_MPI_File_get_amode(BK_HOW(EFG_SLOT_mpi_file_get_amode_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, amode, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_get_atomicity(const unsigned how, void *const site, void *fh, void *flag, MPI_Fint *ierr)
 {
@@ -2285,9 +2283,9 @@ static __attribute__((noinline)) void f_MPI_File_get_atomicity(const unsigned ho
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_get_atomicity(void *fh, void *flag, MPI_Fint *ierr) { f_MPI_File_get_atomicity(BK_HOW(EFG_SLOT_mpi_file_get_atomicity, BK_MPIF, 0, 0), __builtin_return_address(0), fh, flag, ierr); }
+BK_ENTRY void efg_mpi_file_get_atomicity(void *fh, void *flag, MPI_Fint *ierr) { f_MPI_File_get_atomicity(BK_HOW(EFG_SLOT_mpi_file_get_atomicity, BK_MPIF, 0, 0), __builtin_return_address(0), fh, flag, ierr); }
 
-static void efg_mpi_file_get_atomicity_f08(void *fh, void *flag, MPI_Fint *ierr) { f_MPI_File_get_atomicity(BK_HOW(EFG_SLOT_mpi_file_get_atomicity_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, flag, ierr); }
+BK_ENTRY void efg_mpi_file_get_atomicity_f08(void *fh, void *flag, MPI_Fint *ierr) { f_MPI_File_get_atomicity(BK_HOW(EFG_SLOT_mpi_file_get_atomicity_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, flag, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_get_byte_offset(const unsigned how, void *const site, void *fh, void *offset, void *disp, MPI_Fint *ierr)
 {
@@ -2319,9 +2317,9 @@ static __attribute__((noinline)) void f_MPI_File_get_byte_offset(const unsigned 
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_get_byte_offset(void *fh, void *offset, void *disp, MPI_Fint *ierr) { f_MPI_File_get_byte_offset(BK_HOW(EFG_SLOT_mpi_file_get_byte_offset, BK_MPIF, 0, 0), __builtin_return_address(0), fh, offset, disp, ierr); }
+BK_ENTRY void efg_mpi_file_get_byte_offset(void *fh, void *offset, void *disp, MPI_Fint *ierr) { f_MPI_File_get_byte_offset(BK_HOW(EFG_SLOT_mpi_file_get_byte_offset, BK_MPIF, 0, 0), __builtin_return_address(0), fh, offset, disp, ierr); }
 
-static void efg_mpi_file_get_byte_offset_f08(void *fh, void *offset, void *disp, MPI_Fint *ierr) { f_MPI_File_get_byte_offset(BK_HOW(EFG_SLOT_mpi_file_get_byte_offset_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, offset, disp, ierr); }
+BK_ENTRY void efg_mpi_file_get_byte_offset_f08(void *fh, void *offset, void *disp, MPI_Fint *ierr) { f_MPI_File_get_byte_offset(BK_HOW(EFG_SLOT_mpi_file_get_byte_offset_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, offset, disp, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_get_position(const unsigned how, void *const site, void *fh, void *offset, MPI_Fint *ierr)
 {
@@ -2351,9 +2349,9 @@ static __attribute__((noinline)) void f_MPI_File_get_position(const unsigned how
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_get_position(void *fh, void *offset, MPI_Fint *ierr) { f_MPI_File_get_position(BK_HOW(EFG_SLOT_mpi_file_get_position, BK_MPIF, 0, 0), __builtin_return_address(0), fh, offset, ierr); }
+BK_ENTRY void efg_mpi_file_get_position(void *fh, void *offset, MPI_Fint *ierr) { f_MPI_File_get_position(BK_HOW(EFG_SLOT_mpi_file_get_position, BK_MPIF, 0, 0), __builtin_return_address(0), fh, offset, ierr); }
 
-static void efg_mpi_file_get_position_f08(void *fh, void *offset, MPI_Fint *ierr) { f_MPI_File_get_position(BK_HOW(EFG_SLOT_mpi_file_get_position_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, offset, ierr); }
+BK_ENTRY void efg_mpi_file_get_position_f08(void *fh, void *offset, MPI_Fint *ierr) { f_MPI_File_get_position(BK_HOW(EFG_SLOT_mpi_file_get_position_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, offset, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_get_position_shared(const unsigned how, void *const site, void *fh, void *offset, MPI_Fint *ierr)
 {
@@ -2383,9 +2381,9 @@ static __attribute__((noinline)) void f_MPI_File_get_position_shared(const unsig
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_get_position_shared(void *fh, void *offset, MPI_Fint *ierr) { f_MPI_File_get_position_shared(BK_HOW(EFG_SLOT_mpi_file_get_position_shared, BK_MPIF, 0, 0), __builtin_return_address(0), fh, offset, ierr); }
+BK_ENTRY void efg_mpi_file_get_position_shared(void *fh, void *offset, MPI_Fint *ierr) { f_MPI_File_get_position_shared(BK_HOW(EFG_SLOT_mpi_file_get_position_shared, BK_MPIF, 0, 0), __builtin_return_address(0), fh, offset, ierr); }
 
-static void efg_mpi_file_get_position_shared_f08(void *fh, void *offset, MPI_Fint *ierr) { f_MPI_File_get_position_shared(BK_HOW(EFG_SLOT_mpi_file_get_position_shared_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, offset, ierr); }
+BK_ENTRY void efg_mpi_file_get_position_shared_f08(void *fh, void *offset, MPI_Fint *ierr) { f_MPI_File_get_position_shared(BK_HOW(EFG_SLOT_mpi_file_get_position_shared_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, offset, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_get_size(const unsigned how, void *const site, void *fh, void *size, MPI_Fint *ierr)
 {
@@ -2415,9 +2413,9 @@ static __attribute__((noinline)) void f_MPI_File_get_size(const unsigned how, vo
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_get_size(void *fh, void *size, MPI_Fint *ierr) { f_MPI_File_get_size(BK_HOW(EFG_SLOT_mpi_file_get_size, BK_MPIF, 0, 0), __builtin_return_address(0), fh, size, ierr); }
+BK_ENTRY void efg_mpi_file_get_size(void *fh, void *size, MPI_Fint *ierr) { f_MPI_File_get_size(BK_HOW(EFG_SLOT_mpi_file_get_size, BK_MPIF, 0, 0), __builtin_return_address(0), fh, size, ierr); }
 
-static void efg_mpi_file_get_size_f08(void *fh, void *size, MPI_Fint *ierr) { f_MPI_File_get_size(BK_HOW(EFG_SLOT_mpi_file_get_size_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, size, ierr); }
+BK_ENTRY void efg_mpi_file_get_size_f08(void *fh, void *size, MPI_Fint *ierr) { f_MPI_File_get_size(BK_HOW(EFG_SLOT_mpi_file_get_size_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, size, ierr); }
 
 static __attribute__((noinline)) void f_MPI_File_get_type_extent(const unsigned how, void *const site, void *fh, void *datatype, void *extent, MPI_Fint *ierr)
 {
@@ -2449,11 +2447,11 @@ static __attribute__((noinline)) void f_MPI_File_get_type_extent(const unsigned 
     efg_leave(b->t);
 }
 
-static void efg_mpi_file_get_type_extent(void *fh, void *datatype, void *extent, MPI_Fint *ierr) { f_MPI_File_get_type_extent(BK_HOW(EFG_SLOT_mpi_file_get_type_extent, BK_MPIF, 0, 0), __builtin_return_address(0), fh, datatype, extent, ierr); }
+BK_ENTRY void efg_mpi_file_get_type_extent(void *fh, void *datatype, void *extent, MPI_Fint *ierr) { f_MPI_File_get_type_extent(BK_HOW(EFG_SLOT_mpi_file_get_type_extent, BK_MPIF, 0, 0), __builtin_return_address(0), fh, datatype, extent, ierr); }
 
-static void efg_mpi_file_get_type_extent_f08(void *fh, void *datatype, void *extent, MPI_Fint *ierr) { f_MPI_File_get_type_extent(BK_HOW(EFG_SLOT_mpi_file_get_type_extent_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, datatype, extent, ierr); }
+BK_ENTRY void efg_mpi_file_get_type_extent_f08(void *fh, void *datatype, void *extent, MPI_Fint *ierr) { f_MPI_File_get_type_extent(BK_HOW(EFG_SLOT_mpi_file_get_type_extent_f08, BK_F08, 0, 0), __builtin_return_address(0), fh, datatype, extent, ierr); }
 
-static void efg_mpi_file_get_type_extent_f08_large(void *fh, void *datatype, void *extent, MPI_Fint *ierr) { f_MPI_File_get_type_extent(BK_HOW(EFG_SLOT_mpi_file_get_type_extent_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, datatype, extent, ierr); }
+BK_ENTRY void efg_mpi_file_get_type_extent_f08_large(void *fh, void *datatype, void *extent, MPI_Fint *ierr) { f_MPI_File_get_type_extent(BK_HOW(EFG_SLOT_mpi_file_get_type_extent_f08_large, BK_F08, 1, 0), __builtin_return_address(0), fh, datatype, extent, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Abi_get_version(const unsigned how, void *const site, void *abi_major, void *abi_minor, MPI_Fint *ierr)
 {
@@ -2483,163 +2481,160 @@ static __attribute__((noinline)) void f_MPI_Abi_get_version(const unsigned how, 
     efg_leave(b->t);
 }
 
-static void efg_mpi_abi_get_version(void *abi_major, void *abi_minor, MPI_Fint *ierr) { f_MPI_Abi_get_version(BK_HOW(EFG_SLOT_mpi_abi_get_version, BK_MPIF, 0, 0), __builtin_return_address(0), abi_major, abi_minor, ierr); }
+BK_ENTRY void efg_mpi_abi_get_version(void *abi_major, void *abi_minor, MPI_Fint *ierr) { f_MPI_Abi_get_version(BK_HOW(EFG_SLOT_mpi_abi_get_version, BK_MPIF, 0, 0), __builtin_return_address(0), abi_major, abi_minor, ierr); }
 
-static void efg_mpi_abi_get_version_f08(void *abi_major, void *abi_minor, MPI_Fint *ierr) { f_MPI_Abi_get_version(BK_HOW(EFG_SLOT_mpi_abi_get_version_f08, BK_F08, 0, 0), __builtin_return_address(0), abi_major, abi_minor, ierr); }
+BK_ENTRY void efg_mpi_abi_get_version_f08(void *abi_major, void *abi_minor, MPI_Fint *ierr) { f_MPI_Abi_get_version(BK_HOW(EFG_SLOT_mpi_abi_get_version_f08, BK_F08, 0, 0), __builtin_return_address(0), abi_major, abi_minor, ierr); }
 
-const bk_wrapper bk_wrappers_f_query[] = {
-    { EFG_SLOT_mpi_address, true, (void (*)(void))efg_mpi_address },
-    { EFG_SLOT_mpi_finalized, true, (void (*)(void))efg_mpi_finalized },
-    { EFG_SLOT_mpi_finalized_f08, true, (void (*)(void))efg_mpi_finalized_f08 },
-    { EFG_SLOT_mpi_get_address, true, (void (*)(void))efg_mpi_get_address },
-    { EFG_SLOT_mpi_get_address_f08, true, (void (*)(void))efg_mpi_get_address_f08 },
-    { EFG_SLOT_mpi_get_address_f08ts, true, (void (*)(void))efg_mpi_get_address_f08ts },
-    { EFG_SLOT_mpi_get_library_version, true, (void (*)(void))efg_mpi_get_library_version },
-    { EFG_SLOT_mpi_get_library_version_f08, true, (void (*)(void))efg_mpi_get_library_version_f08 },
-    { EFG_SLOT_mpi_get_processor_name, true, (void (*)(void))efg_mpi_get_processor_name },
-    { EFG_SLOT_mpi_get_processor_name_f08, true, (void (*)(void))efg_mpi_get_processor_name_f08 },
-    { EFG_SLOT_mpi_get_version, true, (void (*)(void))efg_mpi_get_version },
-    { EFG_SLOT_mpi_get_version_f08, true, (void (*)(void))efg_mpi_get_version_f08 },
-    { EFG_SLOT_mpi_initialized, true, (void (*)(void))efg_mpi_initialized },
-    { EFG_SLOT_mpi_initialized_f08, true, (void (*)(void))efg_mpi_initialized_f08 },
-    { EFG_SLOT_mpi_is_thread_main, true, (void (*)(void))efg_mpi_is_thread_main },
-    { EFG_SLOT_mpi_is_thread_main_f08, true, (void (*)(void))efg_mpi_is_thread_main_f08 },
-    { EFG_SLOT_mpi_query_thread, true, (void (*)(void))efg_mpi_query_thread },
-    { EFG_SLOT_mpi_query_thread_f08, true, (void (*)(void))efg_mpi_query_thread_f08 },
-    { EFG_SLOT_mpi_get_count, true, (void (*)(void))efg_mpi_get_count },
-    { EFG_SLOT_mpi_get_count_f08, true, (void (*)(void))efg_mpi_get_count_f08 },
-    { EFG_SLOT_mpi_get_count_f08_large, true, (void (*)(void))efg_mpi_get_count_f08_large },
-    { EFG_SLOT_mpi_get_elements, true, (void (*)(void))efg_mpi_get_elements },
-    { EFG_SLOT_mpi_get_elements_f08, true, (void (*)(void))efg_mpi_get_elements_f08 },
-    { EFG_SLOT_mpi_get_elements_f08_large, true, (void (*)(void))efg_mpi_get_elements_f08_large },
-    { EFG_SLOT_mpi_get_elements_x, true, (void (*)(void))efg_mpi_get_elements_x },
-    { EFG_SLOT_mpi_get_elements_x_f08, true, (void (*)(void))efg_mpi_get_elements_x_f08 },
-    { EFG_SLOT_mpi_test_cancelled, true, (void (*)(void))efg_mpi_test_cancelled },
-    { EFG_SLOT_mpi_test_cancelled_f08, true, (void (*)(void))efg_mpi_test_cancelled_f08 },
-    { EFG_SLOT_mpi_win_get_attr, true, (void (*)(void))efg_mpi_win_get_attr },
-    { EFG_SLOT_mpi_win_get_attr_f08, true, (void (*)(void))efg_mpi_win_get_attr_f08 },
-    { EFG_SLOT_mpi_win_get_name, true, (void (*)(void))efg_mpi_win_get_name },
-    { EFG_SLOT_mpi_win_get_name_f08, true, (void (*)(void))efg_mpi_win_get_name_f08 },
-    { EFG_SLOT_mpi_win_shared_query, true, (void (*)(void))efg_mpi_win_shared_query },
-    { EFG_SLOT_mpi_win_shared_query_cptr, true, (void (*)(void))efg_mpi_win_shared_query_cptr },
-    { EFG_SLOT_mpi_win_shared_query_f08, true, (void (*)(void))efg_mpi_win_shared_query_f08 },
-    { EFG_SLOT_mpi_win_shared_query_f08_large, true, (void (*)(void))efg_mpi_win_shared_query_f08_large },
-    { EFG_SLOT_mpi_attr_get, true, (void (*)(void))efg_mpi_attr_get },
-    { EFG_SLOT_mpi_comm_compare, true, (void (*)(void))efg_mpi_comm_compare },
-    { EFG_SLOT_mpi_comm_compare_f08, true, (void (*)(void))efg_mpi_comm_compare_f08 },
-    { EFG_SLOT_mpi_comm_get_attr, true, (void (*)(void))efg_mpi_comm_get_attr },
-    { EFG_SLOT_mpi_comm_get_attr_f08, true, (void (*)(void))efg_mpi_comm_get_attr_f08 },
-    { EFG_SLOT_mpi_comm_get_name, true, (void (*)(void))efg_mpi_comm_get_name },
-    { EFG_SLOT_mpi_comm_get_name_f08, true, (void (*)(void))efg_mpi_comm_get_name_f08 },
-    { EFG_SLOT_mpi_comm_rank, true, (void (*)(void))efg_mpi_comm_rank },
-    { EFG_SLOT_mpi_comm_rank_f08, true, (void (*)(void))efg_mpi_comm_rank_f08 },
-    { EFG_SLOT_mpi_comm_remote_size, true, (void (*)(void))efg_mpi_comm_remote_size },
-    { EFG_SLOT_mpi_comm_remote_size_f08, true, (void (*)(void))efg_mpi_comm_remote_size_f08 },
-    { EFG_SLOT_mpi_comm_size, true, (void (*)(void))efg_mpi_comm_size },
-    { EFG_SLOT_mpi_comm_size_f08, true, (void (*)(void))efg_mpi_comm_size_f08 },
-    { EFG_SLOT_mpi_comm_test_inter, true, (void (*)(void))efg_mpi_comm_test_inter },
-    { EFG_SLOT_mpi_comm_test_inter_f08, true, (void (*)(void))efg_mpi_comm_test_inter_f08 },
-    { EFG_SLOT_mpi_cart_coords, true, (void (*)(void))efg_mpi_cart_coords },
-    { EFG_SLOT_mpi_cart_coords_f08, true, (void (*)(void))efg_mpi_cart_coords_f08 },
-    { EFG_SLOT_mpi_cart_get, true, (void (*)(void))efg_mpi_cart_get },
-    { EFG_SLOT_mpi_cart_get_f08, true, (void (*)(void))efg_mpi_cart_get_f08 },
-    { EFG_SLOT_mpi_cart_rank, true, (void (*)(void))efg_mpi_cart_rank },
-    { EFG_SLOT_mpi_cart_rank_f08, true, (void (*)(void))efg_mpi_cart_rank_f08 },
-    { EFG_SLOT_mpi_cart_shift, true, (void (*)(void))efg_mpi_cart_shift },
-    { EFG_SLOT_mpi_cart_shift_f08, true, (void (*)(void))efg_mpi_cart_shift_f08 },
-    { EFG_SLOT_mpi_cartdim_get, true, (void (*)(void))efg_mpi_cartdim_get },
-    { EFG_SLOT_mpi_cartdim_get_f08, true, (void (*)(void))efg_mpi_cartdim_get_f08 },
-    { EFG_SLOT_mpi_dims_create, true, (void (*)(void))efg_mpi_dims_create },
-    { EFG_SLOT_mpi_dims_create_f08, true, (void (*)(void))efg_mpi_dims_create_f08 },
-    { EFG_SLOT_mpi_dist_graph_neighbors, true, (void (*)(void))efg_mpi_dist_graph_neighbors },
-    { EFG_SLOT_mpi_dist_graph_neighbors_f08, true, (void (*)(void))efg_mpi_dist_graph_neighbors_f08 },
-    { EFG_SLOT_mpi_dist_graph_neighbors_count, true, (void (*)(void))efg_mpi_dist_graph_neighbors_count },
-    { EFG_SLOT_mpi_dist_graph_neighbors_count_f08, true, (void (*)(void))efg_mpi_dist_graph_neighbors_count_f08 },
-    { EFG_SLOT_mpi_graph_get, true, (void (*)(void))efg_mpi_graph_get },
-    { EFG_SLOT_mpi_graph_get_f08, true, (void (*)(void))efg_mpi_graph_get_f08 },
-    { EFG_SLOT_mpi_graph_neighbors, true, (void (*)(void))efg_mpi_graph_neighbors },
-    { EFG_SLOT_mpi_graph_neighbors_f08, true, (void (*)(void))efg_mpi_graph_neighbors_f08 },
-    { EFG_SLOT_mpi_graph_neighbors_count, true, (void (*)(void))efg_mpi_graph_neighbors_count },
-    { EFG_SLOT_mpi_graph_neighbors_count_f08, true, (void (*)(void))efg_mpi_graph_neighbors_count_f08 },
-    { EFG_SLOT_mpi_graphdims_get, true, (void (*)(void))efg_mpi_graphdims_get },
-    { EFG_SLOT_mpi_graphdims_get_f08, true, (void (*)(void))efg_mpi_graphdims_get_f08 },
-    { EFG_SLOT_mpi_topo_test, true, (void (*)(void))efg_mpi_topo_test },
-    { EFG_SLOT_mpi_topo_test_f08, true, (void (*)(void))efg_mpi_topo_test_f08 },
-    { EFG_SLOT_mpi_group_compare, true, (void (*)(void))efg_mpi_group_compare },
-    { EFG_SLOT_mpi_group_compare_f08, true, (void (*)(void))efg_mpi_group_compare_f08 },
-    { EFG_SLOT_mpi_group_rank, true, (void (*)(void))efg_mpi_group_rank },
-    { EFG_SLOT_mpi_group_rank_f08, true, (void (*)(void))efg_mpi_group_rank_f08 },
-    { EFG_SLOT_mpi_group_size, true, (void (*)(void))efg_mpi_group_size },
-    { EFG_SLOT_mpi_group_size_f08, true, (void (*)(void))efg_mpi_group_size_f08 },
-    { EFG_SLOT_mpi_group_translate_ranks, true, (void (*)(void))efg_mpi_group_translate_ranks },
-    { EFG_SLOT_mpi_group_translate_ranks_f08, true, (void (*)(void))efg_mpi_group_translate_ranks_f08 },
-    { EFG_SLOT_mpi_pack_external_size, true, (void (*)(void))efg_mpi_pack_external_size },
-    { EFG_SLOT_mpi_pack_external_size_f08, true, (void (*)(void))efg_mpi_pack_external_size_f08 },
-    { EFG_SLOT_mpi_pack_external_size_f08_large, true, (void (*)(void))efg_mpi_pack_external_size_f08_large },
-    { EFG_SLOT_mpi_pack_size, true, (void (*)(void))efg_mpi_pack_size },
-    { EFG_SLOT_mpi_pack_size_f08, true, (void (*)(void))efg_mpi_pack_size_f08 },
-    { EFG_SLOT_mpi_pack_size_f08_large, true, (void (*)(void))efg_mpi_pack_size_f08_large },
-    { EFG_SLOT_mpi_type_extent, true, (void (*)(void))efg_mpi_type_extent },
-    { EFG_SLOT_mpi_type_get_attr, true, (void (*)(void))efg_mpi_type_get_attr },
-    { EFG_SLOT_mpi_type_get_attr_f08, true, (void (*)(void))efg_mpi_type_get_attr_f08 },
-    { EFG_SLOT_mpi_type_get_envelope, true, (void (*)(void))efg_mpi_type_get_envelope },
-    { EFG_SLOT_mpi_type_get_envelope_f08, true, (void (*)(void))efg_mpi_type_get_envelope_f08 },
-    { EFG_SLOT_mpi_type_get_envelope_f08_large, true, (void (*)(void))efg_mpi_type_get_envelope_f08_large },
-    { EFG_SLOT_mpi_type_get_extent, true, (void (*)(void))efg_mpi_type_get_extent },
-    { EFG_SLOT_mpi_type_get_extent_f08, true, (void (*)(void))efg_mpi_type_get_extent_f08 },
-    { EFG_SLOT_mpi_type_get_extent_f08_large, true, (void (*)(void))efg_mpi_type_get_extent_f08_large },
-    { EFG_SLOT_mpi_type_get_extent_x, true, (void (*)(void))efg_mpi_type_get_extent_x },
-    { EFG_SLOT_mpi_type_get_extent_x_f08, true, (void (*)(void))efg_mpi_type_get_extent_x_f08 },
-    { EFG_SLOT_mpi_type_get_name, true, (void (*)(void))efg_mpi_type_get_name },
-    { EFG_SLOT_mpi_type_get_name_f08, true, (void (*)(void))efg_mpi_type_get_name_f08 },
-    { EFG_SLOT_mpi_type_get_true_extent, true, (void (*)(void))efg_mpi_type_get_true_extent },
-    { EFG_SLOT_mpi_type_get_true_extent_f08, true, (void (*)(void))efg_mpi_type_get_true_extent_f08 },
-    { EFG_SLOT_mpi_type_get_true_extent_f08_large, true, (void (*)(void))efg_mpi_type_get_true_extent_f08_large },
-    { EFG_SLOT_mpi_type_get_true_extent_x, true, (void (*)(void))efg_mpi_type_get_true_extent_x },
-    { EFG_SLOT_mpi_type_get_true_extent_x_f08, true, (void (*)(void))efg_mpi_type_get_true_extent_x_f08 },
-    { EFG_SLOT_mpi_type_lb, true, (void (*)(void))efg_mpi_type_lb },
-    { EFG_SLOT_mpi_type_size, true, (void (*)(void))efg_mpi_type_size },
-    { EFG_SLOT_mpi_type_size_f08, true, (void (*)(void))efg_mpi_type_size_f08 },
-    { EFG_SLOT_mpi_type_size_f08_large, true, (void (*)(void))efg_mpi_type_size_f08_large },
-    { EFG_SLOT_mpi_type_size_x, true, (void (*)(void))efg_mpi_type_size_x },
-    { EFG_SLOT_mpi_type_size_x_f08, true, (void (*)(void))efg_mpi_type_size_x_f08 },
-    { EFG_SLOT_mpi_type_ub, true, (void (*)(void))efg_mpi_type_ub },
-    { EFG_SLOT_mpi_op_commutative, true, (void (*)(void))efg_mpi_op_commutative },
-    { EFG_SLOT_mpi_op_commutative_f08, true, (void (*)(void))efg_mpi_op_commutative_f08 },
-    { EFG_SLOT_mpi_info_get, true, (void (*)(void))efg_mpi_info_get },
-    { EFG_SLOT_mpi_info_get_f08, true, (void (*)(void))efg_mpi_info_get_f08 },
-    { EFG_SLOT_mpi_info_get_nkeys, true, (void (*)(void))efg_mpi_info_get_nkeys },
-    { EFG_SLOT_mpi_info_get_nkeys_f08, true, (void (*)(void))efg_mpi_info_get_nkeys_f08 },
-    { EFG_SLOT_mpi_info_get_nthkey, true, (void (*)(void))efg_mpi_info_get_nthkey },
-    { EFG_SLOT_mpi_info_get_nthkey_f08, true, (void (*)(void))efg_mpi_info_get_nthkey_f08 },
-    { EFG_SLOT_mpi_info_get_string, true, (void (*)(void))efg_mpi_info_get_string },
-    { EFG_SLOT_mpi_info_get_string_f08, true, (void (*)(void))efg_mpi_info_get_string_f08 },
-    { EFG_SLOT_mpi_info_get_valuelen, true, (void (*)(void))efg_mpi_info_get_valuelen },
-    { EFG_SLOT_mpi_info_get_valuelen_f08, true, (void (*)(void))efg_mpi_info_get_valuelen_f08 },
-    { EFG_SLOT_mpi_error_class, true, (void (*)(void))efg_mpi_error_class },
-    { EFG_SLOT_mpi_error_class_f08, true, (void (*)(void))efg_mpi_error_class_f08 },
-    { EFG_SLOT_mpi_error_string, true, (void (*)(void))efg_mpi_error_string },
-    { EFG_SLOT_mpi_error_string_f08, true, (void (*)(void))efg_mpi_error_string_f08 },
-    { EFG_SLOT_mpi_session_get_nth_pset, true, (void (*)(void))efg_mpi_session_get_nth_pset },
-    { EFG_SLOT_mpi_session_get_nth_pset_f08, true, (void (*)(void))efg_mpi_session_get_nth_pset_f08 },
-    { EFG_SLOT_mpi_session_get_num_psets, true, (void (*)(void))efg_mpi_session_get_num_psets },
-    { EFG_SLOT_mpi_session_get_num_psets_f08, true, (void (*)(void))efg_mpi_session_get_num_psets_f08 },
-    { EFG_SLOT_mpi_file_get_amode, true, (void (*)(void))efg_mpi_file_get_amode },
-    { EFG_SLOT_mpi_file_get_amode_f08, true, (void (*)(void))efg_mpi_file_get_amode_f08 },
-    { EFG_SLOT_mpi_file_get_atomicity, true, (void (*)(void))efg_mpi_file_get_atomicity },
-    { EFG_SLOT_mpi_file_get_atomicity_f08, true, (void (*)(void))efg_mpi_file_get_atomicity_f08 },
-    { EFG_SLOT_mpi_file_get_byte_offset, true, (void (*)(void))efg_mpi_file_get_byte_offset },
-    { EFG_SLOT_mpi_file_get_byte_offset_f08, true, (void (*)(void))efg_mpi_file_get_byte_offset_f08 },
-    { EFG_SLOT_mpi_file_get_position, true, (void (*)(void))efg_mpi_file_get_position },
-    { EFG_SLOT_mpi_file_get_position_f08, true, (void (*)(void))efg_mpi_file_get_position_f08 },
-    { EFG_SLOT_mpi_file_get_position_shared, true, (void (*)(void))efg_mpi_file_get_position_shared },
-    { EFG_SLOT_mpi_file_get_position_shared_f08, true, (void (*)(void))efg_mpi_file_get_position_shared_f08 },
-    { EFG_SLOT_mpi_file_get_size, true, (void (*)(void))efg_mpi_file_get_size },
-    { EFG_SLOT_mpi_file_get_size_f08, true, (void (*)(void))efg_mpi_file_get_size_f08 },
-    { EFG_SLOT_mpi_file_get_type_extent, true, (void (*)(void))efg_mpi_file_get_type_extent },
-    { EFG_SLOT_mpi_file_get_type_extent_f08, true, (void (*)(void))efg_mpi_file_get_type_extent_f08 },
-    { EFG_SLOT_mpi_file_get_type_extent_f08_large, true, (void (*)(void))efg_mpi_file_get_type_extent_f08_large },
-    { EFG_SLOT_mpi_abi_get_version, true, (void (*)(void))efg_mpi_abi_get_version },
-    { EFG_SLOT_mpi_abi_get_version_f08, true, (void (*)(void))efg_mpi_abi_get_version_f08 },
-    { 0, false, NULL },
-};
+BK_WRAPPER(4, 1, efg_mpi_address)
+BK_WRAPPER(13, 1, efg_mpi_finalized)
+BK_WRAPPER(14, 1, efg_mpi_finalized_f08)
+BK_WRAPPER(20, 1, efg_mpi_get_address)
+BK_WRAPPER(21, 1, efg_mpi_get_address_f08)
+BK_WRAPPER(22, 1, efg_mpi_get_address_f08ts)
+BK_WRAPPER(27, 1, efg_mpi_get_library_version)
+BK_WRAPPER(28, 1, efg_mpi_get_library_version_f08)
+BK_WRAPPER(30, 1, efg_mpi_get_processor_name)
+BK_WRAPPER(31, 1, efg_mpi_get_processor_name_f08)
+BK_WRAPPER(33, 1, efg_mpi_get_version)
+BK_WRAPPER(34, 1, efg_mpi_get_version_f08)
+BK_WRAPPER(42, 1, efg_mpi_initialized)
+BK_WRAPPER(43, 1, efg_mpi_initialized_f08)
+BK_WRAPPER(45, 1, efg_mpi_is_thread_main)
+BK_WRAPPER(46, 1, efg_mpi_is_thread_main_f08)
+BK_WRAPPER(51, 1, efg_mpi_query_thread)
+BK_WRAPPER(52, 1, efg_mpi_query_thread_f08)
+BK_WRAPPER(90, 1, efg_mpi_get_count)
+BK_WRAPPER(91, 1, efg_mpi_get_count_f08)
+BK_WRAPPER(92, 1, efg_mpi_get_count_f08_large)
+BK_WRAPPER(95, 1, efg_mpi_get_elements)
+BK_WRAPPER(96, 1, efg_mpi_get_elements_f08)
+BK_WRAPPER(97, 1, efg_mpi_get_elements_f08_large)
+BK_WRAPPER(99, 1, efg_mpi_get_elements_x)
+BK_WRAPPER(100, 1, efg_mpi_get_elements_x_f08)
+BK_WRAPPER(297, 1, efg_mpi_test_cancelled)
+BK_WRAPPER(298, 1, efg_mpi_test_cancelled_f08)
+BK_WRAPPER(901, 1, efg_mpi_win_get_attr)
+BK_WRAPPER(902, 1, efg_mpi_win_get_attr_f08)
+BK_WRAPPER(913, 1, efg_mpi_win_get_name)
+BK_WRAPPER(914, 1, efg_mpi_win_get_name_f08)
+BK_WRAPPER(938, 1, efg_mpi_win_shared_query)
+BK_WRAPPER(939, 1, efg_mpi_win_shared_query_cptr)
+BK_WRAPPER(940, 1, efg_mpi_win_shared_query_f08)
+BK_WRAPPER(941, 1, efg_mpi_win_shared_query_f08_large)
+BK_WRAPPER(963, 1, efg_mpi_attr_get)
+BK_WRAPPER(983, 1, efg_mpi_comm_compare)
+BK_WRAPPER(984, 1, efg_mpi_comm_compare_f08)
+BK_WRAPPER(1030, 1, efg_mpi_comm_get_attr)
+BK_WRAPPER(1031, 1, efg_mpi_comm_get_attr_f08)
+BK_WRAPPER(1039, 1, efg_mpi_comm_get_name)
+BK_WRAPPER(1040, 1, efg_mpi_comm_get_name_f08)
+BK_WRAPPER(1060, 1, efg_mpi_comm_rank)
+BK_WRAPPER(1061, 1, efg_mpi_comm_rank_f08)
+BK_WRAPPER(1066, 1, efg_mpi_comm_remote_size)
+BK_WRAPPER(1067, 1, efg_mpi_comm_remote_size_f08)
+BK_WRAPPER(1081, 1, efg_mpi_comm_size)
+BK_WRAPPER(1082, 1, efg_mpi_comm_size_f08)
+BK_WRAPPER(1096, 1, efg_mpi_comm_test_inter)
+BK_WRAPPER(1097, 1, efg_mpi_comm_test_inter_f08)
+BK_WRAPPER(1124, 1, efg_mpi_cart_coords)
+BK_WRAPPER(1125, 1, efg_mpi_cart_coords_f08)
+BK_WRAPPER(1130, 1, efg_mpi_cart_get)
+BK_WRAPPER(1131, 1, efg_mpi_cart_get_f08)
+BK_WRAPPER(1136, 1, efg_mpi_cart_rank)
+BK_WRAPPER(1137, 1, efg_mpi_cart_rank_f08)
+BK_WRAPPER(1139, 1, efg_mpi_cart_shift)
+BK_WRAPPER(1140, 1, efg_mpi_cart_shift_f08)
+BK_WRAPPER(1145, 1, efg_mpi_cartdim_get)
+BK_WRAPPER(1146, 1, efg_mpi_cartdim_get_f08)
+BK_WRAPPER(1148, 1, efg_mpi_dims_create)
+BK_WRAPPER(1149, 1, efg_mpi_dims_create_f08)
+BK_WRAPPER(1157, 1, efg_mpi_dist_graph_neighbors)
+BK_WRAPPER(1158, 1, efg_mpi_dist_graph_neighbors_f08)
+BK_WRAPPER(1160, 1, efg_mpi_dist_graph_neighbors_count)
+BK_WRAPPER(1161, 1, efg_mpi_dist_graph_neighbors_count_f08)
+BK_WRAPPER(1166, 1, efg_mpi_graph_get)
+BK_WRAPPER(1167, 1, efg_mpi_graph_get_f08)
+BK_WRAPPER(1172, 1, efg_mpi_graph_neighbors)
+BK_WRAPPER(1173, 1, efg_mpi_graph_neighbors_f08)
+BK_WRAPPER(1175, 1, efg_mpi_graph_neighbors_count)
+BK_WRAPPER(1176, 1, efg_mpi_graph_neighbors_count_f08)
+BK_WRAPPER(1178, 1, efg_mpi_graphdims_get)
+BK_WRAPPER(1179, 1, efg_mpi_graphdims_get_f08)
+BK_WRAPPER(1181, 1, efg_mpi_topo_test)
+BK_WRAPPER(1182, 1, efg_mpi_topo_test_f08)
+BK_WRAPPER(1184, 1, efg_mpi_group_compare)
+BK_WRAPPER(1185, 1, efg_mpi_group_compare_f08)
+BK_WRAPPER(1211, 1, efg_mpi_group_rank)
+BK_WRAPPER(1212, 1, efg_mpi_group_rank_f08)
+BK_WRAPPER(1214, 1, efg_mpi_group_size)
+BK_WRAPPER(1215, 1, efg_mpi_group_size_f08)
+BK_WRAPPER(1217, 1, efg_mpi_group_translate_ranks)
+BK_WRAPPER(1218, 1, efg_mpi_group_translate_ranks_f08)
+BK_WRAPPER(1238, 1, efg_mpi_pack_external_size)
+BK_WRAPPER(1239, 1, efg_mpi_pack_external_size_f08)
+BK_WRAPPER(1240, 1, efg_mpi_pack_external_size_f08_large)
+BK_WRAPPER(1243, 1, efg_mpi_pack_size)
+BK_WRAPPER(1244, 1, efg_mpi_pack_size_f08)
+BK_WRAPPER(1245, 1, efg_mpi_pack_size_f08_large)
+BK_WRAPPER(1313, 1, efg_mpi_type_extent)
+BK_WRAPPER(1321, 1, efg_mpi_type_get_attr)
+BK_WRAPPER(1322, 1, efg_mpi_type_get_attr_f08)
+BK_WRAPPER(1330, 1, efg_mpi_type_get_envelope)
+BK_WRAPPER(1331, 1, efg_mpi_type_get_envelope_f08)
+BK_WRAPPER(1332, 1, efg_mpi_type_get_envelope_f08_large)
+BK_WRAPPER(1335, 1, efg_mpi_type_get_extent)
+BK_WRAPPER(1336, 1, efg_mpi_type_get_extent_f08)
+BK_WRAPPER(1337, 1, efg_mpi_type_get_extent_f08_large)
+BK_WRAPPER(1339, 1, efg_mpi_type_get_extent_x)
+BK_WRAPPER(1340, 1, efg_mpi_type_get_extent_x_f08)
+BK_WRAPPER(1342, 1, efg_mpi_type_get_name)
+BK_WRAPPER(1343, 1, efg_mpi_type_get_name_f08)
+BK_WRAPPER(1346, 1, efg_mpi_type_get_true_extent)
+BK_WRAPPER(1347, 1, efg_mpi_type_get_true_extent_f08)
+BK_WRAPPER(1348, 1, efg_mpi_type_get_true_extent_f08_large)
+BK_WRAPPER(1350, 1, efg_mpi_type_get_true_extent_x)
+BK_WRAPPER(1351, 1, efg_mpi_type_get_true_extent_x_f08)
+BK_WRAPPER(1365, 1, efg_mpi_type_lb)
+BK_WRAPPER(1377, 1, efg_mpi_type_size)
+BK_WRAPPER(1378, 1, efg_mpi_type_size_f08)
+BK_WRAPPER(1379, 1, efg_mpi_type_size_f08_large)
+BK_WRAPPER(1381, 1, efg_mpi_type_size_x)
+BK_WRAPPER(1382, 1, efg_mpi_type_size_x_f08)
+BK_WRAPPER(1386, 1, efg_mpi_type_ub)
+BK_WRAPPER(1407, 1, efg_mpi_op_commutative)
+BK_WRAPPER(1408, 1, efg_mpi_op_commutative_f08)
+BK_WRAPPER(1440, 1, efg_mpi_info_get)
+BK_WRAPPER(1441, 1, efg_mpi_info_get_f08)
+BK_WRAPPER(1443, 1, efg_mpi_info_get_nkeys)
+BK_WRAPPER(1444, 1, efg_mpi_info_get_nkeys_f08)
+BK_WRAPPER(1446, 1, efg_mpi_info_get_nthkey)
+BK_WRAPPER(1447, 1, efg_mpi_info_get_nthkey_f08)
+BK_WRAPPER(1449, 1, efg_mpi_info_get_string)
+BK_WRAPPER(1450, 1, efg_mpi_info_get_string_f08)
+BK_WRAPPER(1452, 1, efg_mpi_info_get_valuelen)
+BK_WRAPPER(1453, 1, efg_mpi_info_get_valuelen_f08)
+BK_WRAPPER(1476, 1, efg_mpi_error_class)
+BK_WRAPPER(1477, 1, efg_mpi_error_class_f08)
+BK_WRAPPER(1479, 1, efg_mpi_error_string)
+BK_WRAPPER(1480, 1, efg_mpi_error_string_f08)
+BK_WRAPPER(1521, 1, efg_mpi_session_get_nth_pset)
+BK_WRAPPER(1522, 1, efg_mpi_session_get_nth_pset_f08)
+BK_WRAPPER(1524, 1, efg_mpi_session_get_num_psets)
+BK_WRAPPER(1525, 1, efg_mpi_session_get_num_psets_f08)
+BK_WRAPPER(1551, 1, efg_mpi_file_get_amode)
+BK_WRAPPER(1552, 1, efg_mpi_file_get_amode_f08)
+BK_WRAPPER(1554, 1, efg_mpi_file_get_atomicity)
+BK_WRAPPER(1555, 1, efg_mpi_file_get_atomicity_f08)
+BK_WRAPPER(1557, 1, efg_mpi_file_get_byte_offset)
+BK_WRAPPER(1558, 1, efg_mpi_file_get_byte_offset_f08)
+BK_WRAPPER(1569, 1, efg_mpi_file_get_position)
+BK_WRAPPER(1570, 1, efg_mpi_file_get_position_f08)
+BK_WRAPPER(1572, 1, efg_mpi_file_get_position_shared)
+BK_WRAPPER(1573, 1, efg_mpi_file_get_position_shared_f08)
+BK_WRAPPER(1575, 1, efg_mpi_file_get_size)
+BK_WRAPPER(1576, 1, efg_mpi_file_get_size_f08)
+BK_WRAPPER(1579, 1, efg_mpi_file_get_type_extent)
+BK_WRAPPER(1580, 1, efg_mpi_file_get_type_extent_f08)
+BK_WRAPPER(1581, 1, efg_mpi_file_get_type_extent_f08_large)
+BK_WRAPPER(1847, 1, efg_mpi_abi_get_version)
+BK_WRAPPER(1848, 1, efg_mpi_abi_get_version_f08)
