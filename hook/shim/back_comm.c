@@ -129,8 +129,6 @@ static uint64_t define_family(bk_thread *b, const bk_comm *c, uint64_t parent, u
     w[4 + n0 + n1] = tag;
     uint64_t family = family_word(efg_hash(w, 5 + (size_t)n0 + n1));
     efg_def(EFG_DEF_COMM, family, w, 4 + n0 + n1, NULL, 0);
-    uint64_t named[2] = { family, (uint64_t)(int64_t)c->rank };
-    efg_def(EFG_DEF_NAMED, family, named, 2, NULL, 0);
     return family;
 }
 
