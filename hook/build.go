@@ -93,7 +93,7 @@ func (b *builder) cached(kind string, c compiler, product string, build func(dir
 		return "", err
 	}
 	final := filepath.Join(b.cache, kind+"-"+key)
-	if !b.opt.Rebuild {
+	if !b.opt.Rebuild && used(final) {
 		if _, err := os.Stat(filepath.Join(final, product)); err == nil {
 			return final, nil
 		}
@@ -116,7 +116,9 @@ func (b *builder) cached(kind string, c compiler, product string, build func(dir
 	} else if err != nil {
 		return "", err
 	}
-	return final, errors.Join(err, publish(tmp, final, b.opt.Rebuild))
+	err = errors.Join(err, publish(tmp, final, b.opt.Rebuild))
+	prune(b.cache, kind)
+	return final, err
 }
 
 // publish renames a build to its final name. If somebody else was faster theirs
