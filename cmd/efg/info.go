@@ -253,7 +253,25 @@ func (s *summary) missingText() string {
 	if len(s.Missing) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (missing: %s)", strings.Trim(fmt.Sprint(s.Missing), "[]"))
+	return fmt.Sprintf(" (missing: %s)", rangesText(s.Missing))
+}
+
+// rangesText writes ascending numbers as --rank takes them: 0-3,7.
+func rangesText(list []int) string {
+	var parts []string
+	for i := 0; i < len(list); {
+		n := 1
+		for i+n < len(list) && list[i+n] == list[i]+n {
+			n++
+		}
+		part := fmt.Sprint(list[i])
+		if n > 1 {
+			part += fmt.Sprintf("-%d", list[i]+n-1)
+		}
+		parts = append(parts, part)
+		i += n
+	}
+	return strings.Join(parts, ",")
 }
 
 func (s *summary) writeStreams(out io.Writer) error {
