@@ -146,7 +146,6 @@ const (
 	DefSite                   // Words: the module's word, offset of the call instruction's last byte in it
 	DefModule                 // Data: path, NUL, build-id in hex
 	DefRegion                 // Words: region number; Data: name (--buffers)
-	DefNamed                  // a handle's rank in its communicator: Words: comm word (family), rank of this process
 )
 
 // Def gives an identity word its content.

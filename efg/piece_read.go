@@ -150,7 +150,7 @@ func (r *pieceReader) defShape() []uint64 {
 	shape := []uint64{uint64(defs)}
 	for range defs {
 		k := r.get(colDefKind)
-		if DefKind(k>>defFlags) > DefNamed || k>>defFlags > 0xff {
+		if DefKind(k>>defFlags) > DefRegion || k>>defFlags > 0xff {
 			r.failf("unknown kind %d of a definition", k>>defFlags)
 		}
 		words := r.below(colDefWords, r.total, "number of words")

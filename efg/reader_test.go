@@ -113,9 +113,7 @@ func builtProcess(t *testing.T, rank, size int, seed int64) *Process {
 	module := Def{Kind: DefModule, Data: fmt.Appendf(nil, "/bin/app%d\x00", rank%2)}
 	module.Word = derivedWord(&module)
 	comm := Def{Kind: DefComm, Word: 0x2badcafe01 << 24, Words: []uint64{constBit | 3, 1, uint64(size), 3, 0, uint64(size), 1}}
-	own := Def{Kind: DefNamed, Words: []uint64{comm.Word, uint64((rank + 1) % size)}}
-	own.Word = derivedWord(&own)
-	for _, d := range []Def{module, comm, own} {
+	for _, d := range []Def{module, comm} {
 		defs.Add(d)
 	}
 	var types []uint64

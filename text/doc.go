@@ -26,5 +26,5 @@ var endNames = []string{"running", "thread-ended", "finalized", "exit"}
 
 // kindNames are the names of kinds of definitions, by number.
 var kindNames = []string{
-	"unknown", "string", "vec", "type", "group", "op", "comm", "win", "file", "site", "module", "region", "rank",
+	"unknown", "string", "vec", "type", "group", "op", "comm", "win", "file", "site", "module", "region",
 }

@@ -6,7 +6,7 @@ from columns import M64, need, unzigzag, xxh64
 
 REACH = (4096, 256, 256)
 IDENT = (1 << 62) - 1
-VEC, SITE, MODULE, COMM, OWN_RANK = 2, 9, 10, 6, 12
+VEC, SITE, MODULE, COMM, REGION = 2, 9, 10, 6, 11
 
 
 class Body:
@@ -127,7 +127,7 @@ class Piece:
 
     def definition_shape(self, i, count):
         head, words = self.block.take(8), self.block.take(9)
-        need(head >> 2 <= OWN_RANK, "kind of a definition")
+        need(head >> 2 <= REGION, "kind of a definition")
         return head >> 2, head & 3, words
 
     def marks_shape(self, i, count):
