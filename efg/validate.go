@@ -159,6 +159,20 @@ func (r *Run) validateTraces() error {
 	return nil
 }
 
+// CheckTimes checks that each node of a stream with a trace, whose graph CheckStream
+// has found right, has the times of its events.
+func CheckTimes(s *Stream) (node int, err error) {
+	if s.Trace == nil {
+		return -1, nil
+	}
+	for i, visits := range visitsOf(s.Nodes) {
+		if t := s.Nodes[i].Times; t == nil || t.Gap.Len() != visits || t.Dur.Len() != visits {
+			return i, fmt.Errorf("%w: not of all %d events", ErrTimes, visits)
+		}
+	}
+	return -1, nil
+}
+
 func (r *Run) validateStream(proc *ProcInfo, j int, s *Stream) error {
 	info := &proc.Streams[j]
 	node, err := CheckStream(s)

@@ -102,6 +102,9 @@ func (d *dumper) process(p *efg.Process) {
 	if p.Began != 0 {
 		extra = fmt.Sprintf(" began %d", p.Began)
 	}
+	if p.Mono != 0 {
+		extra += fmt.Sprintf(" mono %d", p.Mono)
+	}
 	if p.Sum != nil {
 		extra += fmt.Sprintf(" sum %#x", *p.Sum)
 	}
@@ -141,6 +144,12 @@ func (d *dumper) stream(p *efg.Process, s *efg.Stream) {
 		fmt.Fprintf(d.w, " hash %#x", s.Hash)
 	}
 	d.linef("")
+	if s.Trace != nil {
+		d.linef("  trace error %d begin %d", s.Trace.Error, s.Trace.Begin)
+		if err := s.LoadTimes(); err != nil && d.err == nil {
+			d.err = err
+		}
+	}
 	for i := range s.Nodes {
 		d.node(i, &s.Nodes[i])
 	}
@@ -196,6 +205,9 @@ func (d *dumper) node(i int, n *efg.Node) {
 	}
 	if n.Stats != nil {
 		d.linef("   times %d dur %s gap %s", n.Stats.Count, intervalText(&n.Stats.Dur), intervalText(&n.Stats.Gap))
+	}
+	if n.Times != nil {
+		d.codes(n.Times)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 func FuzzAssemble(f *testing.F) {
 	bases := [][]string{strings.Split(smallText, "\n")}
 	all := fixtures(f)
-	for _, name := range []string{"fail.txt", "farm.txt", "threads.txt"} {
+	for _, name := range []string{"fail.txt", "farm.txt", "threads.txt", "traced.txt"} {
 		bases = append(bases, strings.Split(firstProcess(all[name]), "\n"))
 	}
 	for b, lines := range bases {
@@ -46,7 +46,7 @@ meta status 3
 meta queries true
 site 0x5 "a.c:1" "f"
 site "/bin/a\x00ab" 4711 "a.c:2" "f"
-process 0 of 2 world 0x1 pid 3 start 0 began 5
+process 0 of 2 world 0x1 pid 3 start 0 began 5 mono -7
  host "h"
  mpi "m"
  command "a" ""
@@ -79,6 +79,15 @@ process 0 of 2 world 0x1 pid 3 start 0 began 5
    elems 4 delta tokens
     : +24 <0:1x>
  thread 1 running events 0 dropped 9 hash 0x0
+ thread 2 thread-ended events 4 dropped 0 hash 0x0
+  trace error 500 begin 123
+  node 0 MPI_Init site=0 w2=0
+   edge 1 weight 1
+   gap/dur 58/115
+  node 1 MPI_Barrier site=1 comm=MPI_COMM_WORLD
+   edge 1 weight 2
+   gap/dur 203+1180/0 58-3/58
+   gap/dur 240/300+1
 `
 
 // firstProcess cuts a text before its second process.

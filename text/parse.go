@@ -40,6 +40,7 @@ type parser struct {
 	proc   *efg.Process
 	stream *efg.Stream
 	node   *efg.Node
+	bins   uint32 // that codes of the stream's times may have
 	marks  *efg.Marks
 	seq    *openSeq
 
@@ -57,6 +58,7 @@ func init() {
 		"def": (*parser).defLine, "thread": (*parser).threadLine, "node": (*parser).nodeLine,
 		"edge": (*parser).edgeLine, "runs": (*parser).runsLine, "counts": (*parser).countsLine,
 		"attr": (*parser).attrLine, "elems": (*parser).elemsLine, "times": (*parser).timesLine,
+		"trace": (*parser).traceLine, "gap/dur": (*parser).codesLine,
 		"marks": (*parser).marksLine, "mark": (*parser).markLine,
 		"part": (*parser).partLine, ":": (*parser).symbolsLine,
 	}
@@ -251,6 +253,11 @@ func (p *parser) processRest() error {
 			return err
 		}
 	}
+	if p.option("mono") {
+		if p.proc.Mono, err = p.signed("mono", 64); err != nil {
+			return err
+		}
+	}
 	if p.option("sum") {
 		sum, err := p.number("sum", 64)
 		p.proc.Sum = &sum
@@ -370,6 +377,9 @@ func (p *parser) endProcess() error {
 			}
 		}
 		if n, err := efg.CheckStream(s); err != nil {
+			return fail(p.places[[2]int{i, n}], fmt.Errorf("node %d: %w", n, err))
+		}
+		if n, err := efg.CheckTimes(s); err != nil {
 			return fail(p.places[[2]int{i, n}], fmt.Errorf("node %d: %w", n, err))
 		}
 	}

@@ -90,6 +90,9 @@ func (p *parser) nodeLine() error {
 	}
 	p.stream.Nodes = append(p.stream.Nodes, efg.Node{})
 	p.node = &p.stream.Nodes[n]
+	if p.stream.Trace != nil {
+		p.node.Times = &efg.Times{}
+	}
 	p.places[[2]int{len(p.proc.Streams) - 1, int(n)}] = p.line
 	header, err := p.header()
 	if err == nil {

@@ -165,6 +165,58 @@ func TestSequencesInParts(t *testing.T) {
 	}
 }
 
+// Times of each event come back, those of long streams, too, which are in parts.
+func TestTraceInParts(t *testing.T) {
+	q, err := efg.NewQuantum(100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defs := &efg.Definitions{}
+	b := efg.NewBuilder(0, efg.DefaultDemote, defs)
+	const events = 300_000
+	for i := range uint64(events) {
+		words := []uint64{4<<24 | 0xffff, 7 + i*i%7, 0, i % 5}
+		if err := b.Add(efg.Input{Words: words}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := b.Stream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Mark(defs.List, events/3); err != nil {
+		t.Fatal(err)
+	}
+	s.Trace = &efg.Trace{Error: 100, Begin: 1 << 40}
+	for i := range s.Nodes {
+		s.Nodes[i].Times = &efg.Times{}
+	}
+	ahead := int64(0)
+	next := func(to *efg.TimeSeq, ns uint64) {
+		var c efg.TimeCode
+		c, ahead = q.Encode(ns, ahead)
+		to.Append(c)
+	}
+	x := uint64(1)
+	for w := s.Walk(defs.List); w.Next(); {
+		x = x*6364136223846793005 + 1442695040888963407
+		next(&s.Nodes[w.Node()].Times.Gap, x>>54)
+		next(&s.Nodes[w.Node()].Times.Dur, x>>24&0xfffff)
+	}
+	p := &efg.Process{Size: 1, Mono: -5, Start: 9, Host: "h", Defs: defs.List, Streams: []efg.Stream{*s}}
+	var data bytes.Buffer
+	if err := efg.EncodeRun(&data, []*efg.Process{p}, efg.Meta{Time: "trace"}); err != nil {
+		t.Fatal(err)
+	}
+	text := dump(t, open(t, data.Bytes()))
+	if !strings.Contains(text, " mono -5\n") || !strings.Contains(text, "marks") || strings.Count(text, "+")+strings.Count(text, "-") < 1000 {
+		t.Errorf("not with fine codes and marks: %.1000s", text)
+	}
+	if !bytes.Equal(assemble(t, "trace", text), data.Bytes()) {
+		t.Error("other bytes")
+	}
+}
+
 // What is wrong is told with its place.
 func TestErrors(t *testing.T) {
 	good := "efg-text 1\nmeta status 3\nsite 0x5 \"a.c:1\" \"f\"\nprocess 0 of 2 world 1 pid 3 start 4\n host \"h\"\n" +
@@ -202,6 +254,13 @@ func TestErrors(t *testing.T) {
 		{"edge 1 weight 1\n", "edge 1 weight 1\n runs 9\n : 0 <0:5x>\n", "t:10:1: broken sequence: repeat before the start"},
 		{"edge 1 weight 1\n", "edge 1 weight 1\n times 1 dur 1 2 3 40:1 gap 0 0 0 -\n", `t:10:20: "40:1": want BIN:EVENTS`},
 		{"edge 1 weight 1\n", "edge 1 weight 1\n attr comm 3\n", "t:10:7: comm: no word of this kind left"},
+		{"  node 0", "  trace error 5 begin 1\n  node 0", "t:8:15: error of 5 parts of 10000"},
+		{"  node 0", "  trace error 500 begin 1\n  node 0", "t:9:1: node 0: broken times: not of all 1 events"},
+		{"edge 1 weight 1\n", "edge 1 weight 1\n trace error 500 begin 1\n", "t:10:2: no thread without nodes before this line"},
+		{"edge 1 weight 1\n", "edge 1 weight 1\n gap/dur 5/5\n", "t:10:2: no node of a thread with a trace before this line"},
+		{"  node 0 MPI_Init site=0 w2=0\n", "  trace error 500 begin 1\n  node 0 MPI_Init site=0 w2=0\n gap/dur 5/999\n", `t:10:10: "999": want BIN`},
+		{"  node 0 MPI_Init site=0 w2=0\n", "  trace error 500 begin 1\n  node 0 MPI_Init site=0 w2=0\n gap/dur 5\n", `t:10:10: "5": want GAP/DURATION`},
+		{"  node 0 MPI_Init site=0 w2=0\n", "  trace error 500 begin 1\n  node 0 MPI_Init site=0 w2=0\n gap/dur 5+x/5\n", `t:10:10: "+x" is no number of units`},
 		{"edge 1", "egde 1", `t:9:4: "egde" is no kind of line`},
 		{"edge 1", ": 1", "t:9:4: no sequence before this line"},
 	} {

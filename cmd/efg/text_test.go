@@ -31,7 +31,7 @@ func TestTextOfRecordedRuns(t *testing.T) {
 		launch := strings.Join(m.launcher, " ")
 		for _, source := range []string{"jacobi.c", "threads.c", "farm.c", "spawn.c"} {
 			program := compileMPI(t, m, filepath.Join("..", "..", "..", "testdata", "c", source))
-			for _, time := range []string{"off", "stats"} {
+			for _, time := range []string{"off", "stats", "trace=1"} {
 				file := filepath.Join(t.TempDir(), "run.efg")
 				script := launch + " " + program + "; timeout -s KILL 1 " + launch + " " + program
 				_, errOut, _ := efgRun(t, nil, "run", "--time", time, "-o", file, "--", "sh", "-c", script)
