@@ -3,6 +3,7 @@ package query
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/efg-tools/efg/analysis"
 	"github.com/efg-tools/efg/efg"
@@ -21,6 +22,7 @@ type engine struct {
 	byEvents  bool // the graph is not enough
 	sets      []*rankSet
 	first     []int
+	fitting   sync.Map // what group found, by the keys of members
 }
 
 func (q *Query) bind(run *efg.Run) (*engine, error) {
@@ -234,12 +236,26 @@ func (r *reader) pair(a, b int) bool {
 	return x.has(a) && y.has(b) || y.has(a) && x.has(b)
 }
 
-// group tells whether a collective of a communicator is asked for.
+// group tells whether a collective of a communicator is asked for. Processes
+// share what was found, for the members may be many.
 func (r *reader) group(comm uint64) bool {
 	own, other := r.Members(comm)
 	if own == nil {
 		return false
 	}
+	key := [2]uint64{own.Key()}
+	if other != nil {
+		key[1] = other.Key()
+	}
+	if ok, known := r.fitting.Load(key); known {
+		return ok.(bool)
+	}
+	ok := r.fitsGroup(own, other)
+	r.fitting.Store(key, ok)
+	return ok
+}
+
+func (r *reader) fitsGroup(own, other *analysis.Members) bool {
 	total := 0
 	in := [2]int{}
 	first := [2]int{}

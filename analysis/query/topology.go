@@ -37,11 +37,17 @@ func (q *Query) Topology(run *efg.Run) (*Topology, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		f := v.(*edgeVisitor)
+		if f.Data.Rank < 0 {
+			return
+		}
+		list := to[f.Data.Rank]
 		for r := range f.to {
-			if f.Data.Rank >= 0 && r < size && !slices.Contains(to[f.Data.Rank], r) {
-				to[f.Data.Rank] = append(to[f.Data.Rank], r)
+			if r < size {
+				list = append(list, r)
 			}
 		}
+		slices.Sort(list)
+		to[f.Data.Rank] = slices.Compact(list)
 	})
 	if err != nil {
 		return nil, err
@@ -70,7 +76,6 @@ func (v *edgeVisitor) endNode(*efg.Node, uint64) error { return nil }
 func (e *engine) neighbours(to [][]int) *Table {
 	from := make([][]int, len(to))
 	for r, list := range to {
-		slices.Sort(list)
 		for _, s := range list {
 			from[s] = append(from[s], r)
 		}

@@ -3,6 +3,8 @@ package sql_test
 import (
 	"encoding/json"
 	"fmt"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -10,6 +12,7 @@ import (
 	"github.com/efg-tools/efg/analysis/sql"
 	"github.com/efg-tools/efg/bench/sim"
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/groundtruth"
 	"github.com/efg-tools/efg/reconstruct"
 )
 
@@ -63,80 +66,120 @@ var programs = []sim.Config{
 	{Program: "random", Ranks: 3, Steps: 40},
 }
 
-// The events are those that reconstruction gives.
-func TestEvents(t *testing.T) {
+func TestSimulated(t *testing.T) {
 	for i, c := range programs {
-		run := simulated(t, c, i%2 == 0)
-		db := database(t, run)
-		got := ask(t, db, "SELECT rank, thread, seq, op, site, args, out, t0, t1 FROM events")
-		rebuilder, err := reconstruct.NewRun(run)
-		if err != nil {
-			t.Fatal(err)
-		}
-		n := 0
-		for i := range run.Procs {
-			p, err := rebuilder.Process(i)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for k := range p.Streams() {
-				for e, err := range p.Events(k, reconstruct.Options{}) {
-					if err != nil {
-						t.Fatal(err)
-					}
-					var line struct{ Args, Out json.RawMessage }
-					if err := json.Unmarshal(e.AppendJSON(nil), &line); err != nil {
-						t.Fatal(err)
-					}
-					times := "<nil>|<nil>"
-					if start, end, ok := e.Times(); ok {
-						times = fmt.Sprintf("%d|%d", start, end)
-					}
-					want := fmt.Sprintf("%d|%d|%d|%s|%s|%s|%s|%s", e.Rank(), e.Thread(), e.Seq, e.Op(), e.Site(), line.Args, line.Out, times)
-					if n >= len(got) || got[n] != want {
-						t.Fatalf("%s: row %d: %s, want %s", c.Program, n, got[n], want)
-					}
-					n++
-				}
-			}
-		}
-		if n != len(got) {
-			t.Errorf("%s: %d rows, want %d", c.Program, len(got), n)
-		}
+		t.Run(c.Program, func(t *testing.T) {
+			run := simulated(t, c, i%2 == 0)
+			compareEvents(t, run)
+			compareSums(t, run)
+		})
 	}
 }
 
-// Sums over events are those of the report.
-func TestSums(t *testing.T) {
-	for _, c := range programs {
-		run := simulated(t, c, false)
-		db := database(t, run)
-		var procs []int
-		for i := range run.Procs {
-			procs = append(procs, i)
-		}
-		report, err := analysis.NewReport(run, procs)
+// Persistent and collective operations, one-sided ones, threads, errors.
+func TestRecorded(t *testing.T) {
+	root, err := groundtruth.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	binary := filepath.Join(dir, "efg")
+	build := exec.Command("go", "build", "-o", binary, "./cmd/efg")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	bench, err := groundtruth.NewBench(t.Context(), groundtruth.Installed()[0], root, dir, binary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, source := range []string{"c/persistent.c", "c/coll.c", "c/rma.c", "c/threads.c", "c/errors.c"} {
+		t.Run(source, func(t *testing.T) {
+			program, err := bench.Build(t.Context(), source)
+			if err != nil {
+				t.Fatal(err)
+			}
+			file := filepath.Join(t.TempDir(), "run.efg")
+			if _, err := bench.Recorded(t.Context(), file, 4, program); err != nil {
+				t.Fatal(err)
+			}
+			run := open(t, file)
+			compareEvents(t, run)
+			compareSums(t, run)
+		})
+	}
+}
+
+// compareEvents checks that the events are those that reconstruction gives.
+func compareEvents(t *testing.T, run *efg.Run) {
+	t.Helper()
+	db := database(t, run)
+	got := ask(t, db, "SELECT rank, thread, seq, op, site, args, out, t0, t1 FROM events")
+	rebuilder, err := reconstruct.NewRun(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for i := range run.Procs {
+		p, err := rebuilder.Process(i)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := map[string]string{}
-		for _, p := range report.Procedures {
-			want[p.Op] = fmt.Sprintf("%s|%d|%d|%d", p.Op, p.Calls, p.Sent+p.Written, p.Received+p.Read)
-		}
-		for _, statement := range []string{
-			"SELECT op, count(*), ifnull(sum(sent), 0), ifnull(sum(received), 0) FROM events GROUP BY op",
-			"SELECT op, sum(visits), sum(sent + written), sum(received + read) FROM nodes GROUP BY op",
-		} {
-			got := ask(t, db, statement)
-			for _, row := range got {
-				op, _, _ := strings.Cut(row, "|")
-				if row != want[op] {
-					t.Errorf("%s: %s: %s, want %s", c.Program, statement, row, want[op])
+		for k := range p.Streams() {
+			for e, err := range p.Events(k, reconstruct.Options{}) {
+				if err != nil {
+					t.Fatal(err)
 				}
+				var line struct{ Args, Out json.RawMessage }
+				if err := json.Unmarshal(e.AppendJSON(nil), &line); err != nil {
+					t.Fatal(err)
+				}
+				times := "<nil>|<nil>"
+				if start, end, ok := e.Times(); ok {
+					times = fmt.Sprintf("%d|%d", start, end)
+				}
+				want := fmt.Sprintf("%d|%d|%d|%s|%s|%s|%s|%s", e.Rank(), e.Thread(), e.Seq, e.Op(), e.Site(), line.Args, line.Out, times)
+				if n >= len(got) || got[n] != want {
+					t.Fatalf("row %d: %s, want %s", n, got[n], want)
+				}
+				n++
 			}
-			if len(got) != len(want) {
-				t.Errorf("%s: %d procedures, want %d", c.Program, len(got), len(want))
+		}
+	}
+	if n != len(got) {
+		t.Errorf("%d rows, want %d", len(got), n)
+	}
+}
+
+// compareSums checks that sums over events are those of the report.
+func compareSums(t *testing.T, run *efg.Run) {
+	t.Helper()
+	db := database(t, run)
+	var procs []int
+	for i := range run.Procs {
+		procs = append(procs, i)
+	}
+	report, err := analysis.NewReport(run, procs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{}
+	for _, p := range report.Procedures {
+		want[p.Op] = fmt.Sprintf("%s|%d|%d|%d", p.Op, p.Calls, p.Sent+p.Written, p.Received+p.Read)
+	}
+	for _, statement := range []string{
+		"SELECT op, count(*), ifnull(sum(sent), 0), ifnull(sum(received), 0) FROM events GROUP BY op",
+		"SELECT op, sum(visits), sum(sent + written), sum(received + read) FROM nodes GROUP BY op",
+	} {
+		got := ask(t, db, statement)
+		for _, row := range got {
+			op, _, _ := strings.Cut(row, "|")
+			if row != want[op] {
+				t.Errorf("%s: %s, want %s", statement, row, want[op])
 			}
+		}
+		if len(got) != len(want) {
+			t.Errorf("%d procedures, want %d", len(got), len(want))
 		}
 	}
 }

@@ -49,7 +49,7 @@ var mayImportInTests = map[string][]string{
 	"bench/sim":      {"reconstruct", "hook/segment", "internal/groundtruth"},
 	"analysis":       {"internal/groundtruth"},
 	"analysis/query": {"bench/sim", "internal/groundtruth"},
-	"analysis/sql":   {"bench/sim"},
+	"analysis/sql":   {"bench/sim", "internal/groundtruth"},
 	"merge":          {"bench/sim"},
 	"hook":           {"signature", "hook/slots", "internal/mpilib"},
 	"hook/slots":     {"internal/mpilib"},
