@@ -1,5 +1,7 @@
 package efg
 
+import "strconv"
+
 // Meta describes a run as a whole. It is stored as MessagePack, by field name,
 // so that later versions can add fields.
 type Meta struct {
@@ -12,7 +14,8 @@ type Meta struct {
 	Ended   int64 `msgpack:"ended,omitempty"`
 	// Status is the exit status of the command, 128+n after signal n.
 	Status int `msgpack:"status"`
-	// Time is the kind of time that was recorded: "off", "stats" or "trace".
+	// Time is the kind of time that was recorded: "off", "stats" or "trace=" and
+	// the error in percent, see TraceTime.
 	Time string `msgpack:"time,omitempty"`
 	// Polls is PollTotals if polls that found nothing are only counted, at nodes of
 	// their own; else all are in the sequence.
@@ -40,4 +43,10 @@ type Site struct {
 	Func string
 
 	ref siteRef // where it is; from a file only
+}
+
+// TraceTime is Meta.Time of a run with the times of each event, which have an
+// error of so many parts of ErrorUnit.
+func TraceTime(parts uint32) string {
+	return "trace=" + strconv.FormatFloat(float64(parts)*100/ErrorUnit, 'f', -1, 64)
 }

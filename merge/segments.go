@@ -79,8 +79,12 @@ func metaOf(s *segment.Segment, tool string) (efg.Meta, error) {
 	if int(h.TimeMode) >= len(timeModes) {
 		return efg.Meta{}, fmt.Errorf("unknown kind %d of times", h.TimeMode)
 	}
+	time := timeModes[h.TimeMode]
+	if time == "trace" {
+		time = efg.TraceTime(h.TimeError)
+	}
 	m := efg.Meta{
-		Tool: tool, Command: s.Process.Command, Started: int64(h.StartReal), Time: timeModes[h.TimeMode],
+		Tool: tool, Command: s.Process.Command, Started: int64(h.StartReal), Time: time,
 		Queries: h.Options&optionQueries != 0, Buffers: h.Options&optionBuffers != 0,
 	}
 	if h.Options&optionTotals != 0 {

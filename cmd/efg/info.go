@@ -237,6 +237,9 @@ func (s *summary) recorded() string {
 	if s.Time == "" {
 		text = "times: unknown"
 	}
+	if percent, ok := strings.CutPrefix(s.Time, "trace="); ok {
+		text = "times: trace, within " + percent + " %"
+	}
 	if s.Polls == efg.PollTotals {
 		text += "; polls that found nothing: totals"
 	}

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -61,7 +60,6 @@ func run(args []string, opt runOptions, in io.Reader, out, errOut io.Writer) err
 	if opt.polls != "exact" && opt.polls != efg.PollTotals {
 		return usageError("--polls %s: want exact or totals", opt.polls)
 	}
-	mode, _, _ := strings.Cut(opt.time, "=")
 	path, err := exec.LookPath(args[0])
 	if err != nil {
 		return usageError("%s: %w", args[0], reason(err))
@@ -79,7 +77,7 @@ func run(args []string, opt runOptions, in io.Reader, out, errOut io.Writer) err
 	}
 	meta := efg.Meta{
 		Tool: "efg " + version(), Command: args, Started: time.Now().UnixNano(),
-		Time: mode, Queries: opt.queries, Buffers: opt.buffers,
+		Time: timeForMeta(opt.hookTime), Queries: opt.queries, Buffers: opt.buffers,
 	}
 	if opt.polls == efg.PollTotals {
 		meta.Polls = efg.PollTotals

@@ -30,3 +30,13 @@ func timeForHook(s string) (string, error) {
 	}
 	return "trace=" + strconv.Itoa(int(parts)), nil
 }
+
+// timeForMeta turns what the hook was told into what the run file says of it.
+func timeForMeta(hookTime string) string {
+	if text, ok := strings.CutPrefix(hookTime, "trace="); ok {
+		if parts, err := strconv.ParseUint(text, 10, 32); err == nil {
+			return efg.TraceTime(uint32(parts))
+		}
+	}
+	return hookTime
+}

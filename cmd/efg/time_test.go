@@ -14,3 +14,20 @@ func TestTimeForHook(t *testing.T) {
 		}
 	}
 }
+
+// The run file names the error as --time does.
+func TestTimeForMeta(t *testing.T) {
+	for s, want := range map[string]string{
+		"off": "off", "stats": "stats", "trace=500": "trace=5", "trace=10": "trace=0.1", "trace=250": "trace=2.5", "trace=2500": "trace=25",
+	} {
+		if got := timeForMeta(s); got != want {
+			t.Errorf("%q: %q, want %q", s, got, want)
+		}
+		if again, err := timeForHook(timeForMeta(s)); again != s || err != nil {
+			t.Errorf("%q: comes back as %q, %v", s, again, err)
+		}
+	}
+	if got, want := (&summary{Time: "trace=0.1"}).recorded(), "times: trace, within 0.1 %"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
