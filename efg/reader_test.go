@@ -91,6 +91,9 @@ func showStream(t *testing.T, b *strings.Builder, s *Stream, defs []Def) {
 	if err := w.Err(); err != nil {
 		t.Fatal(err)
 	}
+	if s.Trace != nil {
+		showTrace(t, b, s, defs)
+	}
 	for i := range s.Nodes {
 		if st := s.Nodes[i].Stats; st != nil {
 			fmt.Fprintf(b, "times of node %d: %d", i, st.Count)
@@ -99,6 +102,21 @@ func showStream(t *testing.T, b *strings.Builder, s *Stream, defs []Def) {
 			}
 			b.WriteByte('\n')
 		}
+	}
+}
+
+func showTrace(t *testing.T, b *strings.Builder, s *Stream, defs []Def) {
+	t.Helper()
+	c, err := NewClock(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for w := s.Walk(defs); w.Next(); {
+		start, end, err := c.Next(uint32(w.Node()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(b, "%d to %d\n", s.Trace.Begin+start, s.Trace.Begin+end)
 	}
 }
 
@@ -213,6 +231,21 @@ func TestIndependentReader(t *testing.T) {
 	}
 	long, defs := disorder(t, rand.New(rand.NewSource(1)), 25_000)
 	files["long"] = encode(t, []*Process{{Size: 1, Defs: defs, Streams: []Stream{*long}}}, Meta{})
+	rng := rand.New(rand.NewSource(2))
+	for name, events := range map[string]int{"traced": 300, "traced in parts": 60_000} {
+		var procs []*Process
+		for rank := range 6 {
+			s, defs := randomStream(t, rng, events)
+			if err := s.Mark(defs, uint64(events/3)); err != nil {
+				t.Fatal(err)
+			}
+			if rank != 1 {
+				traced(t, rng, s, defs)
+			}
+			procs = append(procs, &Process{Rank: rank, Size: 6, Defs: defs, Streams: []Stream{*s}})
+		}
+		files[name] = encode(t, procs, Meta{Time: TraceTime(500)})
+	}
 	used := map[int]bool{}
 	for name, data := range files {
 		noteEncodings(t, data, used)

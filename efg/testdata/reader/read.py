@@ -13,7 +13,7 @@ import sys
 from columns import M64, Block, need, unzigzag, xxh64
 from pieces import Body, Piece, Predictions, Words, definitions, derived, graph, start
 
-META, STRINGS, SITES, PIECES, STATISTICS, INDEX, PART = 1, 2, 3, 4, 5, 6, 7
+META, STRINGS, SITES, PIECES, STATISTICS, INDEX, PART, TRACE = 1, 2, 3, 4, 5, 6, 7, 8
 SITE, MODULE = 9, 10
 
 
@@ -77,7 +77,11 @@ class File:
             if kind == STATISTICS:
                 first += ix.take(10)
                 self.times.append((first, ix.take(11), data))
-        ix.all(12), ix.all(13)
+        self.traces, first = [], 0
+        for kind, data in self.blocks:
+            if kind == TRACE:
+                first += ix.take(12)
+                self.traces.append((first, ix.take(13), data))
         self.hashes = ix.all(14)
         self.processes = list(zip(*(self.property(i, processes) for i in range(11))))
         self.streams = list(zip(*(self.property(11 + i, streams) for i in range(7))))
@@ -112,7 +116,7 @@ class File:
 
 
 def walk(nodes, events, forms):
-    """Yields the words of each event."""
+    """Yields the node and the words of each event."""
     first = start(nodes)
     visits = [int(i == first) for i in range(len(nodes))]
     for n in nodes:
@@ -124,7 +128,7 @@ def walk(nodes, events, forms):
     for i in range(events):
         if i > 0:
             at = nodes[at].step()
-        yield nodes[at].event(forms.get(nodes[at].words[0] & 0xFFFF, ""))
+        yield at, nodes[at].event(forms.get(nodes[at].words[0] & 0xFFFF, ""))
 
 
 class Walk:
@@ -279,9 +283,58 @@ def show(f, forms, out):
             if f.exact:
                 out.write("hash %x\n" % f.hashes[number])
             nodes = graph(f.pieces[piece], member, found, s[0], rank, size)
-            for words in walk([Walk(n, f.pieces[piece]) for n in nodes], s[2], forms):
+            events = []
+            for node, words in walk([Walk(n, f.pieces[piece]) for n in nodes], s[2], forms):
+                events.append(node)
                 out.write(hexes(words) + "\n")
+            show_trace(f, number, nodes, events, out)
             show_times([t[1:] for t in times if t[0] == j], out)
+
+
+def bin_values(parts):
+    values, low = [], 0
+    while low < 1 << 62:
+        values.append(low + low * parts // 10000)
+        low = values[-1] + values[-1] * parts // (10000 - parts) + 1
+    return values
+
+
+def code(block, column):
+    stored = block.take(column)
+    return (stored - 1, 0) if stored else (block.take(6), unzigzag(block.take(7)))
+
+
+def interval_of(of, values, parts):
+    v, fine = values[of[0]], of[1]
+    return v + fine * max(1, min(100 * parts, v * parts // 10000) // 4)
+
+
+def show_trace(f, number, nodes, events, out):
+    """Shows start and end of each event of a stream, if it has times."""
+    order = sorted(range(len(nodes)), key=lambda n: (nodes[n].words[0], nodes[n].words[1], n))
+    for first, count, data in f.traces:
+        if not first <= number < first + count:
+            continue
+        block = Block(data, TRACE)
+        for at in range(first, number):
+            if block.take(0):
+                [block.take(c) for c in (1, 2, 3)]
+                for _ in range(f.streams[at][2]):
+                    code(block, 4), code(block, 5)
+        if block.take(0) == 0:
+            return
+        parts, begin, now = block.take(1), block.take(2), block.take(3)
+        part = events[: len(events) if count > 1 else block.left(4)]
+        events = events[len(part) :]
+        codes = {}
+        for n in order:
+            codes[n] = iter([(code(block, 4), code(block, 5)) for _ in range(part.count(n))])
+        values = bin_values(parts)
+        for n in part:
+            gap, duration = next(codes[n])
+            start = now + interval_of(gap, values, parts)
+            now = start + interval_of(duration, values, parts)
+            out.write("%d to %d\n" % (begin + start, begin + now))
 
 
 def show_times(times, out):
