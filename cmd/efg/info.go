@@ -212,7 +212,7 @@ func (s *summary) write(out io.Writer, streams bool) error {
 	fmt.Fprintf(w, "ranks\t%d%s\n", s.Processes, s.missingText())
 	fmt.Fprintf(w, "threads\t%d\n", s.Threads)
 	fmt.Fprintf(w, "events\t%d\n", s.Events)
-	fmt.Fprintf(w, "graph\t%d nodes, %d edges; %d different shapes\n", s.Nodes, s.Edges, s.Graphs)
+	fmt.Fprintf(w, "graph\t%d nodes, %d edges; %s\n", s.Nodes, s.Edges, plural(s.Graphs, "shape"))
 	fmt.Fprintf(w, "ratio\t%.1f (%d bytes as a list of events)\n", s.Ratio, s.linearSize)
 	fmt.Fprintf(w, "complete\t%d of %d streams\n", s.Complete, s.Threads)
 	if err := w.Flush(); err != nil {
@@ -308,4 +308,12 @@ func (t *streamSummary) endText() string {
 		text += " (incomplete)"
 	}
 	return text
+}
+
+// plural is a number of things with their name.
+func plural(n int, name string) string {
+	if n == 1 {
+		return "1 " + name
+	}
+	return fmt.Sprintf("%d %ss", n, name)
 }
