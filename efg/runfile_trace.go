@@ -255,12 +255,18 @@ func (b *block) trace(nodes []Node, count []uint64, events uint64) *tracePart {
 		return nil
 	}
 	p := &tracePart{trace: Trace{Error: uint32(b.below(traceError, ErrorUnit, "error")), Begin: b.get(traceBegin)}, clock: b.get(traceClock)}
+	q, err := NewQuantum(p.trace.Error)
+	if err != nil {
+		b.failf("%w", err)
+		return nil
+	}
+	bins := uint64(q.Bins())
 	if nodes == nil {
 		for range events {
-			if b.timeCode(traceGap); b.err != nil {
+			if b.timeCode(traceGap, bins); b.err != nil {
 				return nil
 			}
-			b.timeCode(traceDur)
+			b.timeCode(traceDur, bins)
 		}
 		return nil
 	}
@@ -274,19 +280,19 @@ func (b *block) trace(nodes []Node, count []uint64, events uint64) *tracePart {
 			if b.err != nil {
 				return nil
 			}
-			p.times[i].Gap.Append(b.timeCode(traceGap))
-			p.times[i].Dur.Append(b.timeCode(traceDur))
+			p.times[i].Gap.Append(b.timeCode(traceGap, bins))
+			p.times[i].Dur.Append(b.timeCode(traceDur, bins))
 		}
 	}
 	return p
 }
 
-func (b *block) timeCode(column int) TimeCode {
-	v := b.get(column)
-	if v > 0 {
-		return TimeCode{Bin: uint32(min(v-1, 1<<32-1))}
+// timeCode takes a code of a time that has so many bins.
+func (b *block) timeCode(column int, bins uint64) TimeCode {
+	if v := b.below(column, bins+1, "bin"); v > 0 {
+		return TimeCode{Bin: uint32(v - 1)}
 	}
-	bin := b.below(traceFineBin, 1<<32, "bin")
+	bin := b.below(traceFineBin, bins, "bin")
 	return TimeCode{Bin: uint32(bin), Fine: unzigzag(b.get(traceFine))}
 }
 

@@ -133,7 +133,7 @@ func (r *Run) validateTraces() error {
 			if err != nil {
 				return err
 			}
-			if s := &p.Streams[j]; s.Trace == nil || s.Nodes[0].Times == nil && s.LoadTimes() != nil {
+			if s := &p.Streams[j]; s.Trace == nil || len(s.Nodes) == 0 || s.LoadTimes() != nil {
 				return &StreamError{r.Procs[i].Rank, s.Thread, -1, fmt.Errorf("%w: parts that do not fit", ErrTimes)}
 			}
 		}
