@@ -367,11 +367,8 @@ func (a *Attr) trim(n uint64) error {
 	if a.Values.Len() < n {
 		return fmt.Errorf("%w: %d values for %d events", ErrGraph, a.Values.Len(), n)
 	}
-	if a.Values.Len() == n {
-		return nil
-	}
 	a.Values = a.Values.Prefix(n)
-	if a.Elems == nil {
+	if a.Elems == nil { // else there may be elements of an event whose length is not there yet
 		return nil
 	}
 	var elems uint64
