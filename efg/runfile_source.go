@@ -190,7 +190,6 @@ func (e *PartError) Unwrap() error { return e.Cause }
 type fileSource struct {
 	run  *Run
 	proc int
-	rank int
 }
 
 func (s *fileSource) info() *ProcInfo {
@@ -203,7 +202,7 @@ func (s *fileSource) info() *ProcInfo {
 	return &info
 }
 
-func (s *fileSource) open(rank int) { s.rank = rank }
+func (s *fileSource) open(int) {}
 
 // failed says which file an error is about.
 func (s *fileSource) failed(err error) error {
@@ -263,7 +262,7 @@ func (r *Run) units(i int) ([]*unit, error) {
 	}
 	for j := range info.Streams {
 		if n := info.Streams[j].marks; n > 0 {
-			p, err := r.piece(n - 1)
+			p, err := r.pieceOf(n-1, unitMarks)
 			if err != nil {
 				return nil, err
 			}

@@ -70,6 +70,9 @@ func (r *reader) stats(ref uint32, at uint64) (*efg.Stats, error) {
 	}
 	// Last: it tells of events that came while the times were read.
 	out.Count = atomic.LoadUint64(&view[NodeStats](b).Count)
+	if out.Count == 0 { // what new nodes have there is no time
+		out.Dur.Min, out.Gap.Min = 0, 0
+	}
 	return out, nil
 }
 

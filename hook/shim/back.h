@@ -28,6 +28,8 @@
 #error "efg has no back end for this MPI"
 #endif
 
+#pragma GCC visibility push(hidden)
+
 #if MPI_VERSION < 4
 typedef void *MPI_Session;   /* such a library has no procedure that takes one */
 #endif
@@ -349,7 +351,6 @@ uint64_t bk_error_class(int rc);         /* as in the header */
 uint64_t bk_error_class_word(int64_t class_);
 void bk_const_start(void);               /* predefined handles into the maps */
 
-
 /* ---- buffers and Fortran (back_fortran.c) ---- */
 
 void bk_fortran_start(void *(*find)(const char *name));
@@ -383,5 +384,7 @@ static inline const void *bk_descriptor_base(const void *d)
 {
     return d ? *(const void *const *)d : NULL;
 }
+
+#pragma GCC visibility pop
 
 #endif

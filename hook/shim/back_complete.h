@@ -4,6 +4,8 @@
 
 #include "back.h"
 
+#pragma GCC visibility push(hidden)
+
 /* ---- one request: Wait, Test, Request_get_status ---- */
 
 typedef struct bk_one {
@@ -113,5 +115,7 @@ void bk_many_start(const bk_thread *b, const bk_many *m, bool failed);
 
 /* The library counts mpi_f08's indexes from 0 (a fault of some releases). */
 extern _Atomic bool bk_f08_from_zero;
+
+#pragma GCC visibility pop
 
 #endif

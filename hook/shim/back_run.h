@@ -7,6 +7,8 @@
 #include "gen/slots.h"
 #include "gen/procs.h"
 
+#pragma GCC visibility push(hidden)
+
 /* The library's functions, by slot. */
 extern void *const *bk_real;
 
@@ -122,5 +124,7 @@ extern const bk_wrapper __stop_efg_wrappers[] __attribute__((visibility("hidden"
 #define BK_WRAPPER(slot, query, fn)                                             \
     __asm__(".pushsection efg_wrappers, \"a\", @progbits\n\t.balign 4\n\t"        \
             ".long " #fn " - .\n\t.short " #slot ", " #query "\n\t.popsection");
+
+#pragma GCC visibility pop
 
 #endif

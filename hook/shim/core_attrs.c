@@ -149,14 +149,14 @@ static int push_attrs(const seg_node *p, const efg_stream *e)
     return 0;
 }
 
-static __attribute__((noinline)) int add_demoted(graph *g, seg_node *p, efg_stream *e, uint64_t *id)
+static __attribute__((noinline)) int add_demoted(graph *g, seg_node *p, efg_stream *e)
 {
     uint32_t mask = p->mask;
     uint64_t h = graph_roll(g->hash, p->hash);
     if (mask != 0) {
         unsigned k = slot_of(e->w[0]);
         if (k != 0 && e->w[k] == EFG_NEW && (e->w[k] = take_slot(g, p, &e->slots)) != EFG_ABSENT)
-            *id = id_of_first_slot(g, p) | e->w[k];
+            e->id = id_of_first_slot(g, p) | e->w[k];
         if (push_attrs(p, e) != 0)
             return -1;
         for (; mask != 0; mask &= mask - 1)
@@ -167,16 +167,16 @@ static __attribute__((noinline)) int add_demoted(graph *g, seg_node *p, efg_stre
 
 /* The quick way is for one thread, a new object, no other word demoted, and a
  * slot that the running repeat expects. */
-int graph_add_masked(graph *g, seg_node *p, efg_stream *e, uint64_t *id)
+int graph_add_masked(graph *g, seg_node *p, efg_stream *e)
 {
     node_priv *q = (node_priv *)(uintptr_t)p->priv;
     if (unlikely(q == NULL || q->slot_only == 0 || efg_slots_shared
                  || q->slots.full >= q->slots.words || e->w[q->slot_only] != EFG_NEW))
-        return add_demoted(g, p, e, id);
+        return add_demoted(g, p, e);
     uint64_t slot = e->w[q->slot_only] = lowest_slot(&q->slots);
     e->slots = &q->slots;
-    *id = q->slot_ids | slot;
+    e->id = q->slot_ids | slot;
     if (unlikely(!seq_repeats(q->slot_values, slot)))
-        return add_demoted(g, p, e, id);
+        return add_demoted(g, p, e);
     return graph_publish(g, e, p, graph_roll(graph_roll(g->hash, p->hash), slot));
 }

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #if defined(__x86_64__)
@@ -14,6 +15,13 @@ bool efg_clock_is_tsc;
 uint64_t efg_tick_mult = (uint64_t)1 << 32;
 
 static uint64_t first_tick, first_mono;
+
+uint64_t efg_mono_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
 
 static bool tsc_usable(void)
 {

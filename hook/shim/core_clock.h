@@ -5,11 +5,12 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <time.h>
 
 #if defined(__x86_64__)
 #include <x86intrin.h>
 #endif
+
+#pragma GCC visibility push(hidden)
 
 extern bool efg_clock_is_tsc;
 extern uint64_t efg_tick_mult;      /* ns = ticks * efg_tick_mult >> 32 */
@@ -21,12 +22,10 @@ void efg_clock_calibrate(void);
 /* A pair of readings that belong together: clock ticks and CLOCK_MONOTONIC ns. */
 void efg_clock_anchor(uint64_t *tick, uint64_t *mono);
 
-static inline uint64_t efg_mono_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
+/* CLOCK_MONOTONIC. */
+uint64_t efg_mono_ns(void);
+
+#pragma GCC visibility pop
 
 static inline uint64_t efg_ticks(void)
 {

@@ -55,24 +55,29 @@ static inline int graph_publish(graph *g, const efg_stream *e, seg_node *p, uint
     return 0;
 }
 
-static inline int graph_add(graph *g, efg_stream *e, uint64_t *id)
+static inline int graph_add(graph *g, efg_stream *e)
 {
     seg_node *from = g->cur;
     if (unlikely(from == NULL || from->pred == 0))
-        return graph_turn(g, e, id);
+        return graph_turn(g, e);
     seg_node *p = efg_ptr(from->pred);
     if (unlikely(!matches(p, e->w, EFG_NWORDS(e->w[0]))))
-        return graph_turn(g, e, id);
+        return graph_turn(g, e);
     from->run++;
     if (p->mask != 0)
-        return graph_add_masked(g, p, e, id);
+        return graph_add_masked(g, p, e);
     return graph_publish(g, e, p, graph_roll(g->hash, p->hash));
 }
 
+/* The bin of a time; all from the last bin's on share it. */
 static inline unsigned bin_of(uint64_t ns)
 {
-    unsigned b = 60 - (unsigned)__builtin_clzll(ns | 8);
-    return b > SEG_BINS - 1 ? SEG_BINS - 1 : b;
+    return 60 - (unsigned)__builtin_clzll(ns | 8);
+}
+static inline uint64_t at_last_bin(uint64_t ns)
+{
+    const uint64_t last = (uint64_t)1 << (SEG_BINS + 2);
+    return ns < last ? ns : last;
 }
 
 /* Counts the times of the newest event, at p. -1: there will soon be no space to
@@ -82,8 +87,6 @@ static inline int graph_times(const seg_node *p, uint64_t dur, uint64_t gap)
     seg_node_stats *t = node_stats(p);
     t->dur_sum += dur;
     t->gap_sum += gap;
-    if (unlikely(t->count == 0))
-        t->dur_min = dur, t->gap_min = gap;
     if (unlikely(dur < t->dur_min))
         t->dur_min = dur;
     if (unlikely(dur > t->dur_max))
@@ -92,6 +95,8 @@ static inline int graph_times(const seg_node *p, uint64_t dur, uint64_t gap)
         t->gap_min = gap;
     if (unlikely(gap > t->gap_max))
         t->gap_max = gap;
+    if (unlikely((dur | gap) >> (SEG_BINS + 2) != 0))
+        dur = at_last_bin(dur), gap = at_last_bin(gap);
     unsigned i = bin_of(dur), k = SEG_BINS + bin_of(gap);
     uint8_t n = (uint8_t)(t->low[i] + 1), m = (uint8_t)(t->low[k] + 1);
     if (unlikely((n & 127) == 0 || (m & 127) == 0))
@@ -100,28 +105,6 @@ static inline int graph_times(const seg_node *p, uint64_t dur, uint64_t gap)
     t->low[k] = m;
     t->count++;
     return 0;
-}
-
-/* Fetches what the expected next event will touch: the node with its words, and
- * its times where they are after some ten words. */
-static inline void graph_prefetch(const graph *g)
-{
-    const seg_node *from = g->cur;
-    if (from == NULL || from->pred == 0)
-        return;
-    if (from->runs != 0) {
-        __builtin_prefetch((const void *)(uintptr_t)from->priv);
-        __builtin_prefetch(efg_ptr(from->runs), 1);
-        __builtin_prefetch(efg_ptr(from->cur), 1);
-    }
-    const char *p = efg_ptr(from->pred);
-    __builtin_prefetch(p, 1);
-    __builtin_prefetch(p + 64);
-    __builtin_prefetch(p + 128);
-    if (g->times) {
-        __builtin_prefetch(p + 192, 1);
-        __builtin_prefetch(p + 256, 1);
-    }
 }
 
 #endif

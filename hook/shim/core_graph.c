@@ -124,6 +124,8 @@ static seg_node *make_node(graph *g, const efg_stream *e, uint64_t mask)
         words[slot_of(words[0])] = EFG_NEW;
     p->mask = (uint32_t)mask;
     p->n = p->live = (uint16_t)n;
+    if (g->times)
+        node_stats(p)->dur_min = node_stats(p)->gap_min = ~(uint64_t)0;
     p->index = g->nnodes;
     bool counted = (words[0] & EFG_COUNTED) != 0;
     if ((!counted && graph_make_attrs(g, p, words[0]) != 0) || sites_add_node(g->sites, e->w, p) != 0)
@@ -355,7 +357,7 @@ static inline seg_node *step_as_expected(seg_node *p, const efg_stream *e, int *
 
 /* ---- the event ---- */
 
-int graph_turn(graph *g, efg_stream *e, uint64_t *id)
+int graph_turn(graph *g, efg_stream *e)
 {
     seg_node *from = g->cur, *p = NULL;
     int err = 0;
@@ -366,7 +368,7 @@ int graph_turn(graph *g, efg_stream *e, uint64_t *id)
     if (unlikely(p == NULL || err != 0))
         return -1;
     if (p->mask != 0)
-        return graph_add_masked(g, p, e, id);
+        return graph_add_masked(g, p, e);
     return graph_publish(g, e, p, graph_roll(g->hash, p->hash));
 }
 

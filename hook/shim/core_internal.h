@@ -8,6 +8,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#pragma GCC visibility push(hidden)
+
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
@@ -117,12 +119,12 @@ typedef struct graph {
 graph *graph_new(seg_stream *s, bool times, bool trace);
 
 /* Adds the event that a wrapper has put into its stream: w, vec, nvec. A slot
- * word that is EFG_NEW becomes the lowest free slot of the event's node; *id, 0
+ * word that is EFG_NEW becomes the lowest free slot of the event's node; id, 0
  * before, is then the new object's id word, and slots are the node's. Returns 0,
  * or -1 when out of space: the event is not recorded then, those before it stay.
  * graph_add is in core_fast.h; it leaves all but the most frequent case to: */
-int graph_turn(graph *g, efg_stream *e, uint64_t *id);
-int graph_add_masked(graph *g, seg_node *p, efg_stream *e, uint64_t *id);
+int graph_turn(graph *g, efg_stream *e);
+int graph_add_masked(graph *g, seg_node *p, efg_stream *e);
 
 /* Counts the event, a failed poll, at a node of its own, which is no part of the
  * sequence: its Run is their number. Returns the node, NULL when out of space. */
@@ -166,5 +168,7 @@ static inline seg_node_stats *node_stats(const seg_node *p)
 {
     return (seg_node_stats *)(node_words(p) + p->n);
 }
+
+#pragma GCC visibility pop
 
 #endif

@@ -81,6 +81,7 @@ static stream *open_stream(void)
         return NULL;
     }
     s->pub.w = s->seg->words;
+    s->pub.call_tick = &s->seg->call_tick;
     s->counts = s->special = count_polls;
     s->seg->tid = (uint64_t)syscall(SYS_gettid);
     s->last_end = s->seg->first_tick = efg_ticks();
@@ -109,15 +110,6 @@ efg_stream *efg_first_call(void *frame)
 }
 
 /* ---- the call ---- */
-
-void efg_call_begin(efg_stream *t)
-{
-    stream *s = (stream *)t;
-    graph_prefetch(s->graph);
-    t->t0 = efg_time_on ? efg_ticks() : 1;
-    efg_publish_barrier();
-    s->seg->call_tick = t->t0;
-}
 
 /* Counts the times of the call at p. */
 static inline int count_times(const stream *s, const seg_node *p)
@@ -155,7 +147,7 @@ static void count_poll(stream *s)
 }
 
 /* Of a stream that is special: was the event dealt with without adding it? */
-static bool put_aside(stream *s)
+static __attribute__((noinline)) bool put_aside(stream *s)
 {
     s->pub.counted = !s->stopped && s->counts && found_nothing(s->pub.w);
     if (s->pub.counted)
@@ -165,24 +157,29 @@ static bool put_aside(stream *s)
     return s->pub.counted || s->stopped;
 }
 
+static __attribute__((noinline)) void lose(stream *s)
+{
+    stop(s);
+    s->seg->dropped++;
+    s->pub.id = 0;
+}
+
 uint64_t efg_record(efg_stream *t)
 {
     stream *s = (stream *)t;
-    uint64_t id = 0;
-    if (unlikely(s->special) && put_aside(s)) {
-        id = 0;
-    } else if (graph_add(s->graph, t, &id) != 0) {
-        stop(s);
-        s->seg->dropped++;
-        id = 0;
-    } else if (efg_time_on) {
-        if (unlikely(count_event_times(s) != 0))
-            stop(s);
-        s->last_end = s->seg->last_tick = t->t1;
+    t->id = 0;
+    if (likely(!s->special) || !put_aside(s)) {
+        if (unlikely(graph_add(s->graph, t) != 0)) {
+            lose(s);
+        } else if (likely(efg_time_on)) {
+            if (unlikely(count_event_times(s) != 0))
+                stop(s);
+            s->last_end = s->seg->last_tick = t->t1;
+        }
     }
-    s->seg->call_tick = 0;
+    *t->call_tick = 0;
     t->nvec = 0;
-    return id;
+    return t->id;
 }
 
 void efg_slot_free(uint64_t id)

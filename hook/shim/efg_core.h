@@ -24,6 +24,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Nothing of this is for other libraries: no detour by the global offset table. */
+#pragma GCC visibility push(hidden)
+
 #define EFG_MAX_WORDS 32
 #define EFG_CONST(k)  ((uint64_t)1 << 63 | (uint64_t)(k))   /* MPI constant number k */
 #define EFG_ABSENT    EFG_CONST(0)
@@ -55,14 +58,16 @@ typedef struct efg_stream {
     uint64_t *w;            /* words of the event being formed; lie in the segment */
     uint32_t nvec;          /* vec words filled so far; efg_record resets it */
     uint32_t thread;        /* ordinal of the thread */
-    efg_vecref vec[EFG_MAX_WORDS];
-    bool counted;           /* the last event was a poll that is only counted */
     uint64_t t0, t1;        /* start and end of the call, clock ticks */
+    uint64_t *call_tick;    /* t0 while the call is in progress, for readers; or 0 */
+    uint64_t id;            /* of the object that the event makes, or 0 */
     efg_slots *slots;       /* where the slot of the newest object comes from */
     void *user;             /* the back end's per-thread state */
     efg_place *places;      /* callsites seen; open addressing */
     uint32_t places_size;   /* a power of two, or 0 */
     uint32_t places_used;
+    bool counted;           /* the last event was a poll that is only counted */
+    efg_vecref vec[EFG_MAX_WORDS];
 } efg_stream;
 
 /* What the back end tells at start. Called once per process, at the first MPI
@@ -119,11 +124,17 @@ static inline void efg_leave(efg_stream *t)
 }
 
 /* Publishes the words filled so far as the call in progress; reads the clock. */
-void efg_call_begin(efg_stream *t);
+static inline void efg_call_begin(efg_stream *t)
+{
+    uint64_t now = __builtin_expect(efg_time_on, 1) ? efg_ticks() : 1;
+    t->t0 = now;
+    atomic_thread_fence(memory_order_release);
+    *t->call_tick = now;
+}
 
 static inline void efg_call_end(efg_stream *t)
 {
-    if (efg_time_on)
+    if (__builtin_expect(efg_time_on, 1))
         t->t1 = efg_ticks();
 }
 
@@ -196,5 +207,7 @@ int  efg_option_queries(void);   /* record local queries */
 int  efg_option_buffers(void);   /* record buffer addresses */
 /* Word of a buffer address under --buffers: region<<48 | offset. */
 uint64_t efg_buffer_word(const void *p);
+
+#pragma GCC visibility pop
 
 #endif
