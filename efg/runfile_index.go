@@ -1,6 +1,7 @@
 package efg
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,41 +29,48 @@ const (
 	indexSeqs
 )
 
-// A property of processes or streams is a sequence in the index.
+// A property of processes or streams is a sequence in the index. set gives those
+// that follow each other with the same value.
 type processProperty struct {
 	get func(*runWriter, *ProcInfo) uint64
-	set func(*Run, *ProcInfo, uint64) error
+	set func(*Run, []ProcInfo, uint64) error
 }
 
 var processProperties = []processProperty{
 	{func(_ *runWriter, p *ProcInfo) uint64 { return uint64(p.world) },
-		func(r *Run, p *ProcInfo, v uint64) error {
-			p.world = int(v)
-			return inRange(v, uint64(len(r.worlds)), "world")
+		func(r *Run, ps []ProcInfo, v uint64) error {
+			return setBelow(ps, v, uint64(len(r.worlds)), "world", func(p *ProcInfo) { p.world = int(v) })
 		}},
 	{func(_ *runWriter, p *ProcInfo) uint64 { return zigzag(int64(p.inIts)) },
-		func(_ *Run, p *ProcInfo, v uint64) error {
-			p.inIts = int(unzigzag(v))
-			return inRange(v, 1<<32, "rank")
+		func(_ *Run, ps []ProcInfo, v uint64) error {
+			return setBelow(ps, v, 1<<32, "rank", func(p *ProcInfo) { p.inIts = int(unzigzag(v)) })
 		}},
 	{func(_ *runWriter, p *ProcInfo) uint64 { return zigzag(int64(p.Size)) },
-		func(_ *Run, p *ProcInfo, v uint64) error {
-			p.Size = int(unzigzag(v))
-			return inRange(v, 1<<32, "size")
+		func(_ *Run, ps []ProcInfo, v uint64) error {
+			return setBelow(ps, v, 1<<32, "size", func(p *ProcInfo) { p.Size = int(unzigzag(v)) })
 		}},
 	{func(_ *runWriter, p *ProcInfo) uint64 { return zigzag(int64(p.PID)) },
-		func(_ *Run, p *ProcInfo, v uint64) error { p.PID = int(unzigzag(v)); return nil }},
+		func(_ *Run, ps []ProcInfo, v uint64) error {
+			return setEach(ps, func(p *ProcInfo) { p.PID = int(unzigzag(v)) })
+		}},
 	{func(rw *runWriter, p *ProcInfo) uint64 { return rw.str(p.Host) },
-		func(r *Run, p *ProcInfo, v uint64) (err error) { p.Host, err = r.str(v); return err }},
+		func(r *Run, ps []ProcInfo, v uint64) error {
+			host, err := r.str(v)
+			return errors.Join(err, setEach(ps, func(p *ProcInfo) { p.Host = host }))
+		}},
 	{func(rw *runWriter, p *ProcInfo) uint64 { return rw.str(p.MPI) },
-		func(r *Run, p *ProcInfo, v uint64) (err error) { p.MPI, err = r.str(v); return err }},
+		func(r *Run, ps []ProcInfo, v uint64) error {
+			mpi, err := r.str(v)
+			return errors.Join(err, setEach(ps, func(p *ProcInfo) { p.MPI = mpi }))
+		}},
 	{func(rw *runWriter, p *ProcInfo) uint64 { return rw.str(strings.Join(p.Command, "\x00")) }, setCommand},
 	{func(_ *runWriter, p *ProcInfo) uint64 { return zigzag(p.Start) },
-		func(_ *Run, p *ProcInfo, v uint64) error { p.Start = unzigzag(v); return nil }},
+		func(_ *Run, ps []ProcInfo, v uint64) error {
+			return setEach(ps, func(p *ProcInfo) { p.Start = unzigzag(v) })
+		}},
 	{func(rw *runWriter, p *ProcInfo) uint64 { return uint64(rw.pieces[p.defs].place) },
-		func(r *Run, p *ProcInfo, v uint64) error {
-			p.defs = int(v)
-			return inRange(v, uint64(len(r.pieces)), "piece")
+		func(r *Run, ps []ProcInfo, v uint64) error {
+			return setBelow(ps, v, uint64(len(r.pieces)), "piece", func(p *ProcInfo) { p.defs = int(v) })
 		}},
 	{func(_ *runWriter, p *ProcInfo) uint64 { return uint64(len(p.Streams)) }, setStreams},
 	{func(rw *runWriter, p *ProcInfo) uint64 {
@@ -71,48 +79,57 @@ var processProperties = []processProperty{
 		}
 		return zigzag(p.Mono)
 	},
-		func(_ *Run, p *ProcInfo, v uint64) error { p.Mono = unzigzag(v); return nil }},
+		func(_ *Run, ps []ProcInfo, v uint64) error {
+			return setEach(ps, func(p *ProcInfo) { p.Mono = unzigzag(v) })
+		}},
 }
 
-func setCommand(r *Run, p *ProcInfo, v uint64) error {
+func setCommand(r *Run, ps []ProcInfo, v uint64) error {
 	s, err := r.str(v)
-	if err == nil && s != "" {
-		p.Command = r.command(s)
+	if err != nil || s == "" {
+		return err
 	}
-	return err
+	command := r.command(s)
+	return setEach(ps, func(p *ProcInfo) { p.Command = command })
 }
 
-// setStreams makes room for a process's streams.
-func setStreams(r *Run, p *ProcInfo, v uint64) error {
-	if v > uint64(len(r.streams)) {
-		return fmt.Errorf("%d streams announced, there are %d more", v, len(r.streams))
+// setStreams makes room for the streams of each process.
+func setStreams(r *Run, ps []ProcInfo, v uint64) error {
+	for i := range ps {
+		if v > uint64(len(r.streams)) {
+			return fmt.Errorf("%d streams announced, there are %d more", v, len(r.streams))
+		}
+		ps[i].Streams, r.streams = r.streams[:v:v], r.streams[v:]
 	}
-	p.Streams, r.streams = r.streams[:v:v], r.streams[v:]
 	return nil
 }
 
 type streamProperty struct {
 	get func(*runWriter, *StreamInfo) uint64
-	set func(*Run, *StreamInfo, uint64) error
+	set func(*Run, []StreamInfo, uint64) error
 }
 
 var streamProperties = []streamProperty{
 	{func(_ *runWriter, s *StreamInfo) uint64 { return uint64(s.Thread) },
-		func(_ *Run, s *StreamInfo, v uint64) error {
-			s.Thread = uint32(v)
-			return inRange(v, 1<<32, "thread")
+		func(_ *Run, ss []StreamInfo, v uint64) error {
+			return setBelow(ss, v, 1<<32, "thread", func(s *StreamInfo) { s.Thread = uint32(v) })
 		}},
 	{func(_ *runWriter, s *StreamInfo) uint64 { return uint64(s.End) },
-		func(_ *Run, s *StreamInfo, v uint64) error {
-			s.End = End(v)
-			return inRange(v, uint64(EndExit)+1, "end")
+		func(_ *Run, ss []StreamInfo, v uint64) error {
+			return setBelow(ss, v, uint64(EndExit)+1, "end", func(s *StreamInfo) { s.End = End(v) })
 		}},
 	{func(_ *runWriter, s *StreamInfo) uint64 { return s.Events },
-		func(_ *Run, s *StreamInfo, v uint64) error { s.Events = v; return nil }},
+		func(_ *Run, ss []StreamInfo, v uint64) error {
+			return setEach(ss, func(s *StreamInfo) { s.Events = v })
+		}},
 	{func(_ *runWriter, s *StreamInfo) uint64 { return s.Dropped },
-		func(_ *Run, s *StreamInfo, v uint64) error { s.Dropped = v; return nil }},
+		func(_ *Run, ss []StreamInfo, v uint64) error {
+			return setEach(ss, func(s *StreamInfo) { s.Dropped = v })
+		}},
 	{func(_ *runWriter, s *StreamInfo) uint64 { return s.Words },
-		func(_ *Run, s *StreamInfo, v uint64) error { s.Words = v; return nil }},
+		func(_ *Run, ss []StreamInfo, v uint64) error {
+			return setEach(ss, func(s *StreamInfo) { s.Words = v })
+		}},
 	{func(rw *runWriter, s *StreamInfo) uint64 { return uint64(rw.pieces[s.piece].place) }, setPiece},
 	{func(rw *runWriter, s *StreamInfo) uint64 {
 		if s.marks == 0 {
@@ -120,20 +137,38 @@ var streamProperties = []streamProperty{
 		}
 		return uint64(rw.pieces[s.marks-1].place) + 1
 	},
-		func(r *Run, s *StreamInfo, v uint64) error {
-			s.marks = int(v)
-			return inRange(v, uint64(len(r.pieces))+1, "piece")
+		func(r *Run, ss []StreamInfo, v uint64) error {
+			return setBelow(ss, v, uint64(len(r.pieces))+1, "piece", func(s *StreamInfo) { s.marks = int(v) })
 		}},
 }
 
-func setPiece(r *Run, s *StreamInfo, v uint64) error {
+func setPiece(r *Run, ss []StreamInfo, v uint64) error {
 	if err := inRange(v, uint64(len(r.pieces)), "piece"); err != nil {
 		return err
 	}
 	p := &r.pieces[v]
-	s.piece, s.Class, s.Nodes, s.Edges = int(v), p.class, p.nodes, p.edges
-	r.blocks[p.block].members++
+	r.blocks[p.block].members += uint64(len(ss))
+	for i := range ss {
+		s := &ss[i]
+		s.piece, s.Class, s.Nodes, s.Edges = int(v), p.class, p.nodes, p.edges
+	}
 	return nil
+}
+
+// setEach gives each item a property.
+func setEach[T any](items []T, set func(*T)) error {
+	for i := range items {
+		set(&items[i])
+	}
+	return nil
+}
+
+// setBelow is setEach for a value that must be below a limit.
+func setBelow[T any](items []T, v, limit uint64, what string, set func(*T)) error {
+	if err := inRange(v, limit, what); err != nil {
+		return err
+	}
+	return setEach(items, set)
 }
 
 func inRange(v, limit uint64, what string) error {

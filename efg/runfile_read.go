@@ -320,11 +320,11 @@ func (r *Run) readIndex(b *block) {
 	all := make([]StreamInfo, streams)
 	r.streams = all
 	for i, prop := range processProperties {
-		b.property(indexSeqs+i*bodyColumns, procs, func(j int, v uint64) error { return prop.set(r, &r.Procs[j], v) })
+		b.property(indexSeqs+i*bodyColumns, procs, func(from, to int, v uint64) error { return prop.set(r, r.Procs[from:to], v) })
 	}
 	for i, prop := range streamProperties {
 		b.property(indexSeqs+(len(processProperties)+i)*bodyColumns, streams,
-			func(j int, v uint64) error { return prop.set(r, &all[j], v) })
+			func(from, to int, v uint64) error { return prop.set(r, all[from:to], v) })
 	}
 	if len(r.streams) > 0 {
 		b.failf("%d streams without a process", len(r.streams))
@@ -334,28 +334,45 @@ func (r *Run) readIndex(b *block) {
 	}
 }
 
-// property reads the sequence of a property of n items.
-func (b *block) property(first int, n uint64, set func(int, uint64) error) {
+// property reads the sequence of a property of n items, and hands on each value
+// with the items, from and to, that have it one after the other.
+func (b *block) property(first int, n uint64, set func(from, to int, v uint64) error) {
 	body := b.body(first)
 	if b.err != nil || n == 0 {
 		return
 	}
-	constant := len(body.syms) == 2 && body.form == 0 && body.syms[1].kind == 1<<2|1 && body.syms[1].value == 0
-	it := body.seq(n, nil).Iter()
-	v, ok := it.Next()
-	for i := range int(n) {
-		if i > 0 && !constant {
-			v, ok = it.Next()
+	from, value := 0, uint64(0)
+	hand := func(to int) {
+		if err := set(from, to, value); err != nil {
+			b.failf("%w", err)
 		}
+	}
+	it := body.seq(n, nil).Iter()
+	for i := 0; i < int(n) && b.err == nil; i++ {
+		v, ok := it.Next()
 		if !ok {
 			b.failf("%d values of a property, want %d: %v", i, n, it.Err())
 			return
 		}
-		if err := set(i, v); err != nil {
-			b.failf("%w", err)
-			return
+		if i > 0 && v == value {
+			continue
+		}
+		if i > 0 {
+			hand(i)
+		}
+		from, value = i, v
+		if body.constant() {
+			break
 		}
 	}
+	if b.err == nil {
+		hand(int(n))
+	}
+}
+
+// constant says whether the sequence repeats one value.
+func (s *seqBody) constant() bool {
+	return len(s.syms) == 2 && s.form == 0 && s.syms[1].kind == 1<<2|1 && s.syms[1].value == 0
 }
 
 func (r *Run) pieceTable(b *block) {

@@ -115,24 +115,29 @@ func summarize(path string, r *efg.Run, list bool) *summary {
 	}
 	graphs := map[int]bool{}
 	hosts := map[string]bool{}
+	last, graph := &efg.ProcInfo{}, -1 // most processes are like the one before
 	for i := range r.Procs {
 		p := &r.Procs[i]
-		if last := max(i-1, 0); i == 0 || !slices.Equal(p.Command, r.Procs[last].Command) || p.MPI != r.Procs[last].MPI {
+		if !slices.Equal(p.Command, last.Command) || p.MPI != last.MPI {
 			s.Programs = addOnce(s.Programs, strings.Join(p.Command, " "))
 			s.MPI = addOnce(s.MPI, p.MPI)
 		}
-		if !hosts[p.Host] && p.Host != "" {
+		if p.Host != last.Host && !hosts[p.Host] && p.Host != "" {
 			hosts[p.Host] = true
 			s.Hosts = append(s.Hosts, p.Host)
 		}
 		for j := range p.Streams {
 			t := &p.Streams[j]
 			s.add(t)
-			graphs[t.Class] = true
+			if t.Class != graph {
+				graph = t.Class
+				graphs[graph] = true
+			}
 			if list || !t.Complete() {
 				s.Streams = append(s.Streams, summaryOf(p, t))
 			}
 		}
+		last = p
 	}
 	s.Graphs = len(graphs)
 	if s.Bytes > 0 {
