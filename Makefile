@@ -4,7 +4,7 @@
 
 FUZZTIME ?= 30s
 
-.PHONY: all build demo test check generate bench fuzz soak clean
+.PHONY: all build demo test check generate bench fuzz soak slurm clean
 
 all: build
 
@@ -43,6 +43,10 @@ fuzz:
 # The same for long.
 soak:
 	@$(MAKE) --no-print-directory fuzz FUZZTIME=15m
+
+# efg merge under a real Slurm, as root; see scripts/slurm.sh.
+slurm: build
+	@scripts/slurm-merge.sh
 
 clean:
 	rm -rf bin

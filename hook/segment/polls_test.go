@@ -1,9 +1,11 @@
 package segment
 
 import (
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/signature"
@@ -129,6 +131,60 @@ func checkCounted(t *testing.T, process *efg.Process, p *program) {
 	}
 	if counted != uint64(len(p.events)-len(found)) {
 		t.Errorf("%d polls counted, should be %d", counted, len(p.events)-len(found))
+	}
+}
+
+// A process that is killed while it counts polls has counted exactly those before
+// the event in flight.
+func TestKilledWhileCounting(t *testing.T) {
+	exe := feeder(t)
+	r := rand.New(rand.NewPCG(7, 1))
+	killed := 0
+	for round := range 30 {
+		p := newPollingProgram(uint64(round), 8, 300)
+		env := []string{"EFG_POLLS=totals", "EFG_TIME=" + []string{"off", "stats", "trace=500"}[round%3]}
+		dir := t.TempDir()
+		killFeeder(t, feedCommand(exe, dir, p.encode(), 6, "100000"), time.Duration(r.IntN(3000))*time.Microsecond, env...)
+		got := &onlySegment(t, dir).Process
+		if len(got.Streams) == 0 || got.Streams[0].End != efg.EndOpen {
+			continue
+		}
+		killed++
+		checkCountedPrefix(t, got, p)
+	}
+	if killed < 10 {
+		t.Errorf("only %d of 30 processes were killed while they recorded", killed)
+	}
+}
+
+// checkCountedPrefix demands that the process's stream has the first events of the
+// program, which goes round and round, those in order that found something and as
+// many counted as did not.
+func checkCountedPrefix(t *testing.T, process *efg.Process, p *program) {
+	t.Helper()
+	s, found := &process.Streams[0], p.found()
+	if err := s.Verify(process.Defs); err != nil {
+		t.Fatal(err)
+	}
+	w := s.Walk(process.Defs)
+	for i := 0; w.Next(); i++ {
+		if got, want := w.Words(), found[i%len(found)].Words; !slices.Equal(got, want) {
+			t.Fatalf("event %d is %x, want %x", i, got, want)
+		}
+	}
+	all := s.Events
+	for i := range s.Nodes {
+		all += s.Nodes[i].Counted
+	}
+	rounds, rest := all/uint64(len(p.events)), all%uint64(len(p.events))
+	want := rounds * uint64(len(found))
+	for _, e := range p.events[:rest] {
+		if !signature.FoundNothing(e.Words) {
+			want++
+		}
+	}
+	if s.Events != want {
+		t.Errorf("%d events and %d counted polls: of the first %d calls, %d are events", s.Events, all-s.Events, all, want)
 	}
 }
 

@@ -171,6 +171,26 @@ func TestCAndGoBuildTheSameGraph(t *testing.T) {
 	}
 }
 
+// killFeeder starts a feeder with these variables in its environment, and kills it
+// so long after it began.
+func killFeeder(t *testing.T, cmd *exec.Cmd, after time.Duration, env ...string) {
+	t.Helper()
+	cmd.Env = append(cmd.Env, env...)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(out, make([]byte, len("ready\n"))); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(after)
+	cmd.Process.Signal(syscall.SIGKILL)
+	cmd.Wait()
+}
+
 // A process killed at any moment leaves exactly the events before the one in
 // flight.
 func TestKilledAtAnyMoment(t *testing.T) {
@@ -180,24 +200,12 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	for round := range 60 {
 		p := newProgram(uint64(round), 8)
 		p.run(300)
-		dir := t.TempDir()
-		cmd := feedCommand(exe, dir, p.encode(), 6, "100000")
+		var env []string
 		if round%2 == 1 {
-			cmd.Env = append(cmd.Env, "EFG_TIME=trace=500")
+			env = append(env, "EFG_TIME=trace=500")
 		}
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.ReadFull(out, make([]byte, len("ready\n"))); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Duration(r.IntN(3000)) * time.Microsecond)
-		cmd.Process.Signal(syscall.SIGKILL)
-		cmd.Wait()
+		dir := t.TempDir()
+		killFeeder(t, feedCommand(exe, dir, p.encode(), 6, "100000"), time.Duration(r.IntN(3000))*time.Microsecond, env...)
 		s := onlySegment(t, dir)
 		if len(s.Process.Streams) == 0 {
 			early++
