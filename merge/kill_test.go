@@ -66,7 +66,7 @@ func startWorkers(t *testing.T, args []string, opt Options) []*exec.Cmd {
 // Killed at any moment and started again, with as many workers or others, a merge
 // ends with the same file; until then there is none, or the one before.
 func TestMergeKilled(t *testing.T) {
-	c := sim.Config{Program: "random", Ranks: 100, Steps: 40, Seed: 5, Stats: true}
+	c := sim.Config{Program: "random", Ranks: 100, Steps: 40, Seed: 5, Trace: true}
 	dir := simulate(t, c)
 	want := whole(t, segmentsIn(t, dir))
 	out := filepath.Join(t.TempDir(), "run.efg")

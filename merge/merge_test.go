@@ -118,16 +118,32 @@ var programs = []sim.Config{
 	{Program: "farm", Ranks: 270, Steps: 3, Seed: 2},
 	{Program: "mesh", Ranks: 50, Steps: 8, Seed: 3},
 	{Program: "random", Ranks: 12, Steps: 60, Seed: 4, Stats: true},
+	{Program: "halo", Ranks: 30, Steps: 40, Seed: 5, Trace: true},
+	{Program: "random", Ranks: 40, Steps: 300, Seed: 6, Trace: true},
+}
+
+// timesOf are the times that a simulated run has.
+func timesOf(c sim.Config) string {
+	switch {
+	case c.Trace:
+		return "trace=5"
+	case c.Stats:
+		return "stats"
+	}
+	return "off"
 }
 
 // One worker or many, segments or run files of some of them, in any order: the
 // same bytes.
 func TestMergeSegments(t *testing.T) {
 	for _, c := range programs {
-		t.Run(c.Program, func(t *testing.T) {
+		t.Run(fmt.Sprintf("%s %d", c.Program, c.Ranks), func(t *testing.T) {
 			dir := simulate(t, c)
 			files := segmentsIn(t, dir)
 			want := whole(t, files)
+			if run, err := efg.NewRun(bytes.NewReader(want), int64(len(want))); err != nil || run.Meta.Time != timesOf(c) {
+				t.Fatalf("times %q, want %q: %v", run.Meta.Time, timesOf(c), err)
+			}
 			out := filepath.Join(t.TempDir(), "run.efg")
 			r := mustMerge(t, []string{dir}, Options{Output: out})
 			if !r.Written || r.Files != c.Ranks || r.Processes != c.Ranks || len(r.LeftOut)+len(r.Running) > 0 {

@@ -44,7 +44,10 @@ func (c Config) WriteSegments(feeder, dir string, workers int) error {
 // feed feeds every step-th rank from first on.
 func (c Config) feed(feeder, dir string, first, step int) error {
 	mode := "off"
-	if c.Stats {
+	switch {
+	case c.Trace:
+		mode = "trace=500"
+	case c.Stats:
 		mode = "stats"
 	}
 	cmd := exec.Command(feeder)

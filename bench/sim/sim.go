@@ -43,6 +43,9 @@ type Config struct {
 	Regrid int
 	// Stats: with time statistics.
 	Stats bool
+	// Trace: segments have the times of each call too, those of the recording; run
+	// files and processes have none.
+	Trace bool
 }
 
 // program is one of the simulated programs.
