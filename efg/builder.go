@@ -55,6 +55,7 @@ type Builder struct {
 	hash   uint64
 	thread uint32
 	totals bool
+	begun  int // nodes that AddAt has begun
 }
 
 type buildNode struct {
@@ -208,6 +209,15 @@ func (b *Builder) make(e Input, words []uint64, mask, hash uint64) int {
 			b.defs.Add(Def{Kind: DefVec, Word: e.Words[v.Word], Words: slices.Clone(v.Elems)})
 		}
 	}
+	n := b.newNode(words, mask, hash)
+	b.sites.addNode(e.Words, n)
+	b.nodes = append(b.nodes, n)
+	b.index[hash] = append(b.index[hash], n.number)
+	return n.number
+}
+
+// newNode returns the node with the next number.
+func (b *Builder) newNode(words []uint64, mask, hash uint64) *buildNode {
 	n := &buildNode{words: words, mask: mask, hash: hash, byTo: map[int]*buildEdge{}, number: len(b.nodes)}
 	for m := mask; m != 0 && !isCounted(words); m &= m - 1 {
 		a := buildAttr{word: bits.TrailingZeros64(m), values: NewSeqWriter(true)}
@@ -216,10 +226,7 @@ func (b *Builder) make(e Input, words []uint64, mask, hash uint64) int {
 		}
 		n.attrs = append(n.attrs, a)
 	}
-	b.sites.addNode(e.Words, n)
-	b.nodes = append(b.nodes, n)
-	b.index[hash] = append(b.index[hash], n.number)
-	return n.number
+	return n
 }
 
 func (b *Builder) pushAttr(a *buildAttr, e Input) {

@@ -20,6 +20,8 @@ var mayImport = map[string][]string{
 	"reconstruct":          {"signature", "efg"},
 	"text":                 {"signature", "efg"},
 	"analysis":             {"signature", "efg", "reconstruct"},
+	"export":               {"signature", "efg", "reconstruct"},
+	"export/gxl":           {"signature", "efg", "reconstruct", "analysis", "text", "export"},
 	"merge":                {"efg", "hook/segment", "internal/durable", "internal/symbolize"},
 	"analysis/query":       {"signature", "efg", "reconstruct", "analysis", "analysis/topology"},
 	"analysis/sql":         {"signature", "efg", "reconstruct", "analysis"},
@@ -39,7 +41,7 @@ var mayImport = map[string][]string{
 	"bench":                {"signature", "efg", "reconstruct", "bench/sim", "internal/groundtruth"},
 	"bench/sim":            {"signature", "efg"},
 	"bench/simulate":       {"bench/sim"},
-	"cmd/efg":              {"signature", "efg", "reconstruct", "analysis", "analysis/query", "analysis/sql", "text", "hook", "hook/segment", "internal/symbolize", "merge"},
+	"cmd/efg":              {"signature", "efg", "reconstruct", "analysis", "analysis/query", "analysis/sql", "text", "hook", "hook/segment", "internal/symbolize", "internal/durable", "merge", "export", "export/gxl"},
 }
 
 // mayImportInTests tells what the tests of a package may import besides.
@@ -51,6 +53,7 @@ var mayImportInTests = map[string][]string{
 	"analysis/query": {"bench/sim", "internal/groundtruth"},
 	"analysis/sql":   {"bench/sim", "internal/groundtruth"},
 	"merge":          {"bench/sim"},
+	"export/gxl":     {"bench/sim"},
 	"hook":           {"signature", "hook/slots", "internal/mpilib"},
 	"hook/slots":     {"internal/mpilib"},
 }

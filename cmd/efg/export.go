@@ -1,0 +1,104 @@
+package main
+
+import (
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/export"
+	"github.com/efg-tools/efg/export/gxl"
+	"github.com/efg-tools/efg/internal/durable"
+)
+
+type exportOptions struct {
+	format, output string
+	rank           string
+	thread         int
+	from, to       uint64
+}
+
+// exporter writes the selected part of a run.
+type exporter func(out io.Writer, run *efg.Run, sel export.Selection, progress func(events uint64)) error
+
+// exporters are the formats of efg export, by name, which is their extension, too.
+var exporters = map[string]exporter{"gxl": gxl.Write}
+
+func newExport() *cobra.Command {
+	var opt exportOptions
+	cmd := &cobra.Command{
+		Use:   "export FILE [--format FORMAT] [-o OUTPUT]",
+		Short: "Write a run, or a part of it, in an exchange format",
+		Long: `Write a run, or a part of it, in an exchange format. efg import makes a run file of
+it again. docs/exchange.md describes the formats.
+
+Formats: gxl, the MPI Trace Format with its metamodel in GXL 1.0: some hundred bytes
+a call. Without --format it is that of the extension of OUTPUT.`,
+		Example: `  efg export jacobi.efg -o jacobi.gxl
+  efg export jacobi.efg --format gxl --rank 0-3 --from 1000 --to 1100 | grep -c '#NonBlockingSend"'`,
+		Args: argCount(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return exportRun(args[0], &opt, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&opt.format, "format", "", "gxl")
+	f.StringVarP(&opt.output, "output", "o", "", "write to this file")
+	f.StringVar(&opt.rank, "rank", "", "ranks to write, as in 0-3,7 (default all)")
+	f.IntVar(&opt.thread, "thread", -1, "thread to write (default all)")
+	f.Uint64Var(&opt.from, "from", 0, "first event to write, counted from 0 in each stream")
+	f.Uint64Var(&opt.to, "to", 0, "event to stop before (default the end)")
+	return cmd
+}
+
+func exportRun(path string, opt *exportOptions, out, errOut io.Writer) error {
+	if opt.format == "" {
+		opt.format = strings.TrimPrefix(filepath.Ext(opt.output), ".")
+	}
+	write := exporters[opt.format]
+	if write == nil {
+		return usageError("--format %s: want gxl", opt.format)
+	}
+	if opt.to != 0 && opt.to < opt.from {
+		return usageError("--to %d: lies before --from %d", opt.to, opt.from)
+	}
+	set, err := parseRanks(opt.rank)
+	if err != nil {
+		return err
+	}
+	r, err := openRun(path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	sel := export.Selection{Thread: opt.thread, From: opt.from, To: opt.to}
+	if sel.Procs, err = set.find(r); err != nil {
+		return err
+	}
+	total := uint64(0)
+	for _, i := range sel.Procs {
+		threads, err := threadsOf(&r.Procs[i], opt.thread)
+		if err != nil {
+			return err
+		}
+		for _, j := range threads {
+			total += eventsIn(r.Procs[i].Streams[j].Events, opt)
+		}
+	}
+	bar := newProgress(errOut, "events", total)
+	defer bar.close()
+	if opt.output == "" {
+		return write(out, r, sel, bar.show)
+	}
+	return durable.Write(opt.output, func(w io.Writer) error { return write(w, r, sel, bar.show) })
+}
+
+// eventsIn is how many events of a stream are in the window.
+func eventsIn(events uint64, opt *exportOptions) uint64 {
+	if opt.to > 0 {
+		events = min(events, opt.to)
+	}
+	return events - min(events, opt.from)
+}

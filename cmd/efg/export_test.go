@@ -1,0 +1,84 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// assembled makes a.efg of the text of a recorded program, in a folder of its own.
+func assembled(t *testing.T, name string) []byte {
+	t.Helper()
+	source, err := filepath.Abs(filepath.Join("..", "..", "text", "testdata", name+".txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	if _, errOut, status := efgRun(t, nil, "assemble", source, "-o", "a.efg"); status != 0 {
+		t.Fatal(errOut)
+	}
+	data, err := os.ReadFile("a.efg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// What was exported becomes the same file again, through files and pipes, and its
+// events are proven.
+func TestExportAndImport(t *testing.T) {
+	want := assembled(t, "farm")
+	for format := range exporters {
+		doc := "doc." + format
+		if _, errOut, status := efgRun(t, nil, "export", "a.efg", "-o", doc); status != 0 || errOut != "" {
+			t.Fatalf("%s: %d, %s", format, status, errOut)
+		}
+		out, _, _ := efgRun(t, nil, "export", "a.efg", "--format", format)
+		if data, _ := os.ReadFile(doc); string(data) != out {
+			t.Errorf("%s: the standard output differs from the file", format)
+		}
+		for _, args := range [][]string{{"import", doc, "-o", "b.efg"}, {"import", "-", "--format", format, "-o", "b.efg"}} {
+			if _, errOut, status := efgRun(t, strings.NewReader(out), args...); status != 0 || errOut != "" {
+				t.Fatalf("%s: %d, %s", format, status, errOut)
+			}
+			if got, _ := os.ReadFile("b.efg"); !bytes.Equal(got, want) {
+				t.Errorf("%s: efg %s: another file", format, strings.Join(args, " "))
+			}
+		}
+		if _, _, status := efgRun(t, nil, "reconstruct", "b.efg", "--verify"); status != 0 {
+			t.Errorf("%s: not as recorded", format)
+		}
+	}
+}
+
+func TestExportAndImportErrors(t *testing.T) {
+	assembled(t, "fail")
+	if err := os.WriteFile("cut.gxl", []byte("<gxl>\n<graph id=\"a\">"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ args, want string }{
+		{"export", "efg: efg export: accepts 1 arg(s), received 0\n"},
+		{"export a.efg", "efg: --format : want "},
+		{"export a.efg -o a.xyz", "efg: --format xyz: want "},
+		{"export none.efg --format gxl", "efg: none.efg: no such file or directory\n"},
+		{"export cut.gxl --format gxl", "efg: cut.gxl: not an efg run file\n"},
+		{"export a.efg --format gxl --rank 99", "efg: no rank 99: the run has "},
+		{"export a.efg --format gxl --thread 9", "efg: no thread 9: rank 0 has 1 recorded threads\n"},
+		{"export a.efg --format gxl --from 9 --to 3", "efg: --to 3: lies before --from 9\n"},
+		{"import cut.gxl", "efg: efg import: -o FILE is missing\n"},
+		{"import none.gxl -o b.efg", "efg: open none.gxl: no such file or directory\n"},
+		{"import a.efg -o b.efg", "efg: a.efg: nothing that efg export writes\n"},
+		{"import cut.gxl -o b.efg --format xyz", "efg: --format xyz: want "},
+		{"import cut.gxl -o b.efg", "efg: cut.gxl:2:15: no XML: unexpected EOF\n"},
+	} {
+		_, errOut, status := efgRun(t, nil, strings.Fields(c.args)...)
+		if status != 2 || !strings.Contains(errOut, c.want) || strings.Count(errOut, "\n") != 1 {
+			t.Errorf("efg %s: status %d, %q, want %q", c.args, status, errOut, c.want)
+		}
+	}
+	if _, err := os.Stat("b.efg"); err == nil {
+		t.Error("b.efg was made of nothing")
+	}
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/export"
+	"github.com/efg-tools/efg/export/gxl"
+	"github.com/efg-tools/efg/text"
+)
+
+// importer reads a document of an exchange format; name is its name in errors.
+type importer func(name string, in io.Reader, progress func(bytes int64)) (*export.Run, error)
+
+// importers are the formats of efg import.
+var importers = map[string]importer{"gxl": gxl.Read}
+
+func newImport() *cobra.Command {
+	var format, output string
+	cmd := &cobra.Command{
+		Use:   "import INPUT -o FILE",
+		Short: "Make a run file of what efg export wrote",
+		Long: `Make a run file of what efg export wrote; "-" reads it from the standard input. It
+is checked first: what is wrong is told with its place, and no file is written.
+Whole streams must have the events that were recorded, by their hash.`,
+		Example: "  efg import jacobi.gxl -o again.efg",
+		Args:    argCount(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if output == "" {
+				return usageError("efg import: -o FILE is missing")
+			}
+			return importRun(args[0], format, output, cmd.InOrStdin(), cmd.ErrOrStderr())
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", "", "gxl (default: as the input begins)")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "the run file")
+	return cmd
+}
+
+func importRun(path, format, output string, in io.Reader, errOut io.Writer) error {
+	total := uint64(0)
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return usageError("%w", err)
+		}
+		defer f.Close()
+		in = f
+		if st, err := f.Stat(); err == nil && st.Mode().IsRegular() {
+			total = uint64(st.Size())
+		}
+	}
+	buffered := bufio.NewReaderSize(in, 1<<16)
+	if format == "" {
+		format = formatOf(buffered)
+	}
+	read := importers[format]
+	if read == nil && format != "" {
+		return usageError("--format %s: want gxl", format)
+	}
+	if read == nil {
+		return usageError("%s: nothing that efg export writes", path)
+	}
+	bar := newProgress(errOut, "bytes", total)
+	run, err := read(path, buffered, func(n int64) { bar.show(uint64(n)) })
+	bar.close()
+	var place *text.Error
+	if errors.As(err, &place) {
+		return &exitError{2, err}
+	}
+	if err != nil {
+		return err
+	}
+	return efg.WriteRun(output, run.Procs, run.Meta)
+}
+
+// formatOf tells the format of a document by how it begins, "" if it is none.
+func formatOf(in *bufio.Reader) string {
+	head, _ := in.Peek(512)
+	head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
+	if bytes.HasPrefix(bytes.TrimSpace(head), []byte("<")) {
+		return "gxl"
+	}
+	return ""
+}

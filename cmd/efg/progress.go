@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"time"
+)
+
+// progress shows on a terminal how far long work is; elsewhere nothing.
+type progress struct {
+	out   io.Writer // nil: no terminal
+	what  string
+	total uint64 // 0: not known
+	last  time.Time
+	shown bool
+}
+
+// progressEvery is how often progress is shown.
+const progressEvery = 200 * time.Millisecond
+
+func newProgress(out io.Writer, what string, total uint64) *progress {
+	p := &progress{what: what, total: total, last: time.Now()}
+	if isTerminal(out) {
+		p.out = out
+	}
+	return p
+}
+
+// show tells how much is done.
+func (p *progress) show(done uint64) {
+	if p.out == nil || time.Since(p.last) < progressEvery {
+		return
+	}
+	p.last, p.shown = time.Now(), true
+	if p.total == 0 {
+		fmt.Fprintf(p.out, "\r%d %s", done, p.what)
+		return
+	}
+	fmt.Fprintf(p.out, "\r%d of %d %s, %d%%", done, p.total, p.what, min(100, 100*done/p.total))
+}
+
+// close removes what was shown.
+func (p *progress) close() {
+	if p.shown {
+		fmt.Fprintf(p.out, "\r\x1b[K")
+	}
+}

@@ -1,0 +1,263 @@
+package export
+
+import (
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/reconstruct"
+	"github.com/efg-tools/efg/signature"
+)
+
+// Selection says which part of a run to write.
+type Selection struct {
+	Procs []int // numbers of processes in the run, in order
+	// Thread is the ordinal of the only thread to write, -1 for all.
+	Thread int
+	// From and To are event numbers of each stream, To exclusive; To 0 stands for the
+	// end.
+	From, To uint64
+}
+
+// Window tells whether events are left out of streams that are written.
+func (s *Selection) Window() bool { return s.From > 0 || s.To > 0 }
+
+// Meta is what is known of the part of the run. Statistics of time are of whole
+// streams: a window has none.
+func (s *Selection) Meta(m efg.Meta) efg.Meta {
+	if s.Window() && m.Time == "stats" {
+		m.Time = "off"
+	}
+	return m
+}
+
+// Process returns the selected part of a process, with its definitions. A window
+// becomes a process whose recording began and ended with it: objects that were
+// made before it have numbers that no node has.
+func (s *Selection) Process(p *reconstruct.Process) (*efg.Process, error) {
+	q := *p.Data()
+	q.Streams = nil
+	if s.Window() {
+		q.Sum = nil
+	}
+	cut := newCutter(p)
+	for i := range p.Data().Streams {
+		from := &p.Data().Streams[i]
+		if s.Thread >= 0 && uint32(s.Thread) != from.Thread {
+			continue
+		}
+		if !s.Window() {
+			q.Streams = append(q.Streams, *from)
+			continue
+		}
+		if err := from.LoadTimes(); err != nil {
+			return nil, err
+		}
+		stream, err := cut.stream(i, s)
+		if err != nil {
+			return nil, err
+		}
+		q.Streams = append(q.Streams, *stream)
+	}
+	if s.Window() {
+		q.Defs = cut.defs.List
+	}
+	return &q, nil
+}
+
+// cutter makes streams of windows of a process.
+type cutter struct {
+	proc *reconstruct.Process
+	defs *efg.Definitions
+	// ids are the live objects that were made in windows: their new names, by the old
+	// ones.
+	ids map[uint64]object
+
+	// Of the stream at hand:
+	build *efg.Builder
+	known bool // an array of requests was written, to which EFG_SAME can refer
+	times []efg.Times
+	codes []codeIter // of the source's nodes
+}
+
+type object struct {
+	id      uint64
+	endures bool // completing it does not free it
+}
+
+type codeIter struct{ gap, dur efg.TimeIter }
+
+func newCutter(p *reconstruct.Process) *cutter {
+	return &cutter{proc: p, ids: map[uint64]object{}, defs: efg.NewDefinitions(append([]efg.Def(nil), p.Data().Defs...))}
+}
+
+// stream returns the window of a stream. Its times, where each event has some,
+// are counted on from the end of the event before it.
+func (c *cutter) stream(i int, sel *Selection) (*efg.Stream, error) {
+	from := &c.proc.Data().Streams[i]
+	c.build, c.known, c.times, c.codes = efg.NewBuilder(from.Thread, efg.DefaultDemote, c.defs), false, nil, nil
+	opt := reconstruct.Options{From: sel.From, To: sel.To}
+	if from.Trace != nil {
+		opt.From = 0 // codes are read from the first one on
+		c.openCodes(from)
+	}
+	trace := from.Trace
+	for e, err := range c.proc.Events(i, opt) {
+		if err != nil {
+			return nil, err
+		}
+		gap, dur := c.nextCodes(e.Node())
+		if e.Seq < sel.From {
+			if e.Seq == sel.From-1 && trace != nil {
+				_, end, _ := e.Times()
+				trace = &efg.Trace{Error: from.Trace.Error, Begin: uint64(end - c.proc.Data().Clock)}
+			}
+			continue
+		}
+		node, err := c.event(e)
+		if err != nil {
+			return nil, err
+		}
+		c.addCodes(node, gap, dur)
+	}
+	return c.finish(from, sel, trace)
+}
+
+func (c *cutter) finish(from *efg.Stream, sel *Selection, trace *efg.Trace) (*efg.Stream, error) {
+	s, err := c.build.Stream()
+	if err != nil {
+		return nil, err
+	}
+	if s.Trace = trace; trace != nil {
+		for i := range s.Nodes {
+			s.Nodes[i].Times = &c.times[i]
+		}
+	}
+	if sel.To == 0 || sel.To >= from.Events {
+		s.End, s.Dropped = from.End, from.Dropped
+	}
+	return s, nil
+}
+
+func (c *cutter) openCodes(s *efg.Stream) {
+	c.codes = make([]codeIter, len(s.Nodes))
+	for i := range s.Nodes {
+		c.codes[i] = codeIter{s.Nodes[i].Times.Gap.Iter(), s.Nodes[i].Times.Dur.Iter()}
+	}
+}
+
+func (c *cutter) nextCodes(node int) (gap, dur efg.TimeCode) {
+	if c.codes != nil {
+		gap, _ = c.codes[node].gap.Next()
+		dur, _ = c.codes[node].dur.Next()
+	}
+	return gap, dur
+}
+
+func (c *cutter) addCodes(node int, gap, dur efg.TimeCode) {
+	if c.codes == nil {
+		return
+	}
+	for node >= len(c.times) {
+		c.times = append(c.times, efg.Times{})
+	}
+	c.times[node].Gap.Append(gap)
+	c.times[node].Dur.Append(dur)
+}
+
+// event adds an event to the window and returns its node there.
+func (c *cutter) event(e *reconstruct.Event) (node int, err error) {
+	in, slot := c.input(e)
+	if slot > 0 && in.Words[slot]>>62 == 0 {
+		old := signature.ID{Thread: e.Thread(), Node: uint32(e.Node()), Slot: uint32(in.Words[slot])}.Word()
+		c.free(old)
+		id, err := c.build.AddNew(in)
+		if err != nil {
+			return 0, err
+		}
+		c.ids[old] = object{id, e.Proc().Persistent || e.Proc().Issues == ""}
+	} else if err := c.build.Add(in); err != nil {
+		return 0, err
+	}
+	c.release(e)
+	return c.build.Node(), nil
+}
+
+// input is the event with the names that objects have in the window, and its
+// slot word, 0 if it has none.
+func (c *cutter) input(e *reconstruct.Event) (in efg.Input, slot int) {
+	in.Words = append([]uint64(nil), e.Words()...)
+	p := e.Proc()
+	if p == nil {
+		return in, 0
+	}
+	for i := 2; i < len(in.Words); i++ {
+		w := &p.Words[i]
+		local := w.Param >= 0 && p.Params[w.Param].Kind.Local()
+		switch {
+		case w.Form == signature.VecForm:
+			c.vector(e, &in, i, local)
+			continue
+		case w.Form == signature.SlotForm:
+			slot = i
+		}
+		if local {
+			in.Words[i] = c.name(in.Words[i])
+		}
+	}
+	return in, slot
+}
+
+// vector adds the content of vec word i.
+func (c *cutter) vector(e *reconstruct.Event, in *efg.Input, i int, local bool) {
+	elems, _ := e.Vec(i)
+	if in.Words[i]>>62 == 2 && (elems == nil || c.known) {
+		return // a constant, or the array that the last call left
+	}
+	elems = append([]uint64{}, elems...)
+	for k := range elems {
+		if local {
+			elems[k] = c.name(elems[k])
+		}
+	}
+	c.known = c.known || local
+	in.Words[i] = signature.Ident(signature.Hash(elems...))
+	in.Vecs = append(in.Vecs, efg.VecContent{Word: i, Elems: elems})
+}
+
+// name is the name in the window of the object that word w names.
+func (c *cutter) name(w uint64) uint64 {
+	id, ok := signature.ParseID(w)
+	if !ok {
+		return w
+	}
+	if o, ok := c.ids[w]; ok {
+		return o.id
+	}
+	id.Node = 1<<signature.NodeBits - 1 - id.Node // made before the window
+	return id.Word()
+}
+
+// release gives the names of objects back that are gone after the event.
+func (c *cutter) release(e *reconstruct.Event) {
+	p := e.Proc()
+	if p == nil || e.Failed() {
+		return
+	}
+	if p.Peeks == "" {
+		for _, i := range e.Completed() {
+			if w := e.Request(i); !c.ids[w].endures {
+				c.free(w)
+			}
+		}
+	}
+	for i := range p.Words {
+		if w := &p.Words[i]; p.Frees && w.Param >= 0 && !w.Out && p.Params[w.Param].Kind.Local() {
+			c.free(e.Word(i))
+		}
+	}
+}
+
+func (c *cutter) free(w uint64) {
+	if o, ok := c.ids[w]; ok {
+		c.build.Free(o.id)
+		delete(c.ids, w)
+	}
+}
