@@ -18,6 +18,9 @@ shift 2
 exec timeout 60 mpiexec.openmpi --oversubscribe -n 8 "$@"
 `
 
+// keptSegments makes the folder that the examples of efg where look at.
+const keptSegments = `mv "$(efg run --keep -o kept.efg -- mpiexec -n 4 ./jacobi 20 2>&1 | sed -n 's/^efg: segments are in //p')" segments`
+
 // TestExamples runs the examples of all help texts, and the reading commands of
 // the documentation, on what the example of efg run records.
 func TestExamples(t *testing.T) {
@@ -31,6 +34,7 @@ func TestExamples(t *testing.T) {
 	}
 	// What the examples of efg merge join is what the first one has recorded.
 	lines = slices.Insert(lines, 1, "mkdir parts && cp jacobi.efg parts/node1.efg")
+	lines = slices.Insert(lines, 2, keptSegments)
 	prepareExamples(t)
 	for _, line := range lines {
 		out, err := exec.Command("sh", "-c", line).CombinedOutput()

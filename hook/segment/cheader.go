@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/cespare/xxhash/v2"
@@ -37,7 +38,9 @@ func CHeader() []byte {
 }
 
 // LayoutHash identifies the layout: a hash of the C declarations.
-func LayoutHash() uint64 { return xxhash.Sum64(cBody()) }
+func LayoutHash() uint64 { return layoutHash() }
+
+var layoutHash = sync.OnceValue(func() uint64 { return xxhash.Sum64(cBody()) })
 
 func cBody() []byte {
 	var b bytes.Buffer

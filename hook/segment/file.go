@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"syscall"
 
 	"github.com/efg-tools/efg/efg"
@@ -67,15 +66,12 @@ func readFile(path string) (*Segment, error) {
 // parseMapped parses a mapping. Touching what a file that was cut short has no
 // longer is an error like others.
 func parseMapped(r *reader) (s *Segment, err error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		switch e := recover().(type) {
-		case nil:
-		case interface{ Addr() uintptr }:
-			s, err = nil, &CorruptError{"file", 0, errors.New("cut short while it was read")}
-		default:
-			panic(e)
-		}
-	}()
-	return r.parse()
+	err = guarded(func() (err error) {
+		s, err = r.parse()
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
 }

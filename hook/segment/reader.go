@@ -35,6 +35,9 @@ func (e *CorruptError) Unwrap() error { return e.Cause }
 type Segment struct {
 	Header  Header
 	Process efg.Process
+	// Activities are what the threads were doing after their streams had been read;
+	// Activities[i] belongs to Process.Streams[i].
+	Activities []Activity
 }
 
 // Parse decodes the bytes of a segment. Memory is bounded by a multiple of
@@ -52,19 +55,27 @@ func (r *reader) parse() (*Segment, error) {
 		return nil, ErrNotSegment
 	}
 	decode(r.data, &s.Header)
-	h := &s.Header
-	if h.Version != Version || h.LayoutHash != LayoutHash() || h.HeaderSize != HeaderSize {
-		return nil, fmt.Errorf("%w: version %d, layout %#x; this program reads version %d, layout %#x",
-			ErrVersion, h.Version, h.LayoutHash, Version, LayoutHash())
+	if err := r.checkHeader(&s.Header); err != nil {
+		return nil, err
 	}
-	if size := r.size(); h.Used > size {
-		return nil, &CorruptError{"header", 0, fmt.Errorf("%d bytes used, file has %d", h.Used, size)}
-	}
-	r.used = h.Used
 	if err := s.fill(r); err != nil {
 		return nil, err
 	}
 	return s, nil
+}
+
+// checkHeader refuses what another version has written, and takes over how much of
+// the file is in use.
+func (r *reader) checkHeader(h *Header) error {
+	if h.Version != Version || h.LayoutHash != LayoutHash() || h.HeaderSize != HeaderSize {
+		return fmt.Errorf("%w: version %d, layout %#x; this program reads version %d, layout %#x",
+			ErrVersion, h.Version, h.LayoutHash, Version, LayoutHash())
+	}
+	if size := r.size(); h.Used > size {
+		return &CorruptError{"header", 0, fmt.Errorf("%d bytes used, file has %d", h.Used, size)}
+	}
+	r.used = h.Used
+	return nil
 }
 
 func (s *Segment) fill(r *reader) error {
@@ -81,6 +92,11 @@ func (s *Segment) fill(r *reader) error {
 			return err
 		}
 		p.Streams = append(p.Streams, *stream)
+		a, err := r.activity(ref, h)
+		if err != nil {
+			return err
+		}
+		s.Activities = append(s.Activities, a)
 		ref = st.Next
 	}
 	if h.Dropped > 0 {

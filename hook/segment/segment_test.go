@@ -267,7 +267,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-func sampleSegment(f *testing.F) []byte {
+func sampleSegment(f testing.TB) []byte {
 	p := newProgram(5, 6)
 	p.run(300)
 	dir := f.TempDir()

@@ -23,6 +23,7 @@ var mayImport = map[string][]string{
 	"export":               {"signature", "efg", "reconstruct"},
 	"export/gxl":           {"signature", "efg", "reconstruct", "analysis", "text", "export"},
 	"merge":                {"efg", "hook/segment", "internal/durable", "internal/symbolize"},
+	"live":                 {"signature", "efg", "reconstruct", "analysis", "hook/segment", "internal/symbolize"},
 	"analysis/query":       {"signature", "efg", "reconstruct", "analysis", "analysis/topology"},
 	"analysis/sql":         {"signature", "efg", "reconstruct", "analysis"},
 	"analysis/topology":    {},
@@ -41,7 +42,7 @@ var mayImport = map[string][]string{
 	"bench":                {"signature", "efg", "reconstruct", "bench/sim", "internal/groundtruth"},
 	"bench/sim":            {"signature", "efg"},
 	"bench/simulate":       {"bench/sim"},
-	"cmd/efg":              {"signature", "efg", "reconstruct", "analysis", "analysis/query", "analysis/sql", "text", "hook", "hook/segment", "internal/symbolize", "internal/durable", "merge", "export", "export/gxl"},
+	"cmd/efg":              {"signature", "efg", "reconstruct", "analysis", "analysis/query", "analysis/sql", "text", "hook", "hook/segment", "internal/symbolize", "internal/durable", "merge", "live", "export", "export/gxl"},
 }
 
 // mayImportInTests tells what the tests of a package may import besides.
@@ -54,6 +55,7 @@ var mayImportInTests = map[string][]string{
 	"analysis/sql":   {"bench/sim", "internal/groundtruth"},
 	"merge":          {"bench/sim"},
 	"export/gxl":     {"bench/sim"},
+	"live":           {"bench/sim", "hook", "internal/groundtruth"},
 	"hook":           {"signature", "hook/slots", "internal/mpilib"},
 	"hook/slots":     {"internal/mpilib"},
 }

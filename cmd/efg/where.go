@@ -1,0 +1,291 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/efg-tools/efg/live"
+)
+
+type whereOptions struct {
+	ranks string
+	all   bool
+	json  bool
+}
+
+// settle is the time after which a job is looked at for the second time: who has done
+// nothing meanwhile is waiting, or computing for long.
+const settle = 200 * time.Millisecond
+
+func newWhere() *cobra.Command {
+	var opt whereOptions
+	cmd := &cobra.Command{
+		Use:   "where [DIR]",
+		Short: "Call the roll of a job: the call that each rank is in, and whom it waits for",
+		Long: `Call the roll of a job that runs, hangs or was killed: the call that each rank is in,
+for how long, and which ranks it waits for. Ranks that can never go on, because they
+wait for each other or for a process that has ended, are named.
+
+DIR is a folder with the segments of the job's processes: what EFG_DIR names, or what
+efg run makes while it runs and leaves with --keep. Without DIR it is that of the one
+job of this user that is running under efg on this machine. The processes notice
+nothing.`,
+		Example: "  efg where segments --rank 0-2",
+		Args:    argCount(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return where(append(args, "")[0], &opt, cmd.OutOrStdout())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&opt.ranks, "rank", "", "show each thread of these ranks, as in 0-3,7")
+	f.BoolVar(&opt.all, "all", false, "show each thread of all ranks")
+	f.BoolVar(&opt.json, "json", false, "write JSON")
+	return cmd
+}
+
+func where(target string, opt *whereOptions, out io.Writer) error {
+	set, err := parseRanks(opt.ranks)
+	if err != nil {
+		return err
+	}
+	c, err := rollCall(target)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(out)
+	if opt.json {
+		if err := writeJSON(w, c); err != nil {
+			return err
+		}
+		return w.Flush()
+	}
+	r := &whereWriter{w, c}
+	r.head()
+	if opt.all || set != nil {
+		err = r.threads(set)
+	} else {
+		r.groups()
+	}
+	return errors.Join(err, w.Flush())
+}
+
+// rollCall calls the roll of what the argument names.
+func rollCall(target string) (*live.RollCall, error) {
+	dir, err := whereFolder(target)
+	if err != nil {
+		return nil, err
+	}
+	paths, err := live.Segments(dir)
+	if err != nil {
+		return nil, usageError("%s: %w", dir, reason(err))
+	}
+	j, err := live.Read(paths, settle)
+	if err != nil {
+		return nil, &exitError{2, fmt.Errorf("%s: %w", dir, err)}
+	}
+	return live.NewRollCall(j), nil
+}
+
+// whereFolder is the folder of segments that the argument names.
+func whereFolder(target string) (string, error) {
+	if target == "" {
+		return onlyJob()
+	}
+	st, err := os.Stat(target)
+	if err != nil {
+		return "", usageError("%s: %w", target, reason(err))
+	}
+	if !st.IsDir() {
+		return "", usageError("%s: is no folder of segments; a run file does not have calls in progress", target)
+	}
+	return target, nil
+}
+
+// onlyJob finds the job that is running under efg run.
+func onlyJob() (string, error) {
+	var dirs []string
+	for _, base := range slices.Compact([]string{"/dev/shm", filepath.Clean(os.TempDir())}) {
+		found, err := filepath.Glob(filepath.Join(base, "efg-*"))
+		if err != nil {
+			return "", err
+		}
+		for _, dir := range found {
+			if paths, err := live.Segments(dir); err == nil && slices.ContainsFunc(paths, live.Running) {
+				dirs = append(dirs, dir)
+			}
+		}
+	}
+	switch len(dirs) {
+	case 1:
+		return dirs[0], nil
+	case 0:
+		return "", usageError("no job of yours is running under efg here; efg where DIR looks at the segments in a folder")
+	}
+	return "", usageError("several jobs are running under efg; name one: efg where %s", strings.Join(dirs, ", "))
+}
+
+// whereWriter writes a roll-call as text.
+type whereWriter struct {
+	*bufio.Writer
+	call *live.RollCall
+}
+
+func (w *whereWriter) head() {
+	running := "running"
+	if !w.call.Running {
+		running = "none is running; last sign of life " + w.call.At.Format("2006-01-02 15:04:05 UTC")
+	}
+	fmt.Fprintf(w, "job       %s\n", strings.Join(w.call.Command, " "))
+	fmt.Fprintf(w, "MPI       %s\n", shorten(w.call.MPI, 60))
+	fmt.Fprintf(w, "ranks     %d of %d; %s\n", w.present(), w.call.Size, running)
+	if len(w.call.Missing) > 0 {
+		fmt.Fprintf(w, "missing   %s: no segment here\n", ranksText(w.call.Missing))
+	}
+	for _, d := range w.call.Deadlocks {
+		fmt.Fprintf(w, "DEADLOCK  %s wait for each other: %s\n", ranksText(d.Ranks), cycleText(d.Cycle))
+	}
+	if len(w.call.InVain) > 0 {
+		fmt.Fprintf(w, "IN VAIN   %s: what they wait for has ended\n", ranksText(w.call.InVain))
+	}
+	if len(w.call.Behind) > 0 {
+		fmt.Fprintf(w, "behind    %s: wait for ranks that cannot go on\n", ranksText(w.call.Behind))
+	}
+	for _, b := range w.call.Broken {
+		fmt.Fprintf(w, "left out  %s\n", b)
+	}
+}
+
+// present is how many ranks have a segment.
+func (w *whereWriter) present() int {
+	ranks := map[int]bool{}
+	for i := range w.call.Threads {
+		ranks[w.call.Threads[i].Rank] = true
+	}
+	return len(ranks)
+}
+
+func ranksText(list []int) string {
+	if len(list) == 1 {
+		return fmt.Sprintf("rank %d", list[0])
+	}
+	return "ranks " + rangesText(list)
+}
+
+// longestCycle is how many ranks of a cycle are written out.
+const longestCycle = 12
+
+func cycleText(cycle []int) string {
+	var b strings.Builder
+	for i, r := range cycle {
+		if i == longestCycle {
+			fmt.Fprintf(&b, "... %d more -> ", len(cycle)-i)
+			break
+		}
+		fmt.Fprintf(&b, "%d -> ", r)
+	}
+	return b.String() + fmt.Sprint(cycle[0])
+}
+
+func (w *whereWriter) groups() {
+	t := &table{}
+	t.left("ranks")
+	t.right("threads", "for")
+	t.left("doing", "at", "awaits")
+	for i := range w.call.Groups {
+		g := &w.call.Groups[i]
+		t.row(shorten(rangesText(g.Ranks), 24), fmt.Sprint(g.Number), spanText(g.Shortest, g.Longest),
+			doing(g.State, g.Op, g.Args), g.Site, groupAwaits(g))
+	}
+	fmt.Fprintln(w)
+	t.write(w)
+}
+
+// doing tells what a thread does.
+func doing(state live.State, op string, args []string) string {
+	switch {
+	case state == live.InCall:
+		return shorten(op+"("+strings.Join(args, ", ")+")", 72)
+	case op == "" || state == live.Finalized:
+		return string(state)
+	case args != nil:
+		return fmt.Sprintf("%s, in %s", state, op)
+	}
+	return fmt.Sprintf("%s, after %s", state, op)
+}
+
+func spanText(low, high *float64) string {
+	if low == nil {
+		return "-"
+	}
+	a, b := secondsText(*low), secondsText(*high)
+	if a == b {
+		return a
+	}
+	return a + " to " + b
+}
+
+// secondsText writes a time that people wait for.
+func secondsText(v float64) string {
+	if v < 60 {
+		return nanoText(v * 1e9)
+	}
+	return time.Duration(v * 1e9).Round(time.Second).String()
+}
+
+func groupAwaits(g *live.Group) string {
+	text := awaitsText(g.Awaits, g.Any)
+	if g.Offset != 0 {
+		text = fmt.Sprintf("the rank %+d (%s)", g.Offset, text)
+	}
+	return text
+}
+
+func awaitsText(ranks []int, any bool) string {
+	if len(ranks) == 0 {
+		return ""
+	}
+	text := shorten(rangesText(ranks), 40)
+	if any {
+		return "any of " + text
+	}
+	return text
+}
+
+// threads lists threads one by one.
+func (w *whereWriter) threads(set ranks) error {
+	t := &table{}
+	t.right("rank", "thread", "event", "for")
+	t.left("doing", "at", "awaits")
+	found := map[int]bool{}
+	for i := range w.call.Threads {
+		x := &w.call.Threads[i]
+		found[x.Rank] = true
+		if set == nil || set.has(x.Rank) {
+			t.row(fmt.Sprint(x.Rank), fmt.Sprint(x.Thread), grouped(x.Event), spanText(x.Seconds, x.Seconds),
+				doing(x.State, x.Op, x.Args), x.Site, awaitsText(x.Awaits, x.Any))
+		}
+	}
+	for _, part := range set {
+		for rank := part[0]; rank <= part[1]; rank++ {
+			if !found[rank] {
+				return usageError("no rank %d: the job has %d of %d ranks here", rank, w.present(), w.call.Size)
+			}
+		}
+	}
+	fmt.Fprintln(w)
+	t.write(w)
+	return nil
+}
+
+func (r ranks) has(rank int) bool {
+	return slices.ContainsFunc(r, func(part [2]int) bool { return part[0] <= rank && rank <= part[1] })
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/efg-tools/efg/live"
+)
+
+var seconds = regexp.MustCompile(`\d+(\.\d+)? (ns|µs|ms|s)( to \d+(\.\d+)? (ns|µs|ms|s))?`)
+
+// A job that hung and was ended tells where.
+func TestWhere(t *testing.T) {
+	m := mpis[1]
+	program := compileMPI(t, m, filepath.Join("..", "..", "..", "testdata", "c", "stuck.c"))
+	dir := t.TempDir()
+	runIn(t, dir, "timeout", "2", "mpiexec.mpich", "-n", "4", program, "pair")
+	out, errOut, status := efgRun(t, nil, "where", dir)
+	if status != 0 || errOut != "" {
+		t.Fatalf("status %d, errors %q", status, errOut)
+	}
+	text := regexp.MustCompile(` +`).ReplaceAllString(seconds.ReplaceAllString(out, "TIME"), " ")
+	for _, want := range []string{
+		"job " + program + " pair\n",
+		"ranks 4 of 4; none is running; last sign of life ",
+		"DEADLOCK ranks 0-1 wait for each other: 0 -> 1 -> 0\n",
+		"behind ranks 2-3: wait for ranks that cannot go on\n",
+		"\n0-1 2 TIME MPI_Recv(count=1, datatype=MPI_INT, source=*, tag=7, comm=MPI_COMM_WORLD ... stuck.c:32 (receive) 0-1\n",
+		"\n2-3 2 TIME MPI_Barrier(comm=MPI_COMM_WORLD) stuck.c:48 (hang) 0-1\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	out, _, _ = efgRun(t, nil, "where", dir, "--rank", "1,3")
+	if n := strings.Count(out, "\n"); n != 9 || !strings.Contains(out, "   3       0     11 ") {
+		t.Errorf("two ranks:\n%s", out)
+	}
+	out, _, _ = efgRun(t, nil, "where", dir, "--json")
+	var c live.RollCall
+	if err := json.Unmarshal([]byte(out), &c); err != nil || c.Version != 1 || len(c.Threads) != 4 || c.Running || len(c.Deadlocks) != 1 {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+func TestWhereMistakes(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "x.efg")
+	writeFile(t, file, "x")
+	t.Setenv("TMPDIR", dir)
+	for _, c := range []struct {
+		args []string
+		err  string
+	}{
+		{[]string{"where", dir}, "efg: " + dir + ": no segments (.seg) in it\n"},
+		{[]string{"where", dir + "/absent"}, "efg: " + dir + "/absent: no such file or directory\n"},
+		{[]string{"where", file}, "efg: " + file + ": is no folder of segments; a run file does not have calls in progress\n"},
+		{[]string{"where", "--rank", "x", dir}, "efg: --rank x: want ranks and ranges of ranks, as in 0-3,7\n"},
+		{[]string{"where", dir, dir}, "efg: efg where: accepts at most 1 arg(s), received 2\n"},
+	} {
+		out, errOut, status := efgRun(t, nil, c.args...)
+		if out != "" || errOut != c.err || status != 2 {
+			t.Errorf("%q: status %d, output %q, errors %q", c.args, status, out, errOut)
+		}
+	}
+	writeFile(t, filepath.Join(dir, "h.1.0.seg"), "no segment")
+	_, errOut, status := efgRun(t, nil, "where", dir)
+	if want := "efg: " + dir + ": nothing can be read: "; !strings.HasPrefix(errOut, want) || status != 2 || strings.Count(errOut, "\n") != 1 {
+		t.Errorf("status %d, errors %q", status, errOut)
+	}
+}
+
+func writeFile(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,179 @@
+package segment
+
+import (
+	"encoding/binary"
+	"errors"
+	"math/bits"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/efg-tools/efg/signature"
+)
+
+// Activity is what a thread was doing at a moment when its segment was read.
+type Activity struct {
+	Thread uint32
+	TID    int
+	// Events is how many events the thread had published by then. It is more than
+	// the thread's stream has if the thread went on while that was read.
+	Events uint64
+	// InCall: a call was in progress. Words are its words, of which only those that are
+	// told to the procedure have a meaning; else those of the last call, nil before the first.
+	InCall bool
+	Words  []uint64
+	// Tick tells calls of one thread apart; with times it is when the call began.
+	Tick uint64
+	// Since is when that call began, or else when the last one ended: nanoseconds of
+	// CLOCK_MONOTONIC; 0 where times were not recorded or nothing was called yet.
+	Since uint64
+	// Busy: calls came and went too fast to see one.
+	Busy bool
+}
+
+// glances is how often the state of a thread that is calling all the time is read
+// again; after that the thread is busy.
+const glances = 64
+
+// activity reads what the thread whose record is at a ref is doing.
+func (r *reader) activity(ref uint32, h *Header) (a Activity, err error) {
+	b, err := r.bytes("stream", ref, 0, uint64(unsafe.Sizeof(Stream{})))
+	if err != nil {
+		return a, err
+	}
+	live := view[Stream](b)
+	a.Thread, a.TID = atomic.LoadUint32(&live.Thread), int(atomic.LoadUint64(&live.TID))
+	for range glances {
+		a.Events, a.Tick = atomic.LoadUint64(&live.Events), atomic.LoadUint64(&live.CallTick)
+		since := a.Tick
+		if a.Tick == 0 {
+			since = atomic.LoadUint64(&live.LastTick)
+		}
+		a.Words = callWords(live)
+		if atomic.LoadUint64(&live.CallTick) == a.Tick && atomic.LoadUint64(&live.Events) == a.Events {
+			a.InCall, a.Since = a.Tick != 0 && a.Words != nil, h.monotonic(since)
+			return a, nil
+		}
+	}
+	a.Busy, a.Words, a.Tick = true, nil, 0
+	return a, nil
+}
+
+// callWords copies the words of the newest call; nil if they are no call's.
+func callWords(live *Stream) []uint64 {
+	n := signature.Header(atomic.LoadUint64(&live.Words[0])).Words()
+	if n < signature.FirstWord || n > MaxWords {
+		return nil
+	}
+	words := make([]uint64, n)
+	for i := range words {
+		words[i] = atomic.LoadUint64(&live.Words[i])
+	}
+	return words
+}
+
+// monotonic turns clock ticks into nanoseconds of CLOCK_MONOTONIC, 0 for what is no
+// time.
+func (h *Header) monotonic(tick uint64) uint64 {
+	if h.TimeMode == timesOff || tick < h.StartTick || tick <= 1 {
+		return 0
+	}
+	high, low := bits.Mul64(tick-h.StartTick, h.TickMult)
+	return h.StartMono + high<<32 + low>>32
+}
+
+// Activities reads what the threads of a segment's process are doing, and nothing
+// else: it takes microseconds, whatever the process has recorded.
+func Activities(path string) (*Header, []Activity, error) {
+	w, err := OpenWatch(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer w.Close()
+	l, err := w.Look(false)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &l.Header, l.Activities, nil
+}
+
+// Look is what a Watch saw.
+type Look struct {
+	Header     Header
+	Activities []Activity
+	Calls      []CallTime // if asked for
+}
+
+// CallTime sums up the events of a node: calls of one procedure at one callsite,
+// with the same arguments.
+type CallTime struct {
+	Thread int
+	Header signature.Header
+	Site   uint64
+	Count  uint64
+	Dur    uint64 // ns
+}
+
+// look reads header and activities, and, if calls is set, what nodes have counted.
+func (r *reader) look(calls bool) (*Look, error) {
+	l := &Look{}
+	if r.size() < HeaderSize || binary.LittleEndian.Uint64(r.data) != Magic {
+		return nil, ErrNotSegment
+	}
+	decode(r.data, &l.Header)
+	if err := r.checkHeader(&l.Header); err != nil {
+		return nil, err
+	}
+	ref := l.Header.Streams
+	for n := 0; ref != 0; n++ {
+		if n > maxStreams {
+			return nil, r.corrupt("stream", ref, errors.New("too many"))
+		}
+		a, err := r.activity(ref, &l.Header)
+		if err != nil {
+			return nil, err
+		}
+		l.Activities = append(l.Activities, a)
+		b, err := r.bytes("stream", ref, 0, uint64(unsafe.Sizeof(Stream{})))
+		if err != nil {
+			return nil, err
+		}
+		live := view[Stream](b)
+		if calls {
+			if err := r.callTimes(n, atomic.LoadUint32(&live.Nodes), l); err != nil {
+				return nil, err
+			}
+		}
+		ref = atomic.LoadUint32(&live.Next)
+	}
+	return l, nil
+}
+
+// maxStreams is how many threads a recorder has at most.
+const maxStreams = 4096
+
+// callTimes reads the counters of a list of nodes.
+func (r *reader) callTimes(thread int, ref uint32, l *Look) error {
+	const size = uint64(unsafe.Sizeof(Node{}))
+	for left := uint64(len(r.data)) / size; ref != 0; left-- {
+		b, err := r.bytes("node", ref, 0, size+2*8)
+		if err != nil {
+			return err
+		}
+		node := view[Node](b)
+		n := uint64(node.N)
+		if left == 0 || n < signature.FirstWord || n > MaxWords {
+			return r.corrupt("node", ref, errors.New("a list without end, or a node of no or too many words"))
+		}
+		c := CallTime{Thread: thread, Header: signature.Header(binary.LittleEndian.Uint64(b[size:])), Site: binary.LittleEndian.Uint64(b[size+8:])}
+		if l.Header.TimeMode != timesOff {
+			if b, err = r.bytes("node", ref, size+8*n, uint64(unsafe.Sizeof(NodeStats{}))); err != nil {
+				return err
+			}
+			st := view[NodeStats](b)
+			c.Count, c.Dur = atomic.LoadUint64(&st.Count), atomic.LoadUint64(&st.DurSum)
+		}
+		l.Calls = append(l.Calls, c)
+		ref = atomic.LoadUint32(&node.Next)
+	}
+	return nil
+}

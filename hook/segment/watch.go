@@ -1,0 +1,143 @@
+package segment
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"syscall"
+)
+
+// Watch looks at a segment again and again. It is for one goroutine.
+type Watch struct {
+	path string
+	file *os.File
+	data []byte
+}
+
+// OpenWatch opens a segment. The file may be removed meanwhile: what was mapped stays
+// readable. A file of another user is refused.
+func OpenWatch(path string) (*Watch, error) {
+	f, err := openOwn(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Base(path), err)
+	}
+	w := &Watch{path: path, file: f}
+	if err := w.mapFile(); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s: %w", filepath.Base(path), err)
+	}
+	return w, nil
+}
+
+// ErrForeign: the file belongs to another user.
+var ErrForeign = errors.New("belongs to another user")
+
+// openOwn opens a regular file of our own, and nothing behind a symbolic link.
+func openOwn(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, errors.Unwrap(err)
+	}
+	st, err := f.Stat()
+	if err == nil {
+		err = CheckOwner(st)
+	}
+	if err == nil && !st.Mode().IsRegular() {
+		err = ErrNotSegment
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// CheckOwner returns ErrForeign for what does not belong to the user of this process.
+func CheckOwner(fi os.FileInfo) error {
+	if st, ok := fi.Sys().(*syscall.Stat_t); !ok || int(st.Uid) != os.Geteuid() {
+		return ErrForeign
+	}
+	return nil
+}
+
+// mapFile maps the file as it is by now, and room to grow.
+func (w *Watch) mapFile() error {
+	st, err := w.file.Stat()
+	if err != nil {
+		return err
+	}
+	if st.Size() < HeaderSize {
+		return ErrNotSegment
+	}
+	data, err := syscall.Mmap(int(w.file.Fd()), 0, 2*int(st.Size())+1<<20, syscall.PROT_READ, syscall.MAP_SHARED)
+	if err != nil {
+		return err
+	}
+	if w.data != nil {
+		syscall.Munmap(w.data)
+	}
+	w.data = data
+	return nil
+}
+
+// Close gives the mapping back.
+func (w *Watch) Close() {
+	if w.data != nil {
+		syscall.Munmap(w.data)
+	}
+	w.data = nil
+	w.file.Close()
+}
+
+// Look reads what the process is doing and, if calls is set, how often and how long
+// it made which call.
+func (w *Watch) Look(calls bool) (l *Look, err error) {
+	for range 4 {
+		if l, err = w.look(calls); err == nil {
+			return l, nil
+		}
+		if w.size() <= uint64(len(w.data)) {
+			break
+		}
+		if err = w.mapFile(); err != nil { // it has outgrown the mapping
+			break
+		}
+	}
+	return nil, fmt.Errorf("%s: %w", filepath.Base(w.path), err)
+}
+
+func (w *Watch) look(calls bool) (l *Look, err error) {
+	r := &reader{data: w.data, size: func() uint64 { return min(w.size(), uint64(len(w.data))) }}
+	err = guarded(func() (err error) {
+		l, err = r.look(calls)
+		return err
+	})
+	return l, err
+}
+
+// size is the file's by now.
+func (w *Watch) size() uint64 {
+	st, err := w.file.Stat()
+	if err != nil {
+		return 0
+	}
+	return uint64(st.Size())
+}
+
+// guarded calls f. Touching what a file that was cut short has no longer is an error
+// like others.
+func guarded(f func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		switch e := recover().(type) {
+		case nil:
+		case interface{ Addr() uintptr }:
+			err = &CorruptError{"file", 0, errors.New("cut short while it was read")}
+		default:
+			panic(e)
+		}
+	}()
+	return f()
+}

@@ -1,0 +1,105 @@
+package live
+
+import (
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/signature"
+)
+
+// message is a message that a call sends or wants to have.
+type message struct {
+	send      bool
+	consumes  bool // a receive; a probe does not
+	inFlight  bool // of the call in progress: the graph does not have it
+	comm      uint64
+	peer, tag uint64 // words
+}
+
+// messagesOf are the messages of a call, without those to and from MPI_PROC_NULL.
+func messagesOf(words []uint64, inFlight bool) []message {
+	p, a := lookUp(words)
+	var list []message
+	if a.dest != 0 && words[a.dest] != wordProcNull {
+		list = append(list, message{true, false, inFlight, words[2], words[a.dest], words[a.sendTag]})
+	}
+	if a.source != 0 && words[a.source] != wordProcNull {
+		probe := len(p.MTF) > 0 && p.MTF[0] == "ProbeOperation"
+		list = append(list, message{false, !probe, inFlight, words[2], words[a.source], words[a.recvTag]})
+	}
+	return list
+}
+
+// issuedBy returns the words of the newest event that issued a request, false if
+// the graph does not have it.
+func issuedBy(p *efg.Process, request uint64) ([]uint64, bool) {
+	id, ok := signature.ParseID(request)
+	if !ok {
+		return nil, false
+	}
+	for i := range p.Streams {
+		s := &p.Streams[i]
+		if s.Thread == id.Thread && int(id.Node) < len(s.Nodes) {
+			return newestWith(&s.Nodes[id.Node], uint64(id.Slot), p.Defs)
+		}
+	}
+	return nil, false
+}
+
+// newestWith returns the words of the newest event of a node that made the object
+// with this slot. Of demoted words only numbers are filled in.
+func newestWith(n *efg.Node, slot uint64, defs []efg.Def) ([]uint64, bool) {
+	proc := signature.ProcByID(signature.Header(n.Words[0]).Proc())
+	if proc == nil || len(proc.Words) != len(n.Words) {
+		return nil, false
+	}
+	words := append([]uint64(nil), n.Words...)
+	var index []int
+	var seqs []*efg.Seq
+	at, slotAt := 0, -1
+	for i := range n.Words {
+		if n.Mask>>i&1 == 0 {
+			continue
+		}
+		if form := proc.Words[i].Form; at < len(n.Attrs) && (form == signature.ScalarForm || form == signature.SlotForm) {
+			if form == signature.SlotForm {
+				slotAt = len(index)
+			}
+			index, seqs = append(index, i), append(seqs, n.Attrs[at].Values)
+		}
+		at++
+	}
+	if slotAt < 0 {
+		return nil, false
+	}
+	found := false
+	z := efg.NewZip(seqs...)
+	for v, _, ok := z.Next(); ok; v, _, ok = z.Next() {
+		if v[slotAt] != slot {
+			continue
+		}
+		found = true
+		for k, i := range index {
+			words[i] = v[k]
+		}
+	}
+	return words, found && z.Err() == nil
+}
+
+// requestsOf are the requests that a call waits for; false if they are not known.
+func requestsOf(r *Rank, thread int, words []uint64) ([]uint64, bool) {
+	_, a := lookUp(words)
+	w := words[a.requests]
+	if !a.array {
+		return []uint64{w}, w>>62 == 1
+	}
+	if w == signature.Absent {
+		return nil, false
+	}
+	if w != wordSame {
+		for i := range r.Process.Defs {
+			if d := &r.Process.Defs[i]; d.Kind == efg.DefVec && d.Word == w {
+				return d.Words, true
+			}
+		}
+	}
+	return walkRequests(r, thread, w)
+}

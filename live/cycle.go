@@ -1,0 +1,223 @@
+package live
+
+import (
+	"slices"
+
+	"github.com/efg-tools/efg/efg"
+)
+
+const endThread = efg.EndThread
+
+// explain tells why the stuck ranks are: cycles among them, and processes that have
+// ended.
+func (v *verdict) explain(j *Job) {
+	g := &dependence{v: v, job: j, at: map[int]int{}, sets: map[*set]int{}}
+	for i, r := range j.Ranks {
+		if r.Number >= 0 {
+			g.at[r.Number] = i
+		}
+	}
+	g.build()
+	cyclic := make([]bool, len(j.Ranks))
+	for _, members := range g.components() {
+		var ranks []int
+		for _, k := range members {
+			if k < len(j.Ranks) {
+				ranks = append(ranks, j.Ranks[k].Number)
+				cyclic[k] = true
+			}
+		}
+		if len(ranks) > 0 {
+			slices.Sort(ranks)
+			v.cycles = append(v.cycles, ranks)
+		}
+	}
+	slices.SortFunc(v.cycles, slices.Compare)
+	for i, r := range j.Ranks {
+		switch {
+		case !v.stuck[i]:
+		case g.needsEnded(i):
+			v.inVain = append(v.inVain, r.Number)
+		case !cyclic[i]:
+			v.because = append(v.because, r.Number)
+		}
+	}
+}
+
+// dependence is the graph of who needs whom among the stuck. Its vertices are ranks,
+// by position, and behind them sets.
+type dependence struct {
+	v    *verdict
+	job  *Job
+	at   map[int]int
+	sets map[*set]int
+	out  [][]int
+}
+
+func (g *dependence) build() {
+	g.out = make([][]int, len(g.job.Ranks))
+	for i := range g.job.Ranks {
+		if !g.v.stuck[i] {
+			continue
+		}
+		for _, w := range g.v.waits[i] {
+			for _, x := range w.needs {
+				g.out[i] = append(g.out[i], g.vertex(x.set))
+			}
+		}
+	}
+}
+
+// vertex is that of a set.
+func (g *dependence) vertex(s *set) int {
+	k, ok := g.sets[s]
+	if ok {
+		return k
+	}
+	k = len(g.out)
+	g.sets[s] = k
+	var members []int
+	for _, m := range s.ranks {
+		if i, here := g.at[m]; here && g.v.stuck[i] {
+			members = append(members, i)
+		}
+	}
+	g.out = append(g.out, members)
+	return k
+}
+
+// needsEnded tells whether a rank needs one that has ended.
+func (g *dependence) needsEnded(i int) bool {
+	for _, w := range g.v.waits[i] {
+		for _, x := range w.needs {
+			for _, m := range x.ranks {
+				if k, here := g.at[m]; here && g.job.hasEnded(g.job.Ranks[k]) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// components are the strongly connected components with a cycle, by Tarjan's
+// algorithm, without recursion: chains of waiting ranks can be long.
+func (g *dependence) components() [][]int {
+	n := len(g.out)
+	t := &tarjan{out: g.out, index: make([]int, n), low: make([]int, n), onStack: make([]bool, n)}
+	for k := range n {
+		if t.index[k] == 0 {
+			t.visit(k)
+		}
+	}
+	return t.found
+}
+
+type tarjan struct {
+	out        [][]int
+	index, low []int // from 1
+	onStack    []bool
+	stack      []int
+	next       int
+	found      [][]int
+}
+
+type frame struct{ vertex, edge int }
+
+func (t *tarjan) enter(k int) frame {
+	t.next++
+	t.index[k], t.low[k] = t.next, t.next
+	t.stack = append(t.stack, k)
+	t.onStack[k] = true
+	return frame{k, 0}
+}
+
+func (t *tarjan) visit(k int) {
+	frames := []frame{t.enter(k)}
+	for len(frames) > 0 {
+		f := &frames[len(frames)-1]
+		if f.edge < len(t.out[f.vertex]) {
+			to := t.out[f.vertex][f.edge]
+			f.edge++
+			if t.index[to] == 0 {
+				frames = append(frames, t.enter(to))
+			} else if t.onStack[to] {
+				t.low[f.vertex] = min(t.low[f.vertex], t.index[to])
+			}
+			continue
+		}
+		v := f.vertex
+		frames = frames[:len(frames)-1]
+		if len(frames) > 0 {
+			up := frames[len(frames)-1].vertex
+			t.low[up] = min(t.low[up], t.low[v])
+		}
+		if t.low[v] == t.index[v] {
+			t.leave(v)
+		}
+	}
+}
+
+// leave takes a component from the stack. One vertex alone is none: between a rank
+// that needs itself and itself there is a set.
+func (t *tarjan) leave(v int) {
+	i := len(t.stack) - 1
+	for t.stack[i] != v {
+		i--
+	}
+	members := slices.Clone(t.stack[i:])
+	t.stack = t.stack[:i]
+	for _, k := range members {
+		t.onStack[k] = false
+	}
+	if len(members) > 1 {
+		t.found = append(t.found, members)
+	}
+}
+
+// cycleOf returns one of the shortest cycles through the lowest of the ranks of a
+// component.
+func (v *verdict) cycleOf(j *Job, ranks []int) []int {
+	at := map[int]int{}
+	for i, r := range j.Ranks {
+		at[r.Number] = i
+	}
+	from := map[int]int{} // rank before, on the way from the first
+	seen := map[*set]bool{}
+	for queue := []int{ranks[0]}; len(queue) > 0; queue = queue[1:] {
+		rank := queue[0]
+		for _, w := range v.waits[at[rank]] {
+			for _, x := range w.needs {
+				if seen[x.set] {
+					continue
+				}
+				seen[x.set] = true
+				for _, next := range x.ranks {
+					if next == ranks[0] {
+						return pathBack(from, ranks[0], rank)
+					}
+					if _, known := from[next]; !known && in(ranks, next) {
+						from[next] = rank
+						queue = append(queue, next)
+					}
+				}
+			}
+		}
+	}
+	return ranks
+}
+
+func pathBack(from map[int]int, first, last int) []int {
+	path := []int{last}
+	for last != first {
+		last = from[last]
+		path = append(path, last)
+	}
+	slices.Reverse(path)
+	return path
+}
+
+func in(sorted []int, rank int) bool {
+	_, ok := slices.BinarySearch(sorted, rank)
+	return ok
+}

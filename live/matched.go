@@ -1,0 +1,140 @@
+package live
+
+import (
+	"github.com/efg-tools/efg/analysis"
+)
+
+// traffic counts a rank's messages: those that it sent, and those that it has posted
+// receives for.
+type traffic struct {
+	sent, taken map[channel]uint64
+	wild        map[channel]uint64 // receives whose sender is not known; peer is NoRank
+}
+
+type channel struct {
+	peer int // in the job
+	comm uint64
+	tag  uint64 // wordAnyTag: not known
+}
+
+// matched tells whether the other side of a message has been made already, as the
+// graphs of both ranks tell: then the message is under way, or just being taken, and
+// nobody needs to do anything for it.
+func (n *needs) matched(r *Rank, x *need) bool {
+	m := x.message
+	if m == nil {
+		return false
+	}
+	own := n.trafficOf(r)
+	if own == nil {
+		return true // nothing is known: nothing is claimed
+	}
+	if m.send {
+		peer := n.trafficOf(n.byRank[x.ranks[0]])
+		return peer == nil || count(peer.taken, r.Number, m)+count(peer.wild, analysis.NoRank, m) >= count(own.sent, x.ranks[0], m)
+	}
+	taken := count(own.wild, analysis.NoRank, m)
+	if !m.consumes {
+		taken++
+	}
+	var sent uint64
+	for _, from := range x.ranks {
+		taken += count(own.taken, from, m)
+		peer := n.trafficOf(n.byRank[from])
+		if peer == nil {
+			return true
+		}
+		sent += count(peer.sent, r.Number, m)
+	}
+	return sent >= taken
+}
+
+// count adds up the messages of a channel. A tag that is not known fits all.
+func count(in map[channel]uint64, peer int, m *message) (sum uint64) {
+	if m.tag != wordAnyTag {
+		return in[channel{peer, m.comm, m.tag}] + in[channel{peer, m.comm, wordAnyTag}]
+	}
+	for c, k := range in {
+		if c.peer == peer && c.comm == m.comm {
+			sum += k
+		}
+	}
+	return sum
+}
+
+// trafficOf counts the messages of a rank once; nil if they cannot be counted.
+func (n *needs) trafficOf(r *Rank) *traffic {
+	if r == nil {
+		return nil
+	}
+	t, ok := n.messages[r]
+	if !ok {
+		if p := n.process(r); p != nil {
+			t = newTraffic(r, p)
+		}
+		n.messages[r] = t
+	}
+	return t
+}
+
+func newTraffic(r *Rank, p *analysis.Process) *traffic {
+	t := &traffic{map[channel]uint64{}, map[channel]uint64{}, map[channel]uint64{}}
+	for i := range r.Process.Streams {
+		for k := range r.Process.Streams[i].Nodes {
+			err := p.Calls(i, k, analysis.CommField|analysis.BytesField|analysis.TagField, func(c *analysis.Call) error {
+				for o := range c.Operations {
+					t.operation(&c.Operations[o], c.Times)
+				}
+				return nil
+			})
+			if err != nil {
+				return nil
+			}
+		}
+	}
+	for i := range r.Activities {
+		if a := &r.Activities[i]; a.InCall && !r.Moved[i] {
+			t.inFlight(p, a.Words)
+		}
+	}
+	return t
+}
+
+func (t *traffic) operation(o *analysis.Operation, times uint64) {
+	if !o.Moves {
+		return
+	}
+	t.add(o.Kind == analysis.SendOperation, o.Kind == analysis.ReceiveOperation, channel{o.Peer, o.Comm, o.Tag}, times)
+}
+
+func (t *traffic) add(send, receive bool, c channel, times uint64) {
+	if isConst(c.tag) {
+		c.tag = wordAnyTag
+	}
+	switch {
+	case send:
+		t.sent[c] += times
+	case receive && c.peer == analysis.NoRank:
+		t.wild[c] += times
+	case receive:
+		t.taken[c] += times
+	}
+}
+
+// inFlight counts the messages of the call in progress, too.
+func (t *traffic) inFlight(p *analysis.Process, words []uint64) {
+	if q, a := lookUp(words); q == nil || !a.waits || q.Completes != "" {
+		return
+	}
+	for _, m := range messagesOf(words, true) {
+		own, other := p.Members(m.comm)
+		if other != nil {
+			own = other
+		}
+		peer := analysis.NoRank
+		if own != nil && !isConst(m.peer) && m.peer < uint64(own.Size()) {
+			peer = own.At(int(m.peer))
+		}
+		t.add(m.send, !m.send && m.consumes, channel{peer, m.comm, m.tag}, 1)
+	}
+}

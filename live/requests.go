@@ -1,0 +1,106 @@
+package live
+
+import (
+	"slices"
+
+	"github.com/efg-tools/efg/reconstruct"
+	"github.com/efg-tools/efg/signature"
+)
+
+// walkLimit is how many events are walked through to find out what the requests of a
+// call are. It takes about a second.
+const walkLimit = 10e6
+
+// walkRequests finds the array of requests that a call in progress has passed, whose
+// word is w. Arrays are recorded when the call has returned. So the events before it
+// are walked through: the array is the one that the last call left (EFG_SAME), or
+// is made of the requests that are open, which the hash in w confirms.
+func walkRequests(r *Rank, thread int, w uint64) ([]uint64, bool) {
+	if r.Process.Streams[thread].Events > walkLimit {
+		return nil, false
+	}
+	names := reconstruct.NewNames(r.Process.Defs, nil)
+	p := reconstruct.NewProcess(&r.Process, names)
+	var t openRequests
+	for e, err := range p.Events(thread, reconstruct.Options{}) {
+		if err != nil {
+			return nil, false
+		}
+		t.event(e)
+	}
+	if w == wordSame {
+		return t.last, t.last != nil
+	}
+	return t.search(w)
+}
+
+// openRequests follows the requests of a stream.
+type openRequests struct {
+	open []uint64 // in the order in which they were issued
+	last []uint64 // the array that the last call left
+}
+
+func (t *openRequests) event(e *reconstruct.Event) {
+	p := e.Proc()
+	if p == nil || e.Failed() {
+		return
+	}
+	done := e.Completed()
+	for i := signature.FirstWord; i < len(p.Words); i++ {
+		w := &p.Words[i]
+		if w.Param < 0 || p.Params[w.Param].Kind != signature.Req {
+			continue
+		}
+		switch {
+		case w.Form == signature.SlotForm:
+			if slot := e.Word(i); slot>>62 == 0 {
+				t.open = append(t.open, signature.ID{Thread: e.Thread(), Node: uint32(e.Node()), Slot: uint32(slot)}.Word())
+			}
+		case w.Form == signature.VecForm:
+			t.array(e, i, done, p)
+		case len(done) > 0:
+			t.close(e.Request(0))
+		}
+	}
+}
+
+// array follows a call that takes an array of requests.
+func (t *openRequests) array(e *reconstruct.Event, word int, done []int, p *signature.Proc) {
+	elems, constant := e.Vec(word)
+	if constant != 0 {
+		t.last = nil
+		return
+	}
+	t.last = append(t.last[:0:0], elems...)
+	if p.Peeks != "" {
+		return
+	}
+	for _, i := range done {
+		if i < len(t.last) {
+			t.close(t.last[i])
+			t.last[i] = nullRequest
+		}
+	}
+}
+
+var nullRequest = constant("MPI_REQUEST_NULL")
+
+func (t *openRequests) close(request uint64) {
+	if i := slices.Index(t.open, request); i >= 0 {
+		t.open = slices.Delete(t.open, i, i+1)
+	}
+}
+
+// search looks for the array with a hash among the runs of open requests.
+func (t *openRequests) search(w uint64) ([]uint64, bool) {
+	const most = 2000
+	open := t.open[max(0, len(t.open)-most):]
+	for n := len(open); n > 0; n-- {
+		for i := len(open) - n; i >= 0 && (n == len(open) || len(open) <= 100 || i == len(open)-n || i == 0); i-- {
+			if signature.Ident(signature.Hash(open[i:i+n]...)) == w {
+				return open[i : i+n], true
+			}
+		}
+	}
+	return nil, false
+}

@@ -1,0 +1,274 @@
+package live
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/efg-tools/efg/efg"
+)
+
+// RollCallVersion is the version of RollCall's JSON. It is raised when a field changes
+// its meaning; new fields may come without.
+const RollCallVersion = 1
+
+// RollCall tells for each thread of a job what it is doing.
+type RollCall struct {
+	Version int       `json:"version"`
+	Command []string  `json:"command"`
+	MPI     string    `json:"mpi"`
+	Running bool      `json:"running"`
+	At      time.Time `json:"at"` // of a job that is no more: its last sign of life
+	Size    int       `json:"ranks"`
+	Missing []int     `json:"missing"` // ranks that have no segment here
+	// Deadlocks are sets of ranks that need each other, so that none can go on.
+	Deadlocks []Deadlock `json:"deadlocks"`
+	// InVain are ranks that need one which has ended.
+	InVain []int `json:"inVain"`
+	// Behind are ranks that cannot go on because of those in deadlocks or in vain.
+	Behind  []int    `json:"behind"`
+	Groups  []Group  `json:"groups"`
+	Threads []Thread `json:"threads"`
+	Broken  []string `json:"broken"` // segments that could not be read, and why
+}
+
+// Deadlock is a set of ranks that need each other.
+type Deadlock struct {
+	Ranks []int `json:"ranks"`
+	// Cycle is one of the shortest cycles: each needs the next, and the last the first.
+	Cycle []int `json:"cycle"`
+}
+
+// State says what a thread is doing.
+type State string
+
+const (
+	InCall    State = "in call"     // waits in, or works on, a call
+	Computing State = "computing"   // between two calls
+	Moving    State = "moving"      // made other calls while it was looked at
+	Finalized State = "finalized"   // its process is past MPI_Finalize
+	Exited    State = "exited"      // its process has exited without
+	Ended     State = "ended"       // the thread has ended
+	Killed    State = "killed"      // its process is gone, others of the job are there
+	NoCalls   State = "no call yet" // it has called nothing so far
+)
+
+// Thread is what one thread is doing.
+type Thread struct {
+	Rank   int      `json:"rank"` // -1: not known
+	Thread uint32   `json:"thread"`
+	PID    int      `json:"pid"`
+	TID    int      `json:"tid"`
+	Host   string   `json:"host"`
+	State  State    `json:"state"`
+	Op     string   `json:"op,omitempty"` // of the call in progress, or else of the last one
+	Args   []string `json:"args,omitempty"`
+	Site   string   `json:"site,omitempty"`
+	Event  uint64   `json:"event"` // number of that call, or of the next
+	// Seconds is how long it has been in the state; with Since, if times were recorded.
+	Seconds *float64   `json:"seconds,omitempty"`
+	Since   *time.Time `json:"since,omitempty"`
+	// Awaits are ranks that the call needs: all of them, or if Any is set one of them.
+	Awaits []int `json:"awaits,omitempty"`
+	Any    bool  `json:"any,omitempty"`
+	Stuck  bool  `json:"stuck,omitempty"` // it can never go on
+}
+
+// Group is threads in the same state, in calls of the same procedure at the same
+// callsite.
+type Group struct {
+	State  State    `json:"state"`
+	Op     string   `json:"op,omitempty"`
+	Args   []string `json:"args,omitempty"` // "tag=*" where they differ
+	Site   string   `json:"site,omitempty"`
+	Ranks  []int    `json:"ranks"`
+	Number int      `json:"threads"`
+	// Shortest and Longest are for how long, in seconds.
+	Shortest *float64 `json:"shortest,omitempty"`
+	Longest  *float64 `json:"longest,omitempty"`
+	Awaits   []int    `json:"awaits,omitempty"`
+	Any      bool     `json:"any,omitempty"`
+	// Offset, if it is not 0: each needs the rank that is its own plus Offset, modulo
+	// the number of ranks.
+	Offset int  `json:"offset,omitempty"`
+	Stuck  bool `json:"stuck,omitempty"`
+}
+
+// NewRollCall calls the roll of a job.
+func NewRollCall(j *Job) *RollCall {
+	v := judge(j)
+	first := &j.Ranks[0].Process
+	c := &RollCall{
+		Version: RollCallVersion, Command: first.Command, MPI: first.MPI, Running: j.Running, At: j.Real.UTC(),
+		Size: j.Size, Missing: notNil(j.Missing()), InVain: notNil(v.inVain), Behind: notNil(v.because),
+		Deadlocks: []Deadlock{}, Threads: []Thread{}, Broken: notNil(j.Broken),
+	}
+	for _, ranks := range v.cycles {
+		c.Deadlocks = append(c.Deadlocks, Deadlock{ranks, v.cycleOf(j, ranks)})
+	}
+	names := newTexts(j)
+	for i, r := range j.Ranks {
+		for t := range r.Activities {
+			c.Threads = append(c.Threads, j.thread(v, names, i, r, t))
+		}
+	}
+	c.group()
+	return c
+}
+
+func notNil[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+func (j *Job) thread(v *verdict, names *texts, i int, r *Rank, t int) Thread {
+	a := &r.Activities[t]
+	x := Thread{
+		Rank: r.Number, Thread: a.Thread, PID: r.Process.PID, TID: a.TID, Host: r.Process.Host,
+		State: j.state(r, t), Event: a.Events, Stuck: v.stuck[i],
+	}
+	if a.Since > 0 && x.State != Moving {
+		seconds := float64(j.Now-min(a.Since, j.Now)) / 1e9
+		since := time.Unix(0, int64(r.Header.StartReal)+int64(a.Since-r.Header.StartMono)).UTC()
+		x.Seconds, x.Since = &seconds, &since
+	}
+	if a.Words != nil && x.State != Moving {
+		text := names.of(r, t)
+		x.Op, x.Site = text.Op, text.Site
+		if a.InCall {
+			x.Args = text.Args
+		}
+	}
+	x.Awaits, x.Any = v.waits[i][t].ranks()
+	return x
+}
+
+func (j *Job) state(r *Rank, t int) State {
+	switch end := efg.End(r.Header.State); {
+	case end == efg.EndFinalized:
+		return Finalized
+	case end == efg.EndExit:
+		return Exited
+	case r.Process.Streams[t].End == efg.EndThread:
+		return Ended
+	case j.hasEnded(r):
+		return Killed
+	case r.Moved[t]:
+		return Moving
+	case r.Activities[t].InCall:
+		return InCall
+	case r.Activities[t].Events == 0:
+		return NoCalls
+	}
+	return Computing
+}
+
+// mostAwaited bounds the lists of ranks that a thread awaits.
+const mostAwaited = 1 << 16
+
+// ranks are all that a call needs, or, if any is set, those of which it needs one.
+func (w *waiting) ranks() (list []int, any bool) {
+	for _, x := range w.needs {
+		list = append(list, x.ranks[:min(len(x.ranks), mostAwaited)]...)
+		any = any || !x.all && len(x.ranks) > 1
+	}
+	slices.Sort(list)
+	return slices.Compact(list), any
+}
+
+// groupKey is what the threads of a group have in common.
+type groupKey struct {
+	state    State
+	op, site string
+	stuck    bool
+}
+
+func (c *RollCall) group() {
+	at := map[groupKey]int{}
+	var members [][]*Thread
+	for i := range c.Threads {
+		t := &c.Threads[i]
+		k := groupKey{t.State, t.Op, t.Site, t.Stuck}
+		n, ok := at[k]
+		if !ok {
+			n = len(members)
+			at[k] = n
+			members = append(members, nil)
+		}
+		members[n] = append(members[n], t)
+	}
+	c.Groups = make([]Group, len(members))
+	for i, m := range members {
+		c.Groups[i] = newGroup(m, c.Size)
+	}
+	slices.SortStableFunc(c.Groups, func(a, b Group) int {
+		return cmp.Or(cmp.Compare(order(&a), order(&b)), slices.Compare(a.Ranks, b.Ranks))
+	})
+}
+
+// order puts in front what matters most.
+func order(g *Group) int {
+	if g.Stuck {
+		return -1
+	}
+	return slices.Index([]State{InCall, Computing, Moving, NoCalls, Killed, Exited, Ended, Finalized}, g.State)
+}
+
+func newGroup(members []*Thread, size int) Group {
+	first := members[0]
+	g := Group{State: first.State, Op: first.Op, Site: first.Site, Args: slices.Clone(first.Args), Stuck: first.Stuck, Number: len(members)}
+	for _, t := range members {
+		g.Ranks = append(g.Ranks, t.Rank)
+		g.Args = merged(g.Args, t.Args)
+		if t.Seconds != nil {
+			g.Shortest, g.Longest = pick(g.Shortest, t.Seconds, true), pick(g.Longest, t.Seconds, false)
+		}
+		g.Any = g.Any || t.Any
+	}
+	g.awaits(members, size)
+	slices.Sort(g.Ranks)
+	g.Ranks = slices.Compact(g.Ranks)
+	return g
+}
+
+// pick returns b if a is nil or less says so.
+func pick(a, b *float64, less bool) *float64 {
+	if a == nil || (*b < *a) == less {
+		return b
+	}
+	return a
+}
+
+// awaits joins what the members await.
+func (g *Group) awaits(members []*Thread, size int) {
+	offset, same := -1, true
+	for _, t := range members {
+		same = same && slices.Equal(t.Awaits, members[0].Awaits)
+		d := -1
+		if len(t.Awaits) == 1 && t.Rank >= 0 {
+			d = ((t.Awaits[0]-t.Rank)%size + size) % size
+		}
+		if t != members[0] && d != offset {
+			d = -1
+		}
+		offset = d
+	}
+	if same {
+		g.Awaits = members[0].Awaits
+		return
+	}
+	if offset > 0 {
+		if g.Offset = offset; offset > size/2 {
+			g.Offset -= size
+		}
+	}
+	for _, t := range members {
+		if len(g.Awaits) < mostAwaited {
+			g.Awaits = append(g.Awaits, t.Awaits...)
+		}
+	}
+	slices.Sort(g.Awaits)
+	g.Awaits = slices.Compact(g.Awaits)
+}
