@@ -18,15 +18,17 @@ type Times struct {
 	Bins                 [32]uint64
 }
 
-func (t *Times) add(count uint64, v *efg.Interval) {
+// Add adds the durations of an interval that are those of so many calls.
+func (t *Times) Add(count uint64, v *efg.Interval) {
 	o := Times{Count: count, Sum: v.Sum, Min: v.Min, Max: v.Max}
 	for i, n := range v.Bins {
 		o.Bins[i] = uint64(n)
 	}
-	t.merge(&o)
+	t.Merge(&o)
 }
 
-func (t *Times) merge(o *Times) {
+// Merge adds the durations of o.
+func (t *Times) Merge(o *Times) {
 	if o.Count == 0 {
 		return
 	}
@@ -60,7 +62,7 @@ func (r *Row) add(o *Row) {
 	r.Calls += o.Calls
 	r.Errors += o.Errors
 	r.Volume.Add(&o.Volume, 1)
-	r.Time.merge(&o.Time)
+	r.Time.Merge(&o.Time)
 }
 
 // OpRow sums up the calls of a procedure, or those at one callsite, over ranks.
@@ -244,7 +246,7 @@ func (n *Node) addTo(r *Row) uint64 {
 	}
 	app := uint64(0)
 	if n.Stats != nil {
-		o.Time.add(n.Stats.Count, &n.Stats.Dur)
+		o.Time.Add(n.Stats.Count, &n.Stats.Dur)
 		app = n.Stats.Dur.Sum + n.Stats.Gap.Sum
 	}
 	r.add(&o)
@@ -310,10 +312,10 @@ func longest(rank int, rows map[callKey]*Row) []longestCall {
 }
 
 // waits says whether a call may wait for other processes.
-func waits(op string) bool { return running(op) && !strings.HasPrefix(op, "MPI_File_") }
+func waits(op string) bool { return Running(op) && !strings.HasPrefix(op, "MPI_File_") }
 
-// running says whether a call belongs to the time between start and end of MPI.
-func running(op string) bool {
+// Running says whether a call belongs to the time between start and end of MPI.
+func Running(op string) bool {
 	return op != "MPI_Init" && op != "MPI_Init_thread" && op != "MPI_Finalize"
 }
 
@@ -363,7 +365,7 @@ func byTime(x, y OpRow) int {
 func (r *Report) Imbalanced(n int) []OpRow {
 	var list []OpRow
 	for _, c := range r.Callsites {
-		if c.Ranks > 1 && c.Cost() > 0 && running(c.Op) {
+		if c.Ranks > 1 && c.Cost() > 0 && Running(c.Op) {
 			list = append(list, c)
 		}
 	}

@@ -12,6 +12,9 @@ type Zip struct {
 	values []uint64
 	times  uint64 // of the tuples to come
 	folded uint64 // tuples of the current period to come
+	passed uint64 // values that were skipped behind the current period
+	at     uint64 // position of the last tuple
+	next   uint64 // of the next one
 	wait   uint64 // tuples until folding can succeed
 	err    error
 }
@@ -47,8 +50,18 @@ func (z *Zip) Next() (values []uint64, times uint64, ok bool) {
 			return nil, 0, false
 		}
 	}
+	z.at = z.next
+	z.next++
+	if z.folded == 0 {
+		z.next += z.passed
+		z.passed = 0
+	}
 	return z.values, z.times, len(z.its) > 0
 }
+
+// Position is where the tuple that Next has given last occurs first in the
+// sequences, counted from 0. The tuples of a common period occur again behind it.
+func (z *Zip) Position() uint64 { return z.at }
 
 // Err is the error that ended the iteration early, if any.
 func (z *Zip) Err() error { return z.err }
@@ -76,7 +89,7 @@ func (z *Zip) fold() {
 		z.its[i].left -= k * period
 		z.its[i].rem0 -= k * period
 	}
-	z.times, z.folded = k+1, period-1
+	z.times, z.folded, z.passed = k+1, period-1, k*period
 }
 
 // periods returns the period of the next room values; 0 if they differ by a

@@ -103,3 +103,27 @@ func BenchmarkZip(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(ramp)), "ns/value")
 }
+
+// Tuples are where Zip says that they are, also those behind a period that was
+// gone through once.
+func TestZipPositions(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	skipped := 0
+	for range 200 {
+		a, b := fold(randomRepeats(r, 2000), r.IntN(2) == 0), fold(randomRepeats(r, 2000), false)
+		x, y := expand(t, a), expand(t, b)
+		next := uint64(0)
+		z := NewZip(a, b)
+		for v, _, ok := z.Next(); ok; v, _, ok = z.Next() {
+			at := z.Position()
+			if at < next || x[at] != v[0] || y[at] != v[1] {
+				t.Fatalf("position %d after %d: %v, want %d and %d", at, next, v, x[at], y[at])
+			}
+			skipped += int(at - next)
+			next = at + 1
+		}
+	}
+	if skipped == 0 {
+		t.Error("nothing was skipped")
+	}
+}

@@ -37,6 +37,13 @@ func (e *Event) AppendText(b []byte) []byte {
 	return e.appendEvent(b, textStyle)
 }
 
+// AppendCall appends the call as AppendText does, without rank, number, times and
+// end of line.
+func (e *Event) AppendCall(b []byte) []byte {
+	b = e.appendEvent(b, textStyle)
+	return b[:len(b)-len(textStyle.end)]
+}
+
 // appendSeconds appends nanoseconds as seconds.
 func appendSeconds(b []byte, ns int64) []byte {
 	if ns < 0 {

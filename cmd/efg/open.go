@@ -28,7 +28,10 @@ func openRun(path string) (*efg.Run, error) {
 type ranks [][2]int
 
 // parseRanks reads "0-3,7". The empty string stands for all ranks.
-func parseRanks(s string) (ranks, error) {
+func parseRanks(s string) (ranks, error) { return parseRankFlag("--rank", s) }
+
+// parseRankFlag is parseRanks for the value of a flag.
+func parseRankFlag(flag, s string) (ranks, error) {
 	if s == "" {
 		return nil, nil
 	}
@@ -41,7 +44,7 @@ func parseRanks(s string) (ranks, error) {
 		a, err1 := strconv.ParseUint(low, 10, 31)
 		b, err2 := strconv.ParseUint(high, 10, 31)
 		if err1 != nil || err2 != nil || a > b {
-			return nil, usageError("--rank %s: want ranks and ranges of ranks, as in 0-3,7", s)
+			return nil, usageError("%s %s: want ranks and ranges of ranks, as in 0-3,7", flag, s)
 		}
 		r = append(r, [2]int{int(a), int(b)})
 	}

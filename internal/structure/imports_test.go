@@ -24,6 +24,7 @@ var mayImport = map[string][]string{
 	"export/gxl":           {"signature", "efg", "reconstruct", "analysis", "text", "export"},
 	"merge":                {"efg", "hook/segment", "internal/durable", "internal/symbolize"},
 	"live":                 {"signature", "efg", "reconstruct", "analysis", "hook/segment", "internal/symbolize"},
+	"analysis/diff":        {"signature", "efg", "reconstruct", "analysis"},
 	"analysis/query":       {"signature", "efg", "reconstruct", "analysis", "analysis/topology"},
 	"analysis/sql":         {"signature", "efg", "reconstruct", "analysis"},
 	"analysis/topology":    {},
@@ -42,7 +43,7 @@ var mayImport = map[string][]string{
 	"bench":                {"signature", "efg", "reconstruct", "bench/sim", "internal/groundtruth"},
 	"bench/sim":            {"signature", "efg"},
 	"bench/simulate":       {"bench/sim"},
-	"cmd/efg":              {"signature", "efg", "reconstruct", "analysis", "analysis/query", "analysis/sql", "text", "hook", "hook/segment", "internal/symbolize", "internal/durable", "merge", "live", "export", "export/gxl"},
+	"cmd/efg":              {"signature", "efg", "reconstruct", "analysis", "analysis/diff", "analysis/query", "analysis/sql", "text", "hook", "hook/segment", "internal/symbolize", "internal/durable", "merge", "live", "export", "export/gxl"},
 }
 
 // mayImportInTests tells what the tests of a package may import besides.
@@ -51,6 +52,7 @@ var mayImportInTests = map[string][]string{
 	"efg":            {"text"},
 	"bench/sim":      {"reconstruct", "hook/segment", "internal/groundtruth"},
 	"analysis":       {"internal/groundtruth"},
+	"analysis/diff":  {"bench/sim", "internal/groundtruth"},
 	"analysis/query": {"bench/sim", "internal/groundtruth"},
 	"analysis/sql":   {"bench/sim", "internal/groundtruth"},
 	"merge":          {"bench/sim"},

@@ -1,0 +1,93 @@
+package diff
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
+// Class is ranks with equal graphs.
+type Class struct {
+	// Shape is equal for classes with equal nodes, but for arguments, and equal edges,
+	// but for weights. Shapes are numbered from 1, the one with most ranks first.
+	Shape int
+	// Number of the class in its shape, from 1: ranks with equal arguments, once
+	// ranks are made relative, and equal branch runs.
+	Number int
+	Ranks  []int // ascending; -1: a process that never knew its rank
+	First  Rank  // one of them
+	// Events, Nodes and Edges are those of one rank.
+	Events, Nodes, Edges uint64
+	Total                Totals // of all ranks; times have a sum only
+}
+
+// argumentKeys returns, for each summary, a key that is equal for equal graphs. A rank
+// in an argument is taken as it is, or as the distance from the own one, whichever
+// is the same in more processes.
+func argumentKeys(list []*summary) []hash {
+	keys := make([]hash, len(list))
+	groups := map[hash][]int{}
+	for i, s := range list {
+		keys[i] = hashOf(uint64(s.shape), uint64(s.rest), uint64(len(s.peers)))
+		groups[keys[i]] = append(groups[keys[i]], i)
+	}
+	for _, members := range groups {
+		for k := range list[members[0]].peers {
+			near, far := map[uint64]bool{}, map[uint64]bool{}
+			for _, i := range members {
+				f := list[i].peers[k]
+				near[f.near], far[f.far] = true, true
+			}
+			for _, i := range members {
+				f := list[i].peers[k]
+				if len(far) < len(near) {
+					f.near = f.far
+				}
+				keys[i] = keys[i].add(f.near)
+			}
+		}
+	}
+	return keys
+}
+
+// classes groups the processes of a survey.
+func (v *survey) classes() (list []Class, shapes int) {
+	all := make([]*summary, len(v.summaries))
+	for i := range all {
+		all[i] = &v.summaries[i]
+	}
+	keys := argumentKeys(all)
+	byKey := map[hash]*Class{}
+	byShape := map[hash][]*Class{}
+	ranks := map[hash]int{}
+	for i, s := range all {
+		c := byKey[keys[i]]
+		if c == nil {
+			c = &Class{First: Rank{v.run, s.proc}, Events: s.events, Nodes: s.nodes, Edges: s.edges}
+			byKey[keys[i]] = c
+			byShape[s.shape] = append(byShape[s.shape], c)
+		}
+		c.Ranks = append(c.Ranks, s.rank)
+		c.Total.addSummary(s)
+		ranks[s.shape]++
+	}
+	order := slices.SortedFunc(maps.Keys(byShape), func(x, y hash) int {
+		return cmp.Or(cmp.Compare(ranks[y], ranks[x]), cmp.Compare(uint(byShape[x][0].Ranks[0]), uint(byShape[y][0].Ranks[0])), cmp.Compare(x, y))
+	})
+	for i, shape := range order {
+		in := byShape[shape]
+		slices.SortStableFunc(in, func(x, y *Class) int { return cmp.Compare(len(y.Ranks), len(x.Ranks)) })
+		for k, c := range in {
+			c.Shape, c.Number = i+1, k+1
+			list = append(list, *c)
+		}
+	}
+	return list, len(order)
+}
+
+func (t *Totals) addSummary(s *summary) {
+	t.Calls += s.profile.total.calls
+	t.Errors += s.profile.total.errors
+	t.Bytes += s.profile.total.bytes
+	t.Time.Sum += s.total
+}

@@ -1,0 +1,28 @@
+// Package diff compares what was recorded: two ranks, all ranks with each other,
+// two runs. It tells what differs in structure (nodes and edges of the event flow
+// graphs, branch runs, the first event where the sequences part), in calls, in bytes
+// and in time, the most expensive first.
+//
+// # What is equal
+//
+// Words of two processes are compared in a form that does not depend on who made
+// them. Ranks are equal if they are equal, or equally far from the own rank in the
+// communicator. Communicators are equal if they were made in the same way with as
+// many members; windows and files by their communicators; requests if calls of the
+// same procedure at the same callsite issued them, in the same slot; arrays element by
+// element. Callsites of two runs are equal if they are the same place in the source.
+//
+// # Nodes
+//
+// Nodes of two graphs are matched if their graphs have equal calls (procedure and
+// callsite) and masks node by node; else those whose signatures are equal, then those
+// of the same call that have not found another, in the order of their first events.
+//
+// # How
+//
+// Nothing is expanded. Where two sequences part is found on the graphs: for each node
+// the first departure, and the first visit with other arguments, that differ, in
+// folded sequences (efg.Zip); the first of all these in the order of events is found
+// from the last mark of the stream before it. Over all ranks the work is that of the
+// graphs, once for each process; classes of ranks are compared by hashes.
+package diff

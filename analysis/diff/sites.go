@@ -1,0 +1,133 @@
+package diff
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/reconstruct"
+	"github.com/efg-tools/efg/signature"
+)
+
+// siteNames gives the callsites of a run keys that are equal for equal places in
+// the source, in other runs too, and their texts.
+type siteNames struct {
+	list  []efg.Site
+	mu    sync.Mutex
+	words map[uint64]uint64 // keys by word
+	texts map[uint64]string // "function file:line" by key
+}
+
+func newSiteNames(run *efg.Run) (*siteNames, error) {
+	list, err := run.Sites()
+	if err != nil {
+		return nil, err
+	}
+	n := &siteNames{list: list, words: map[uint64]uint64{}, texts: map[uint64]string{}}
+	sorted := slices.Clone(list)
+	slices.SortStableFunc(sorted, func(x, y efg.Site) int {
+		_, a := x.Module()
+		_, b := y.Module()
+		return cmp.Compare(a, b)
+	})
+	count := map[string]int{} // calls at one place, in the order of the code
+	for i := range sorted {
+		s := &sorted[i]
+		text := strings.TrimSpace(s.Func + " " + s.Place)
+		n.put(s.Word, siteKey(text, count[text]), text)
+		count[text]++
+	}
+	return n, nil
+}
+
+func siteKey(text string, nth int) uint64 {
+	return signature.HashString(fmt.Sprint(text, "#", nth))
+}
+
+func (n *siteNames) put(word, key uint64, text string) {
+	n.words[word], n.texts[key] = key, text
+}
+
+// keys returns the keys of a process's callsites by word. Those that the run has no
+// places of are named by module and offset.
+func (n *siteNames) keys(streams []efg.Stream, defs []efg.Def) map[uint64]uint64 {
+	keys := map[uint64]uint64{}
+	var own *reconstruct.Names
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for i := range streams {
+		for k := range streams[i].Nodes {
+			word := streams[i].Nodes[k].Words[1]
+			key, ok := n.words[word]
+			if !ok {
+				if own == nil {
+					own = reconstruct.NewNames(defs, nil)
+				}
+				text := own.Place(word)
+				if key = siteKey(text, 0); text == "unknown" {
+					key = signature.Hash(word)
+				}
+				n.put(word, key, text)
+			}
+			keys[word] = key
+		}
+	}
+	return keys
+}
+
+func (n *siteNames) text(key uint64) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.texts[key]
+}
+
+// place is a callsite's text, taken apart.
+type place struct {
+	text, file string // function and file
+	line       int
+	word       uint64
+}
+
+// follow gives callsites the keys of those of another run that they stand for, where
+// lines have moved: in a function that has as many callsites in both runs, the first
+// is the first.
+func (n *siteNames) follow(other *siteNames) {
+	own, others := n.places(), other.places()
+	for file, list := range own {
+		theirs := others[file]
+		if len(theirs) != len(list) || slices.EqualFunc(list, theirs, func(a, b place) bool { return a.text == b.text }) {
+			continue
+		}
+		for i := range list {
+			key := other.words[theirs[i].word]
+			n.put(list[i].word, key, theirs[i].text)
+		}
+	}
+}
+
+// places are the callsites with lines, by function and file, in the order of the
+// lines.
+func (n *siteNames) places() map[string][]place {
+	list := map[string][]place{}
+	for word, key := range n.words {
+		p := place{text: n.texts[key], word: word}
+		at := strings.LastIndexByte(p.text, ':')
+		if at < 0 {
+			continue
+		}
+		if _, err := fmt.Sscan(p.text[at+1:], &p.line); err != nil {
+			continue
+		}
+		p.file = p.text[:at]
+		list[p.file] = append(list[p.file], p)
+	}
+	for _, l := range list {
+		slices.SortFunc(l, func(x, y place) int {
+			return cmp.Or(cmp.Compare(x.line, y.line), cmp.Compare(n.words[x.word], n.words[y.word]))
+		})
+	}
+	return list
+}
