@@ -25,6 +25,7 @@ var mayImport = map[string][]string{
 	"merge":                {"efg", "hook/segment", "internal/durable", "internal/symbolize"},
 	"live":                 {"signature", "efg", "reconstruct", "analysis", "hook/segment", "internal/symbolize"},
 	"analysis/diff":        {"signature", "efg", "reconstruct", "analysis"},
+	"analysis/check":       {"signature", "efg", "reconstruct", "analysis"},
 	"analysis/query":       {"signature", "efg", "reconstruct", "analysis", "analysis/topology"},
 	"analysis/sql":         {"signature", "efg", "reconstruct", "analysis"},
 	"analysis/topology":    {},
@@ -43,7 +44,7 @@ var mayImport = map[string][]string{
 	"bench":                {"signature", "efg", "reconstruct", "bench/sim", "internal/groundtruth"},
 	"bench/sim":            {"signature", "efg"},
 	"bench/simulate":       {"bench/sim"},
-	"cmd/efg":              {"signature", "efg", "reconstruct", "analysis", "analysis/diff", "analysis/query", "analysis/sql", "text", "hook", "hook/segment", "internal/symbolize", "internal/durable", "merge", "live", "export", "export/gxl"},
+	"cmd/efg":              {"signature", "efg", "reconstruct", "analysis", "analysis/check", "analysis/diff", "analysis/query", "analysis/sql", "text", "hook", "hook/segment", "internal/symbolize", "internal/durable", "merge", "live", "export", "export/gxl"},
 }
 
 // mayImportInTests tells what the tests of a package may import besides.
@@ -53,6 +54,7 @@ var mayImportInTests = map[string][]string{
 	"bench/sim":      {"reconstruct", "hook/segment", "internal/groundtruth"},
 	"analysis":       {"internal/groundtruth"},
 	"analysis/diff":  {"bench/sim", "internal/groundtruth"},
+	"analysis/check": {"bench/sim", "internal/groundtruth"},
 	"analysis/query": {"bench/sim", "internal/groundtruth"},
 	"analysis/sql":   {"bench/sim", "internal/groundtruth"},
 	"merge":          {"bench/sim"},

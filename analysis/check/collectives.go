@@ -1,0 +1,3 @@
+package check
+
+func (b *builder) collectives(procs []int) error { return nil }

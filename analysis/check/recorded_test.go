@@ -1,0 +1,135 @@
+package check
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/groundtruth"
+)
+
+// programs are those of testdata that have no fault, or those that are listed.
+var programs = []struct {
+	source, args string
+	ranks        int
+	only         string // MPI library
+	faults       string
+}{
+	{source: "c/amr.c"}, {source: "c/attrs.c"}, {source: "c/coll.c"}, {source: "c/comms.c"}, {source: "c/eager.c"},
+	{source: "c/errors.c"}, {source: "c/farm.c"}, {source: "c/grequest.c"}, {source: "c/grid.c", args: "15 periodic"},
+	{source: "c/grid.c", args: "25 null"}, {source: "c/growing.c"}, {source: "c/halo3d.c"}, {source: "c/icoll.c"},
+	{source: "c/inter.c"}, {source: "c/intercoll.c"}, {source: "c/io.c", args: "2 DIR"}, {source: "c/jacobi.c", args: "40"},
+	{source: "c/large.c"}, {source: "c/lists.c"}, {source: "c/longjmp.c"}, {source: "c/loops.c"}, {source: "c/neigh.c"},
+	{source: "c/partitioned.c"}, {source: "c/pcoll.c"}, {source: "c/persistent.c"}, {source: "c/polling.c"}, {source: "c/polls.c"},
+	{source: "c/ports.c", only: "openmpi"}, {source: "c/posted.c"}, {source: "c/probes.c"}, {source: "c/rma.c"},
+	{source: "c/sessions.c"}, {source: "c/spawn.c", ranks: 2}, {source: "c/threads.c"}, {source: "c/types.c"}, {source: "c/userops.c"},
+	{source: "fortran/halo_mpifh.f"}, {source: "fortran/coll_usempi.f90", args: "DIR"}, {source: "fortran/all_f08.f90", args: "DIR"},
+	// Where the library has no ports the program gives up with its communicator.
+	{source: "c/ports.c", only: "mpich", faults: "object never freed at MPI_Comm_split on 4"},
+
+	{source: "c/faults.c", args: "lost", faults: "lost message at MPI_Send event 2 on 1"},
+	{source: "c/faults.c", args: "receive", faults: "receive never completed at MPI_Irecv event 1 on 4"},
+	{source: "c/faults.c", args: "request", faults: "request never completed at MPI_Isend event 1 on 4"},
+	{source: "c/faults.c", args: "persistent", faults: "persistent request never freed at MPI_Send_init event 1 on 4"},
+	{source: "c/faults.c", args: "twice", faults: "persistent request misused at MPI_Start event 5 on 4"},
+	{source: "c/faults.c", args: "comm", faults: "object never freed at MPI_Comm_dup event 3 on 4"},
+	{source: "c/faults.c", args: "type", faults: "object never freed at MPI_Type_contiguous event 3 on 4"},
+	{source: "c/faults.c", args: "win", only: "openmpi", faults: "object never freed at MPI_Win_create event 1 on 4"},
+	{source: "c/faults.c", args: "file", faults: "object never freed at MPI_File_open event 1 on 4"},
+}
+
+// TestPrograms records programs and finds their faults, and nothing else.
+func TestPrograms(t *testing.T) {
+	root, err := groundtruth.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	binary := filepath.Join(dir, "efg")
+	build := exec.Command("go", "build", "-o", binary, "./cmd/efg")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, mpi := range groundtruth.Installed() {
+		bench, err := groundtruth.NewBench(t.Context(), mpi, root, dir, binary)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range programs {
+			if p.only != "" && p.only != mpi.Name {
+				continue
+			}
+			t.Run(mpi.Name+"/"+filepath.Base(p.source)+"-"+p.args, func(t *testing.T) {
+				program, err := bench.Build(t.Context(), p.source)
+				if err != nil {
+					t.Fatal(err)
+				}
+				own := t.TempDir()
+				file := filepath.Join(own, "run.efg")
+				line := append([]string{program}, strings.Fields(strings.ReplaceAll(p.args, "DIR", own))...)
+				if _, err := bench.Recorded(t.Context(), file, max(p.ranks, 4*(1-min(p.ranks, 1))), line...); err != nil {
+					t.Fatal(err)
+				}
+				checkFile(t, file, p.faults)
+			})
+		}
+	}
+}
+
+func checkFile(t *testing.T, file, want string) {
+	t.Helper()
+	run, err := efg.OpenRun(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer run.Close()
+	r, err := New(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := short(r)
+	if !fits(got, want) {
+		t.Errorf("found %q, want %q", got, want)
+		for _, f := range r.Findings {
+			t.Logf("%+v", f)
+		}
+	}
+	agree(t, run)
+}
+
+// short is what tests compare of a report.
+func short(r *Report) []string {
+	var list []string
+	for _, f := range r.Findings {
+		list = append(list, fmt.Sprintf("%s at %s event %d on %d", f.Kind, f.Op, f.Event, len(f.Ranks)))
+	}
+	return list
+}
+
+// fits compares findings with what is wanted, joined by semicolons. Without event
+// it may be any.
+func fits(got []string, want string) bool {
+	var list []string
+	if want != "" {
+		list = strings.Split(want, "; ")
+	}
+	if len(got) != len(list) {
+		return false
+	}
+	for i, w := range list {
+		g := got[i]
+		if !strings.Contains(w, " event ") {
+			before, after, _ := strings.Cut(g, " event ")
+			_, after, _ = strings.Cut(after, " ")
+			g = before + " " + after
+		}
+		if g != w {
+			return false
+		}
+	}
+	return true
+}

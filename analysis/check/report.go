@@ -1,0 +1,490 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/efg-tools/efg/analysis"
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/reconstruct"
+	"github.com/efg-tools/efg/signature"
+)
+
+// Kind is a kind of fault.
+type Kind string
+
+const (
+	LostMessage       Kind = "lost message"
+	UnsentMessage     Kind = "message from nowhere"
+	OpenReceive       Kind = "receive never completed"
+	OpenRequest       Kind = "request never completed"
+	OpenStart         Kind = "started request never completed"
+	UnfreedRequest    Kind = "persistent request never freed"
+	UnfreedObject     Kind = "object never freed"
+	PersistentMisused Kind = "persistent request misused"
+	BeforeInit        Kind = "call before MPI_Init"
+	AfterFinalize     Kind = "call after MPI_Finalize"
+	NoFinalize        Kind = "no MPI_Finalize"
+)
+
+// Finding is a fault, or equal faults of several ranks at one callsite.
+type Finding struct {
+	Kind   Kind
+	Rank   int // the first rank that has it
+	Thread uint32
+	Event  uint64 // number of the event on that rank
+	Op     string
+	Site   string // "function file:line"
+	Text   string // what is wrong there
+	Count  uint64 // how many on all ranks
+	Ranks  []int
+	// Remark says why it may not be a fault of the program, but follow from what
+	// the recording lacks; "" if nothing is lacking.
+	Remark string
+}
+
+// Totals say what was checked.
+type Totals struct {
+	Processes                                int
+	Calls, Sent, Received, Requests, Objects uint64
+	Collectives                              uint64
+}
+
+func (t *Totals) add(o *Totals) {
+	t.Processes++
+	t.Calls += o.Calls
+	t.Sent += o.Sent
+	t.Received += o.Received
+	t.Requests += o.Requests
+	t.Objects += o.Objects
+	t.Collectives += o.Collectives
+}
+
+// Report is the result of a check.
+type Report struct {
+	Totals
+	Findings []Finding // by kind, then callsite; those with a remark come last
+	// Incomplete are the ranks whose recording ends early: they were killed, still
+	// running, or had no space. Missing are ranks that the file does not have.
+	Incomplete, Missing []int
+	// Unjudged are messages to or from ranks that the file does not have.
+	Unjudged uint64
+}
+
+// Faults is how many findings are faults of the program for certain.
+func (r *Report) Faults() int {
+	n := 0
+	for i := range r.Findings {
+		if r.Findings[i].Remark == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// suspect is a fault of one rank that counting has found.
+type suspect struct {
+	kind    Kind
+	proc    int // number of the process in the file
+	rank    int
+	at      place
+	op      string
+	site    uint64
+	count   uint64
+	channel channel
+	before  uint64 // sends on the channel that precede it
+	object  object
+	event   uint64 // if known
+	text    string
+	remark  string
+}
+
+type groupKey struct {
+	kind         Kind
+	op           string
+	site         uint64
+	text, remark string
+}
+
+// group are equal faults of several ranks.
+type group struct {
+	suspect // the first rank's
+	ranks   []int
+	total   uint64
+}
+
+type builder struct {
+	run    *efg.Run
+	number map[int]int // of the process of a rank
+	short  map[int]bool
+
+	mu      sync.Mutex
+	flows   map[channel]*flow
+	waiting map[anywhere]uint64
+	callers map[channel]caller
+	groups  map[groupKey]*group
+	report  Report
+}
+
+// caller is where a channel's last sender called.
+type caller struct {
+	at   place
+	op   string
+	site uint64
+}
+
+// New checks a run.
+func New(run *efg.Run) (*Report, error) {
+	b := &builder{
+		run: run, number: map[int]int{}, short: map[int]bool{}, flows: map[channel]*flow{},
+		waiting: map[anywhere]uint64{}, callers: map[channel]caller{}, groups: map[groupKey]*group{},
+	}
+	procs := b.overview()
+	if err := analysis.EachProcess(run, procs, b.process); err != nil {
+		return nil, err
+	}
+	b.match()
+	if err := b.collectives(procs); err != nil {
+		return nil, err
+	}
+	if err := b.locate(); err != nil {
+		return nil, err
+	}
+	return b.finish(), nil
+}
+
+// overview notes which ranks are there, and which to the end.
+func (b *builder) overview() []int {
+	var procs []int
+	top := 0
+	first := analysis.FirstRanks(b.run.Procs)
+	for i := range b.run.Procs {
+		p := &b.run.Procs[i]
+		procs = append(procs, i)
+		b.number[p.Rank] = i
+		top = max(top, first[i]+p.Size)
+		for k := range p.Streams {
+			if !p.Streams[k].Complete() && !b.short[p.Rank] {
+				b.short[p.Rank] = true
+				b.report.Incomplete = append(b.report.Incomplete, p.Rank)
+			}
+		}
+	}
+	for rank := 0; rank < min(top, maxMissing); rank++ {
+		if _, ok := b.number[rank]; !ok {
+			b.report.Missing = append(b.report.Missing, rank)
+		}
+	}
+	slices.Sort(b.report.Incomplete)
+	return procs
+}
+
+// maxMissing bounds the ranks that are listed as missing: a small file can claim
+// any size.
+const maxMissing = 1 << 22
+
+// process checks what concerns one process alone.
+func (b *builder) process(p *analysis.Process) error {
+	t := newTally(p)
+	err := t.count()
+	if err == nil && t.doubt {
+		_, err = t.walkThrough(wants{})
+	}
+	if err != nil {
+		return err
+	}
+	list := t.suspects()
+	calls, err := outside(p)
+	if err != nil {
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, s := range append(list, calls...) {
+		b.suspect(p, s)
+	}
+	b.report.add(&t.total)
+	for c, f := range t.flows {
+		sum := b.flows[c]
+		if sum == nil {
+			sum = &flow{}
+			b.flows[c] = sum
+		}
+		sum.sent += f.sent
+		sum.received += f.received
+		sum.pending += f.pending
+		sum.cancelled += f.cancelled
+		at := f.sender
+		if c.from != t.rank || f.sent == 0 {
+			at = f.receiver
+			if f.received == 0 {
+				continue
+			}
+		}
+		if _, ok := b.callers[c]; !ok || c.from == t.rank {
+			op, site := t.caller(at)
+			b.callers[c] = caller{at, op, site}
+		}
+	}
+	for a, n := range t.waiting {
+		b.waiting[a] += n
+	}
+	return nil
+}
+
+func (t *tally) caller(at place) (op string, site uint64) {
+	n, _ := t.nodeAt(at)
+	if p := procOf(n); p != nil {
+		op = p.Name
+	}
+	return op, n.Words[1]
+}
+
+// suspects lists what the counts of a process tell.
+func (t *tally) suspects() []suspect {
+	var list []suspect
+	add := func(kind Kind, at place, made, freed uint64) *suspect {
+		if made <= freed {
+			return &suspect{}
+		}
+		op, site := t.caller(at)
+		list = append(list, suspect{kind: kind, at: at, op: op, site: site, count: made - freed})
+		return &list[len(list)-1]
+	}
+	for at, l := range t.requests {
+		_, r := t.nodeAt(at)
+		kind := OpenRequest
+		switch {
+		case r.proc.Persistent:
+			kind = UnfreedRequest
+		case r.receives && !r.sends:
+			kind = OpenReceive
+		}
+		add(kind, at, l.made, l.freed+t.maybe[at])
+	}
+	for at, l := range t.starts {
+		add(OpenStart, at, l.made, l.freed+t.maybe[at])
+	}
+	for o, l := range t.objects {
+		s := add(UnfreedObject, l.at, l.made, l.freed)
+		s.object, s.text = o, objects[o.kind]
+	}
+	for _, m := range t.twice {
+		op, site := t.caller(m.place)
+		list = append(list, suspect{kind: PersistentMisused, at: m.place, op: op, site: site, count: 1, event: m.event, text: m.text})
+	}
+	return list
+}
+
+// suspect adds a suspect to its group.
+func (b *builder) suspect(p *analysis.Process, s suspect) {
+	s.rank = p.Data.Rank
+	s.proc = b.number[s.rank]
+	short := b.short[s.rank]
+	switch {
+	case short && s.kind == UnfreedObject || short && s.kind == UnfreedRequest:
+		return // it follows from what is missing, and tells nothing
+	case short && s.remark == "" && s.kind != PersistentMisused && s.kind != BeforeInit && s.kind != AfterFinalize:
+		s.remark = fmt.Sprintf("the recording of rank %d ends early", s.rank)
+	}
+	b.group(s)
+}
+
+func (b *builder) group(s suspect) {
+	key := groupKey{s.kind, s.op, s.site, s.text, ""}
+	if s.remark != "" {
+		key.remark = "early"
+	}
+	g := b.groups[key]
+	switch {
+	case g == nil:
+		g = &group{suspect: s}
+		b.groups[key] = g
+	case before(&s, &g.suspect):
+		g.suspect = s
+	}
+	g.ranks = append(g.ranks, s.rank)
+	g.total += s.count
+}
+
+// before orders suspects of a group: the first one is shown.
+func before(x, y *suspect) bool {
+	return cmp.Or(cmp.Compare(x.rank, y.rank), cmp.Compare(x.at.thread, y.at.thread), cmp.Compare(x.at.node, y.at.node),
+		cmp.Compare(x.event, y.event), cmp.Compare(x.channel.to, y.channel.to), cmp.Compare(x.channel.tag, y.channel.tag),
+		cmp.Compare(x.object.word, y.object.word)) < 0
+}
+
+// match compares what was sent with what was received.
+func (b *builder) match() {
+	keys := slices.Collect(maps.Keys(b.flows))
+	keys = slices.DeleteFunc(keys, func(c channel) bool { return b.flows[c].sent == b.flows[c].received })
+	slices.SortFunc(keys, func(x, y channel) int {
+		return cmp.Or(cmp.Compare(x.to, y.to), cmp.Compare(x.from, y.from), cmp.Compare(x.comm, y.comm), cmp.Compare(x.tag, y.tag))
+	})
+	for _, c := range keys {
+		f := b.flows[c]
+		_, from := b.number[int(c.from)]
+		_, to := b.number[int(c.to)]
+		if !from || !to {
+			b.report.Unjudged += f.sent + f.received
+			continue
+		}
+		b.judge(c, f)
+	}
+}
+
+// judge decides about a channel where the numbers differ.
+func (b *builder) judge(c channel, f *flow) {
+	remark := ""
+	for _, rank := range []int{int(c.to), int(c.from)} {
+		if b.short[rank] {
+			remark = fmt.Sprintf("the recording of rank %d ends early", rank)
+		}
+	}
+	at := b.callers[c]
+	s := suspect{at: at.at, op: at.op, site: at.site, channel: c, remark: remark}
+	if f.sent > f.received {
+		lost := f.sent - f.received
+		lost -= min(lost, f.pending+f.cancelled)
+		w := anywhere{c.to, c.comm}
+		taken := min(lost, b.waiting[w])
+		b.waiting[w] -= taken
+		if lost -= taken; lost == 0 {
+			return
+		}
+		s.kind, s.count, s.before, s.rank = LostMessage, lost, f.sent-lost, int(c.from)
+	} else {
+		if b.short[int(c.from)] || f.received <= f.sent+f.cancelled {
+			return // what is missing was sent
+		}
+		s.kind, s.count, s.rank = UnsentMessage, f.received-f.sent, int(c.to)
+	}
+	s.proc = b.number[s.rank]
+	b.group(s)
+}
+
+// locate finds the events of the suspects that are shown.
+func (b *builder) locate() error {
+	byProc := map[int][]*group{}
+	for _, g := range b.groups {
+		byProc[g.proc] = append(byProc[g.proc], g)
+	}
+	sites, err := b.run.Sites()
+	if err != nil {
+		return err
+	}
+	return analysis.EachProcess(b.run, slices.Sorted(maps.Keys(byProc)), func(p *analysis.Process) error {
+		return b.locateIn(p, byProc[b.number[p.Data.Rank]], sites)
+	})
+}
+
+func (b *builder) locateIn(p *analysis.Process, groups []*group, sites []efg.Site) error {
+	w := wants{map[channel]uint64{}, map[object]bool{}, map[place]bool{}}
+	walk := false
+	for _, g := range groups {
+		switch g.kind {
+		case LostMessage:
+			w.sends[g.channel] = g.before
+		case UnfreedObject:
+			w.objects[g.object] = true
+		case UnsentMessage:
+			w.nodes[g.at] = true
+		}
+		walk = walk || !g.located()
+	}
+	f := &found{}
+	if walk {
+		var err error
+		if f, err = newTally(p).walkThrough(w); err != nil {
+			return err
+		}
+	}
+	names := reconstruct.NewNames(p.Data.Defs, sites)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, g := range groups {
+		b.report.Findings = append(b.report.Findings, g.finding(f, names))
+	}
+	return nil
+}
+
+// located says whether the event is known without looking.
+func (g *group) located() bool {
+	switch g.kind {
+	case LostMessage, UnsentMessage, UnfreedObject, OpenReceive, OpenRequest, OpenStart, UnfreedRequest:
+		return false
+	}
+	return true
+}
+
+func (g *group) finding(f *found, names *reconstruct.Names) Finding {
+	at := spot{g.at, g.event}
+	switch g.kind {
+	case LostMessage:
+		at = f.sends[g.channel]
+	case UnsentMessage:
+		at = f.nodes[g.at]
+	case UnfreedObject:
+		at = f.objects[g.object]
+	case OpenReceive, OpenRequest, OpenStart, UnfreedRequest:
+		at = f.pending[g.at]
+	}
+	slices.Sort(g.ranks)
+	return Finding{
+		Kind: g.kind, Rank: g.rank, Thread: at.thread, Event: at.event, Op: g.op,
+		Site: strings.TrimSpace(names.Func(g.site) + " " + names.Place(g.site)),
+		Text: g.describe(names), Count: g.total, Ranks: slices.Compact(g.ranks), Remark: g.remark,
+	}
+}
+
+// describe says what is wrong.
+func (g *group) describe(names *reconstruct.Names) string {
+	c := g.channel
+	on := fmt.Sprintf("with tag %s on %s", tagText(c.tag), names.Handle(signature.Comm, c.comm))
+	switch g.kind {
+	case LostMessage:
+		return fmt.Sprintf("the message to rank %d %s was never received", c.to, on)
+	case UnsentMessage:
+		return fmt.Sprintf("got a message from rank %d %s that is not among those that it sent", c.from, on)
+	case OpenReceive:
+		return "posted a receive that no call completed"
+	case OpenRequest:
+		return "made a request that no call completed or freed"
+	case OpenStart:
+		return "made a persistent request that was started and not completed"
+	case UnfreedRequest:
+		return "made a persistent request that was never freed"
+	case UnfreedObject:
+		return fmt.Sprintf("made the %s %s, which was never freed", g.text, names.Handle(g.object.kind, g.object.word))
+	}
+	return g.text
+}
+
+func tagText(tag uint64) string {
+	if k, ok := signature.ConstNumber(tag); ok {
+		if c := signature.ConstantByID(k); c != nil {
+			return c.Name
+		}
+	}
+	return fmt.Sprint(int64(tag))
+}
+
+// kinds is the order in which findings are shown.
+var kinds = []Kind{
+	BeforeInit, AfterFinalize, NoFinalize, LostMessage, UnsentMessage, OpenReceive, OpenRequest, OpenStart,
+	PersistentMisused, UnfreedRequest, UnfreedObject,
+}
+
+func (b *builder) finish() *Report {
+	r := &b.report
+	slices.SortFunc(r.Findings, func(x, y Finding) int {
+		return cmp.Or(cmp.Compare(x.Remark, y.Remark), cmp.Compare(slices.Index(kinds, x.Kind), slices.Index(kinds, y.Kind)),
+			cmp.Compare(x.Site, y.Site), cmp.Compare(x.Op, y.Op), cmp.Compare(x.Rank, y.Rank), cmp.Compare(x.Event, y.Event),
+			cmp.Compare(x.Text, y.Text))
+	})
+	return r
+}

@@ -1,0 +1,119 @@
+package analysis
+
+import (
+	"slices"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/signature"
+)
+
+// Tuple is an event of a node, or those of its events together that have equal
+// values in the words that were asked for. It is valid until the next one.
+type Tuple struct {
+	Times uint64
+	c     *instance
+}
+
+// Word returns word i; of arrays only the constants in their place.
+func (t *Tuple) Word(i int) uint64 {
+	if i <= 0 || i >= len(t.c.words) {
+		return 0
+	}
+	return t.c.words[i]
+}
+
+// Vec returns the content of array word i; false if there is a constant in its
+// place.
+func (t *Tuple) Vec(i int) ([]uint64, bool) { return t.c.vec(i) }
+
+// Tuples calls f for the events of a node of Data.Streams[i], those together
+// whose values in the words of mask (bit k is word k) are equal. Polls that are
+// only counted are no events.
+func (p *Process) Tuples(i, node int, mask uint64, f func(t *Tuple) error) error {
+	s := p.streams[i]
+	if s.visits[node] == 0 || s.Nodes[node].Counted > 0 {
+		return nil
+	}
+	return s.instances(node, mask, func(c *instance) error { return f(&Tuple{c.times, c}) })
+}
+
+// Visits returns how many events each node of Data.Streams[i] has.
+func (p *Process) Visits(i int) []uint64 { return p.streams[i].visits }
+
+// ArrayAt returns the array of requests that EFG_SAME stands for in the events
+// of a node, if it is the same in all of them.
+func (p *Process) ArrayAt(i, node int) ([]uint64, bool) { return p.streams[i].reaching(node) }
+
+// PeerOf returns the rank in the run of a peer on a communicator, NoRank if it is
+// not known, of another world, or none.
+func (p *Process) PeerOf(comm, peer uint64) int {
+	c := p.comm(comm)
+	if c == nil || isConst(peer) || peer > maxRanks {
+		return NoRank
+	}
+	return inRun(p.first, c.peers().at(int(peer)))
+}
+
+// Started returns the operations that the start of a persistent request does;
+// false if the order of events decides, or the request is not known.
+func (p *Process) Started(request uint64) ([]Operation, bool) {
+	fields := CommField | BytesField | TagField
+	c, err := p.operation(request)
+	if err != nil || c.plan == nil || p.doubtful(request, fields) {
+		return nil, false
+	}
+	return c.startedOperations(nil, fields), true
+}
+
+// TypeBytes is the size in bytes of a datatype; false if it is not known.
+func (p *Process) TypeBytes(word uint64) (uint64, bool) { return p.typeSize(word) }
+
+// SitePlaces returns the definitions of a process that tell where its callsites
+// are.
+func (p *Process) SitePlaces() []efg.Def { return places(p.Data.Defs) }
+
+// betweenWorlds are the ways to make a communicator whose two sides did not have a
+// common one before: each names it by itself.
+var betweenWorlds = map[uint64]bool{
+	constant("EFG_COMM_ACCEPT"): true, constant("EFG_COMM_CONNECT"): true, constant("EFG_COMM_JOIN"): true,
+	constant("EFG_COMM_SPAWN"): true, constant("EFG_COMM_SPAWN_MULTIPLE"): true, constant("EFG_COMM_PARENT"): true,
+}
+
+// CommonName returns a word that stands for a communicator in all its processes:
+// its own, unless it or one that it comes from joins processes that had no common
+// communicator.
+func (p *Process) CommonName(comm uint64) uint64 {
+	name, changed := p.commonName(comm, 0)
+	if !changed {
+		return comm
+	}
+	return signature.Ident(signature.Hash(name, comm&sequenceMask))
+}
+
+// maxParents bounds how far communicators are followed to what they come from.
+const maxParents = 1 << 10
+
+func (p *Process) commonName(comm uint64, depth int) (name uint64, changed bool) {
+	if isConst(comm) {
+		return comm, false
+	}
+	family := comm &^ sequenceMask
+	def := p.families[family]
+	if def == nil || len(def.Words) < 4 || depth > maxParents {
+		return family, false
+	}
+	if betweenWorlds[def.Words[1]] {
+		c := p.comm(comm)
+		if c == nil {
+			return family, false
+		}
+		sides := []uint64{newMembers(&c.local, 0).key, newMembers(&c.remote, 0).key}
+		slices.Sort(sides)
+		return signature.Hash(sides...), true
+	}
+	parent, changed := p.commonName(def.Words[0], depth+1)
+	if !changed {
+		return family, false
+	}
+	return signature.Hash(append([]uint64{parent}, def.Words[1:]...)...), true
+}

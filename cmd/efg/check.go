@@ -1,0 +1,204 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/efg-tools/efg/analysis/check"
+)
+
+type checkOptions struct {
+	top  int
+	json bool
+}
+
+func newCheck() *cobra.Command {
+	var opt checkOptions
+	cmd := &cobra.Command{
+		Use:   "check FILE",
+		Short: "Look for faults of the program in what it called",
+		Long: `Look for faults of the program in its recorded calls: messages that nobody
+received, requests that were never completed or freed, communicators, datatypes,
+windows and files that were never freed, collective calls that do not agree, calls
+before MPI_Init and after MPI_Finalize, persistent requests that were started twice.
+
+It looks at what is recorded, after the run: a call that never returned is not there.
+The exit status is 1 if something was found, 0 if not; docs/check.md tells more.`,
+		Example: `  efg check jacobi.efg
+  efg check jacobi.efg --json`,
+		Args: argCount(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return checkRun(args[0], &opt, cmd.OutOrStdout())
+		},
+	}
+	f := cmd.Flags()
+	f.IntVar(&opt.top, "top", 20, "findings to show of a kind; 0: all")
+	f.BoolVar(&opt.json, "json", false, "write JSON")
+	return cmd
+}
+
+func checkRun(path string, opt *checkOptions, out io.Writer) error {
+	if opt.top < 0 {
+		return usageError("--top %d: want a number of findings, or 0 for all", opt.top)
+	}
+	r, err := openRun(path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	rep, err := check.New(r)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(out)
+	if opt.json {
+		err = writeJSON(w, checkAsJSON(path, rep))
+	} else {
+		writeCheck(w, path, rep, opt.top)
+	}
+	if err == nil {
+		err = w.Flush()
+	}
+	if err == nil && rep.Faults() > 0 {
+		err = &exitError{status: 1}
+	}
+	return err
+}
+
+func writeCheck(w io.Writer, path string, r *check.Report, top int) {
+	fmt.Fprintf(w, "file      %s\n", path)
+	fmt.Fprintf(w, "checked   %s\n", checkedText(r))
+	if n := len(r.Incomplete); n > 0 {
+		fmt.Fprintf(w, "cut off   %s: killed, still running, or out of space. Calls of theirs are missing\n", ranksOf(r.Incomplete))
+	}
+	if len(r.Missing) > 0 {
+		fmt.Fprintf(w, "missing   %s: not in the file. %s sent to or received from them were not judged\n",
+			ranksOf(r.Missing), pluralOf(r.Unjudged, "message"))
+	}
+	faults := r.Faults()
+	switch {
+	case faults == 0 && len(r.Findings) == 0:
+		fmt.Fprintf(w, "found     nothing\n")
+	case faults == 0:
+		fmt.Fprintf(w, "found     nothing that does not follow from what is missing\n")
+	default:
+		fmt.Fprintf(w, "found     %s\n", pluralOf(uint64(faults), "fault"))
+	}
+	writeFindings(w, r.Findings, top)
+}
+
+func checkedText(r *check.Report) string {
+	parts := []string{pluralOf(r.Calls, "call") + " of " + pluralOf(uint64(r.Processes), "rank")}
+	for _, c := range []struct {
+		n    uint64
+		name string
+	}{{r.Sent, "message"}, {r.Requests, "request"}, {r.Collectives, "collective call"}, {r.Objects, "object"}} {
+		if c.n > 0 {
+			parts = append(parts, pluralOf(c.n, c.name))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func pluralOf(n uint64, name string) string {
+	if n == 1 {
+		return "1 " + name
+	}
+	return grouped(n) + " " + name + "s"
+}
+
+func ranksOf(list []int) string {
+	if len(list) == 1 {
+		return fmt.Sprintf("rank %d", list[0])
+	}
+	return "ranks " + rangesText(list)
+}
+
+// writeFindings writes findings under a title for each kind; those that may follow
+// from what is missing come last, with the remark.
+func writeFindings(w io.Writer, list []check.Finding, top int) {
+	shown, title := 0, ""
+	for i := range list {
+		f := &list[i]
+		t := string(f.Kind)
+		if f.Remark != "" {
+			t += "; perhaps because calls are missing"
+		}
+		if t != title {
+			fmt.Fprintf(w, "\n%s\n", t)
+			title, shown = t, 0
+		}
+		if shown++; top > 0 && shown > top {
+			if i+1 == len(list) || list[i+1].Kind != f.Kind || list[i+1].Remark != f.Remark {
+				fmt.Fprintf(w, "  and %d more\n", shown-top)
+			}
+			continue
+		}
+		writeFinding(w, f)
+	}
+}
+
+func writeFinding(w io.Writer, f *check.Finding) {
+	where := fmt.Sprintf("rank %d", f.Rank)
+	if f.Thread > 0 {
+		where += fmt.Sprintf(", thread %d", f.Thread)
+	}
+	fmt.Fprintf(w, "  %s, event %d: %s  %s\n", where, f.Event, f.Op, f.Site)
+	fmt.Fprintf(w, "    %s\n", f.Text)
+	if f.Count > 1 || len(f.Ranks) > 1 {
+		fmt.Fprintf(w, "    %s times in all, on %s\n", grouped(f.Count), ranksOf(f.Ranks))
+	}
+	if f.Remark != "" {
+		fmt.Fprintf(w, "    %s\n", f.Remark)
+	}
+}
+
+// The JSON form of a check is documented in docs/check.md.
+type checkJSON struct {
+	Schema      string        `json:"schema"`
+	File        string        `json:"file"`
+	Processes   int           `json:"processes"`
+	Calls       uint64        `json:"calls"`
+	Sent        uint64        `json:"sent"`
+	Received    uint64        `json:"received"`
+	Requests    uint64        `json:"requests"`
+	Objects     uint64        `json:"objects"`
+	Collectives uint64        `json:"collectives"`
+	Incomplete  []int         `json:"incomplete"`
+	Missing     []int         `json:"missing"`
+	Unjudged    uint64        `json:"unjudged"`
+	Faults      int           `json:"faults"`
+	Findings    []findingJSON `json:"findings"`
+}
+
+type findingJSON struct {
+	Kind   string `json:"kind"`
+	Rank   int    `json:"rank"`
+	Thread uint32 `json:"thread"`
+	Event  uint64 `json:"event"`
+	Op     string `json:"op"`
+	Site   string `json:"site"`
+	Text   string `json:"text"`
+	Count  uint64 `json:"count"`
+	Ranks  []int  `json:"ranks"`
+	Remark string `json:"remark,omitempty"`
+}
+
+func checkAsJSON(path string, r *check.Report) *checkJSON {
+	j := &checkJSON{
+		Schema: "efg-check/1", File: path, Processes: r.Processes, Calls: r.Calls, Sent: r.Sent, Received: r.Received,
+		Requests: r.Requests, Objects: r.Objects, Collectives: r.Collectives, Incomplete: append([]int{}, r.Incomplete...),
+		Missing: append([]int{}, r.Missing...), Unjudged: r.Unjudged, Faults: r.Faults(), Findings: []findingJSON{},
+	}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		j.Findings = append(j.Findings, findingJSON{
+			string(f.Kind), f.Rank, f.Thread, f.Event, f.Op, f.Site, f.Text, f.Count, f.Ranks, f.Remark,
+		})
+	}
+	return j
+}

@@ -1,0 +1,146 @@
+/* Faults on purpose, one for each name that is given as the first argument. None of
+ * them hangs. */
+#include "check.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static int rank, size, right, left;
+static MPI_Comm world = MPI_COMM_WORLD;
+static int in, out;
+
+static void lost(void) { /* a message that nobody receives */
+    if (rank == 0) {
+        for (int i = 0; i < 3; i++)
+            MPI_Send(&out, 1, MPI_INT, 1, 9, world);
+    } else if (rank == 1) {
+        MPI_Recv(&in, 1, MPI_INT, 0, 9, world, MPI_STATUS_IGNORE);
+    }
+}
+
+static void receive(void) /* a receive that nothing completes */
+{
+    MPI_Request r;
+    MPI_Irecv(&in, 1, MPI_INT, left, 8, world, &r);
+}
+
+static void request(void) /* a send whose request is forgotten */
+{
+    MPI_Request r;
+    MPI_Isend(&out, 1, MPI_INT, right, 7, world, &r);
+    MPI_Recv(&in, 1, MPI_INT, left, 7, world, MPI_STATUS_IGNORE);
+}
+
+static void persistent(void) /* a persistent request that is not freed */
+{
+    MPI_Request r;
+    MPI_Send_init(&out, 1, MPI_INT, right, 6, world, &r);
+    for (int i = 0; i < 3; i++) {
+        MPI_Start(&r);
+        MPI_Recv(&in, 1, MPI_INT, left, 6, world, MPI_STATUS_IGNORE);
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+    }
+}
+
+static void twice(void) /* a persistent request that is started while it is active */
+{
+    MPI_Request r;
+    MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Recv_init(&in, 1, MPI_INT, left, 5, world, &r);
+    MPI_Start(&r);
+    MPI_Start(&r);
+    MPI_Send(&out, 1, MPI_INT, right, 5, world);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    MPI_Request_free(&r);
+}
+
+static void comm(void)
+{
+    MPI_Comm c;
+    for (int i = 0; i < 3; i++) {
+        MPI_Comm_dup(world, &c);
+        if (i != 1)
+            MPI_Comm_free(&c);
+    }
+}
+
+static void type(void)
+{
+    MPI_Datatype t;
+    for (int i = 0; i < 2; i++) {
+        MPI_Type_contiguous(3, MPI_INT, &t);
+        MPI_Type_commit(&t);
+    }
+    MPI_Type_free(&t);
+}
+
+static void win(void)
+{
+    MPI_Win w;
+    MPI_Win_create(&in, sizeof in, 1, MPI_INFO_NULL, world, &w);
+}
+
+static void file(void)
+{
+    MPI_File f;
+    MPI_File_open(MPI_COMM_SELF, "/dev/null", MPI_MODE_RDONLY, MPI_INFO_NULL, &f);
+}
+
+static void order(void) /* collectives in another order at the last rank */
+{
+    MPI_Request r[2];
+    int last = rank == size - 1;
+    for (int i = 0; i < 2; i++) {
+        if (i == last)
+            MPI_Ibarrier(world, &r[0]);
+        else
+            MPI_Ibcast(&in, 1, MPI_INT, 0, world, &r[1]);
+    }
+}
+
+static void root(void) /* a broadcast with another root at the last rank */
+{
+    MPI_Request r;
+    MPI_Ibcast(&in, 1, MPI_INT, rank == size - 1, world, &r);
+}
+
+static void count(void) /* reductions of another length at the last rank */
+{
+    static int from[2], to[2];
+    MPI_Request r;
+    MPI_Iallreduce(from, to, 1 + (rank == size - 1), MPI_INT, MPI_SUM, world, &r);
+}
+
+static void finalize(void) { exit(0); }
+
+static const struct fault {
+    const char *name;
+    void (*make)(void);
+    int stops; /* a call that does not return is to come: end by MPI_Abort */
+} faults[] = {
+    {"lost", lost, 0}, {"receive", receive, 0}, {"request", request, 0}, {"persistent", persistent, 0}, {"twice", twice, 0},
+    {"comm", comm, 0}, {"type", type, 0}, {"win", win, 0}, {"file", file, 0}, {"order", order, 1}, {"root", root, 1},
+    {"count", count, 1}, {"finalize", finalize, 1},
+};
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(world, &rank);
+    MPI_Comm_size(world, &size);
+    right = (rank + 1) % size;
+    left = (rank + size - 1) % size;
+    for (unsigned i = 0; i < sizeof faults / sizeof *faults; i++) {
+        if (argc < 2 || strcmp(argv[1], faults[i].name) != 0)
+            continue;
+        faults[i].make();
+        if (faults[i].stops) {
+            MPI_Barrier(MPI_COMM_SELF);
+            usleep(300000); /* the others are as far */
+            MPI_Abort(world, 3);
+        }
+    }
+    MPI_Finalize();
+    return 0;
+}
