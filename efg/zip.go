@@ -106,6 +106,22 @@ func (it *SeqIter) periods() (period, room uint64) {
 	return it.d0, ahead - reach
 }
 
+// Periodic returns the period of the next room values: they repeat the first
+// period of them. No room means that nothing is known of the values to come.
+func (it *SeqIter) Periodic() (period, room uint64) {
+	if period, room = it.periods(); period == 0 {
+		return 0, 0
+	}
+	return period, room
+}
+
+// Pass passes n values: whole periods, and no more than there is room for, as
+// Periodic tells.
+func (it *SeqIter) Pass(n uint64) {
+	it.left -= n
+	it.rem0 -= n
+}
+
 // shift is the sum of the last d0 differences.
 func (it *SeqIter) shift() (sum uint64) {
 	for i := uint64(1); i <= it.d0; i++ {

@@ -59,7 +59,7 @@ func collectExamples(cmd *cobra.Command, lines *[]string) {
 	}
 }
 
-var readingCommand = regexp.MustCompile(`(?m)^    (efg (?:info|reconstruct|graph|report|matrix|check|diff|dump|query|sql|assemble|merge|export|import) .*?)(?:   .*)?$`)
+var readingCommand = regexp.MustCompile(`(?m)^    (efg (?:info|reconstruct|graph|loops|report|matrix|check|diff|dump|query|sql|assemble|merge|export|import) .*?)(?:   .*)?$`)
 
 // commandsOf returns the commands in a page that read jacobi.efg.
 func commandsOf(t *testing.T, page string) []string {

@@ -31,6 +31,7 @@ var apps = []app{
 	{source: "c/polling.c"},
 	{source: "c/polls.c"},
 	{source: "c/loops.c"},
+	{source: "c/nest.c"},
 	{source: "c/persistent.c"},
 	{source: "c/eager.c"},
 	{source: "c/posted.c"},

@@ -1,0 +1,180 @@
+package loops
+
+import "math"
+
+// lookout makes the pass skip what repeats. Where all branch runs that decide
+// are within repeats of their sequences, the way itself repeats: it comes back
+// to a node with everything as it was, but for the whole periods of the
+// sequences that were used. Each time round then counts the same, and as many as there
+// is room for in the sequences count at once. So a program that ran ten times as
+// long takes as long.
+type lookout struct {
+	deciding []int // nodes
+	anchor   int   // node where the snapshot was made
+	looked   int   // decisions in all
+	age      int   // decisions since the snapshot
+	checked  int   // age at the last look
+	limit    int   // age at which a snapshot is given up
+	states   []state
+	sums     []sum // of all counters, as they were
+}
+
+// state is where a deciding node is in its sequences.
+type state struct {
+	edge         int
+	left         uint64
+	runs, counts sequence
+	fixed        []uint64 // of its edges
+	// Values of the sequences that were used since the snapshot, and steps of a run
+	// that was going on then and still is.
+	usedRuns, usedCounts, usedSteps uint64
+}
+
+// sequence is where an iteration is: values left, and how the next room of them
+// repeat.
+type sequence struct{ left, period, room uint64 }
+
+const firstLimit = 64
+
+func (l *lookout) init(p *pass) {
+	for v := range p.nodes {
+		if p.nodes[v].decides && len(p.nodes[v].edges) > 0 {
+			l.deciding = append(l.deciding, v)
+		}
+	}
+	l.states = make([]state, len(l.deciding))
+	l.sums = make([]sum, len(p.sums))
+	l.anchor, l.limit = -1, firstLimit
+}
+
+// at is called before a node takes its next branch run.
+func (l *lookout) at(p *pass, v int) {
+	l.looked++
+	l.age++
+	cost := len(l.deciding) + len(l.sums)
+	switch {
+	case l.anchor < 0 || l.age > max(l.limit, 4*cost):
+		if l.anchor >= 0 {
+			l.limit = min(2*l.limit, math.MaxInt/2)
+		}
+		l.snap(p, v)
+	case v == l.anchor && l.age-l.checked >= cost:
+		l.checked = l.age
+		cycles, same := l.cycles(p)
+		switch {
+		case !same:
+		case cycles > 0 && l.repeat(p, cycles):
+			l.limit = firstLimit
+			l.snap(p, v)
+		default: // the next time round may be the first that is like the one before
+			l.snap(p, v)
+		}
+	}
+}
+
+// snap notes how everything is.
+func (l *lookout) snap(p *pass, v int) {
+	l.anchor, l.age, l.checked = v, 0, 0
+	for i, d := range l.deciding {
+		n, s := &p.nodes[d], &l.states[i]
+		s.edge, s.left = n.edge, n.left
+		s.runs.left, s.counts.left = n.runs.Left(), n.counts.Left()
+		s.runs.period, s.runs.room = n.runs.Periodic()
+		s.counts.period, s.counts.room = n.counts.Periodic()
+		s.fixed = s.fixed[:0]
+		for k := range n.edges {
+			s.fixed = append(s.fixed, n.edges[k].fixed)
+		}
+	}
+	copy(l.sums, p.sums)
+}
+
+// cycles tells whether the way since the snapshot will come again, and how often.
+func (l *lookout) cycles(p *pass) (cycles uint64, same bool) {
+	cycles = math.MaxUint64
+	for i, d := range l.deciding {
+		n, s := &p.nodes[d], &l.states[i]
+		s.usedRuns, s.usedCounts = s.runs.left-n.runs.Left(), s.counts.left-n.counts.Left()
+		s.usedSteps = 0
+		if s.usedRuns == 0 { // the run goes on
+			if s.usedSteps = s.left - n.left; s.usedSteps > 0 {
+				cycles = min(cycles, n.left/s.usedSteps)
+			}
+			continue
+		}
+		if n.left != s.left || n.left > 0 && n.edge != s.edge {
+			return 0, false
+		}
+		for _, q := range []struct {
+			*sequence
+			used uint64
+		}{{&s.runs, s.usedRuns}, {&s.counts, s.usedCounts}} {
+			if q.used == 0 {
+				continue
+			}
+			if q.period == 0 || q.used%q.period != 0 {
+				return 0, false
+			}
+			if q.room < 2*q.used {
+				return 0, true
+			}
+			cycles = min(cycles, q.room/q.used-1)
+		}
+		for k := range n.edges {
+			if used := s.fixed[k] - n.edges[k].fixed; used > 0 {
+				cycles = min(cycles, n.edges[k].fixed/used)
+			}
+		}
+	}
+	if cycles == math.MaxUint64 {
+		return 0, false
+	}
+	return cycles, true
+}
+
+// repeat counts the way since the snapshot so many times more; false, and nothing
+// is done, if it does not count the same each time.
+func (l *lookout) repeat(p *pass, cycles uint64) bool {
+	for i := range p.sums {
+		if !p.sums[i].repeats(&l.sums[i]) {
+			return false
+		}
+	}
+	for i := range p.sums {
+		p.sums[i].repeat(&l.sums[i], cycles)
+	}
+	for i, d := range l.deciding {
+		n, s := &p.nodes[d], &l.states[i]
+		n.left -= cycles * s.usedSteps
+		if s.usedRuns == 0 {
+			continue
+		}
+		n.runs.Pass(cycles * s.usedRuns)
+		if s.usedCounts > 0 {
+			n.counts.Pass(cycles * s.usedCounts)
+		}
+		for k := range n.edges {
+			n.edges[k].fixed -= cycles * (s.fixed[k] - n.edges[k].fixed)
+		}
+	}
+	return true
+}
+
+// repeats tells whether what came since before counts the same each time it comes.
+func (s *sum) repeats(before *sum) bool {
+	if s.entries == before.entries {
+		return s.open == before.open
+	}
+	return before.entries > 2 && s.open == before.open && s.now == before.now
+}
+
+// repeat counts what came since before so many times more.
+func (s *sum) repeat(before *sum, times uint64) {
+	if s.entries == before.entries {
+		s.now += times * (s.now - before.now)
+		return
+	}
+	s.entries += times * (s.entries - before.entries)
+	s.total += times * (s.total - before.total)
+	s.middleLeast, s.middleMost = min(s.middleLeast, s.last), max(s.middleMost, s.last)
+}

@@ -1,0 +1,206 @@
+package loops_test
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/efg-tools/efg/analysis"
+	"github.com/efg-tools/efg/analysis/loops"
+	"github.com/efg-tools/efg/bench/sim"
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/groundtruth"
+)
+
+func open(tb testing.TB, file string) *efg.Run {
+	tb.Helper()
+	run, err := efg.OpenRun(file)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { run.Close() })
+	return run
+}
+
+func summarize(tb testing.TB, run *efg.Run) *loops.Summary {
+	tb.Helper()
+	procs := make([]int, len(run.Procs))
+	for i := range procs {
+		procs[i] = i
+	}
+	s, err := loops.Summarize(run, procs)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return s
+}
+
+// outline lists loops with what a source line tells of them.
+func outline(g *loops.Group) []string {
+	var lines []string
+	for i := range g.Rows {
+		r := &g.Rows[i]
+		lines = append(lines, fmt.Sprintf("%d %s %s %d:%d:%d-%d", r.Depth, strings.TrimPrefix(r.Op, "MPI_"), r.Site[:strings.IndexAny(r.Site, " ")],
+			r.Entries.Most, r.Iterations.Most, r.Least, r.Most))
+	}
+	return lines
+}
+
+// checkRun counts on the events of each stream what the summary says.
+func checkRun(t *testing.T, run *efg.Run) {
+	t.Helper()
+	s := summarize(t, run)
+	streams := 0
+	for i := range s.Groups {
+		streams += len(s.Groups[i].Ranks)
+	}
+	var calls, iterations uint64
+	first := analysis.FirstRanks(run.Procs)
+	for i := range run.Procs {
+		data, err := run.Process(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := analysis.NewProcess(data, first[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j := range data.Streams {
+			streams--
+			f, err := loops.Find(&data.Streams[j])
+			if err != nil {
+				t.Fatal(err)
+			}
+			recount(t, &data.Streams[j], data.Defs, f)
+			nodes, err := p.Nodes(j)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, v := range walk(t, &data.Streams[j], data.Defs) {
+				for l := f.Inner[v]; l >= 0; l = f.Loops[l].Parent {
+					calls++
+				}
+			}
+			for v := range nodes { // polls that are only counted are in no loop
+				if nodes[v].Visits > 0 && data.Streams[j].Nodes[v].Counted > 0 && f.Inner[v] >= 0 {
+					t.Errorf("counted polls in loop %d", f.Inner[v])
+				}
+			}
+			for l := range f.Loops {
+				iterations += f.Loops[l].Iterations
+			}
+		}
+	}
+	for i := range s.Groups {
+		for j := range s.Groups[i].Rows {
+			calls -= s.Groups[i].Rows[j].Calls
+			iterations -= s.Groups[i].Rows[j].Iterations.Sum
+		}
+	}
+	if streams != 0 || calls != 0 || iterations != 0 {
+		t.Errorf("the summary lacks %d streams, %d calls, %d iterations", streams, int64(calls), int64(iterations))
+	}
+}
+
+// Recorded programs: what the source says, and what counting the events gives.
+func TestRecorded(t *testing.T) {
+	root, err := groundtruth.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	binary := filepath.Join(dir, "efg")
+	build := exec.Command("go", "build", "-o", binary, "./cmd/efg")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, mpi := range groundtruth.Installed() {
+		bench, err := groundtruth.NewBench(t.Context(), mpi, root, dir, binary)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			program string
+			want    []string // of rank 1
+		}{
+			{"nest", []string{
+				"1 Bcast apart 1:7:7-7", "2 Reduce apart 7:35:5-5", "3 Sendrecv apart 35:105:3-3",
+				"1 Barrier together 1:7:7-7", "2 Barrier together 7:35:5-5", "3 Barrier together 35:105:3-3",
+				"1 Allreduce converge 1:10:10-10", "2 Allreduce converge 10:49:3-7",
+				"1 Allreduce seldom 1:60:60-60",
+			}},
+			{"nest 11 2 4", []string{
+				"1 Bcast apart 1:11:11-11", "2 Reduce apart 11:22:2-2", "3 Sendrecv apart 22:88:4-4",
+				"1 Barrier together 1:11:11-11", "2 Barrier together 11:22:2-2", "3 Barrier together 22:88:4-4",
+				"1 Allreduce converge 1:10:10-10", "2 Allreduce converge 10:49:3-7",
+				"1 Allreduce seldom 1:60:60-60",
+			}},
+			{"loops", []string{"1 Send exchange 1:12:12-12", "2 Send exchange 12:60:5-5"}},
+			{"jacobi 400", []string{"1 Irecv exchange 1:40:40-40", "2 Irecv exchange 40:400:10-10"}},
+			{"farm", nil}, {"polling", nil}, {"threads", nil}, {"amr", nil}, {"persistent", nil}, {"halo3d", nil},
+		} {
+			t.Run(mpi.Name+"/"+c.program, func(t *testing.T) {
+				args := strings.Fields(c.program)
+				program, err := bench.Build(t.Context(), "c/"+args[0]+".c")
+				if err != nil {
+					t.Fatal(err)
+				}
+				file := filepath.Join(t.TempDir(), "run.efg")
+				if _, err := bench.Recorded(t.Context(), file, 4, append([]string{program}, args[1:]...)...); err != nil {
+					t.Fatal(err)
+				}
+				run := open(t, file)
+				checkRun(t, run)
+				s, err := loops.Summarize(run, []int{1})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := outline(&s.Groups[0]); c.want != nil && strings.Join(got, "\n") != strings.Join(c.want, "\n") {
+					t.Errorf("loops\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
+				}
+			})
+		}
+	}
+}
+
+// Simulated programs on more ranks.
+func TestSimulated(t *testing.T) {
+	for _, c := range []sim.Config{
+		{Program: "halo", Ranks: 27, Steps: 95, Stats: true}, {Program: "farm", Ranks: 5, Steps: 40},
+		{Program: "mesh", Ranks: 8, Steps: 60}, {Program: "random", Ranks: 3, Steps: 60},
+	} {
+		t.Run(c.Program, func(t *testing.T) {
+			run := simulated(t, c)
+			checkRun(t, run)
+			if s := summarize(t, run); c.Program == "halo" {
+				want := "[1 Irecv exchange 1:10:10-10 2 Irecv exchange 10:95:5-10]"
+				if got := fmt.Sprint(outline(&s.Groups[0])); got != want || len(s.Groups) != 1 || !s.Timed {
+					t.Errorf("%d groups, the first %s, want %s", len(s.Groups), got, want)
+				}
+			}
+		})
+	}
+}
+
+func simulated(tb testing.TB, c sim.Config) *efg.Run {
+	tb.Helper()
+	var procs []*efg.Process
+	for p, err := range c.All(2) {
+		if err != nil {
+			tb.Fatal(err)
+		}
+		procs = append(procs, p)
+	}
+	meta, err := c.Meta()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	file := filepath.Join(tb.TempDir(), c.Program+".efg")
+	if err := efg.WriteRun(file, procs, meta); err != nil {
+		tb.Fatal(err)
+	}
+	return open(tb, file)
+}

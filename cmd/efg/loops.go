@@ -1,0 +1,217 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/efg-tools/efg/analysis/loops"
+	"github.com/efg-tools/efg/efg"
+)
+
+type loopsOptions struct {
+	ranks string
+	top   int
+	json  bool
+}
+
+func newLoops() *cobra.Command {
+	var opt loopsOptions
+	cmd := &cobra.Command{
+		Use:   "loops FILE",
+		Short: "Show the loops of the program, as its calls show them",
+		Long: `Show the loops of the program, as its calls show them: how they are nested, how
+often each was entered and gone through, and calls, bytes and time of an
+iteration. Loops are found on the graphs, and nothing is expanded; their numbers
+are exact. Ranks with the same loops are shown together; docs/loops.md tells
+what a loop is.`,
+		Example: `  efg loops jacobi.efg
+  efg loops jacobi.efg --rank 2 --json`,
+		Args: argCount(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return findLoops(args[0], &opt, cmd.OutOrStdout())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&opt.ranks, "rank", "", "ranks to look at, as in 0-3,7 (default all)")
+	f.IntVar(&opt.top, "top", 20, "groups of ranks to show; 0: all")
+	f.BoolVar(&opt.json, "json", false, "write JSON")
+	return cmd
+}
+
+func findLoops(path string, opt *loopsOptions, out io.Writer) error {
+	set, err := parseRanks(opt.ranks)
+	if err != nil {
+		return err
+	}
+	if opt.top < 0 {
+		return usageError("--top %d: want a number of groups, or 0 for all", opt.top)
+	}
+	r, err := openRun(path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	procs, err := set.find(r)
+	if err != nil {
+		return err
+	}
+	s, err := loops.Summarize(r, procs)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(out)
+	if opt.json {
+		err = writeJSON(w, loopsAsJSON(path, r, s, len(procs)))
+	} else {
+		loopsText(w, path, r, s, opt, len(procs))
+	}
+	if err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+func loopsText(w *bufio.Writer, path string, r *efg.Run, s *loops.Summary, opt *loopsOptions, procs int) {
+	fmt.Fprintf(w, "file      %s\n", path)
+	if len(r.Meta.Command) > 0 {
+		fmt.Fprintf(w, "command   %s\n", strings.Join(r.Meta.Command, " "))
+	}
+	fmt.Fprintf(w, "ranks     %d", procs)
+	if procs < len(r.Procs) {
+		fmt.Fprintf(w, " of %d", len(r.Procs))
+	}
+	fmt.Fprintf(w, "\nloops     %s\n", loopCounts(s))
+	if !s.Timed {
+		fmt.Fprintf(w, "time      not recorded; efg run --time stats does\n")
+	}
+	shown := s.Groups
+	if opt.top > 0 && opt.top < len(shown) {
+		shown = shown[:opt.top]
+	}
+	for i := range shown {
+		writeLoops(w, &shown[i], s.Timed)
+	}
+	if n := len(s.Groups) - len(shown); n > 0 {
+		fmt.Fprintf(w, "\nand %s more; --top 0 shows all\n", plural(n, "group"))
+	}
+}
+
+// loopCounts tells how many loops there are: "3; 1 group of ranks with the same
+// loops".
+func loopCounts(s *loops.Summary) string {
+	least, most := 0, 0
+	for i := range s.Groups {
+		n := len(s.Groups[i].Rows)
+		if i == 0 {
+			least = n
+		}
+		least, most = min(least, n), max(most, n)
+	}
+	text := strconv.Itoa(most)
+	if least < most {
+		text = fmt.Sprintf("%d to %d", least, most)
+	}
+	return text + "; " + plural(len(s.Groups), "group") + " of ranks with the same loops, " + plural(s.Graphs, "different graph")
+}
+
+// maxRanksText is how long a list of ranks may be in a title.
+const maxRanksText = 60
+
+func writeLoops(w *bufio.Writer, g *loops.Group, timed bool) {
+	title := "ranks " + shorten(rangesText(g.Ranks), maxRanksText)
+	if len(g.Ranks) == 1 {
+		title = fmt.Sprintf("rank %d", g.Ranks[0])
+	}
+	if g.Thread > 0 {
+		title += fmt.Sprintf(", thread %d", g.Thread)
+	}
+	if len(g.Rows) == 0 {
+		fmt.Fprintf(w, "\nNo loops on %s: %s calls\n", title, grouped(g.Calls))
+		return
+	}
+	fmt.Fprintf(w, "\nLoops of %s\n", title)
+	t := &table{}
+	t.left("loop", "begins at", "with")
+	t.right("entered", "iterations", "per entry", "calls/it.", "sent/it.", "received/it.")
+	if timed {
+		t.right("MPI/it.", "between/it.", "%app")
+	}
+	irreducible := false
+	numbers := loopNumbers(g.Rows)
+	for i := range g.Rows {
+		row := &g.Rows[i]
+		t.row(loopCells(row, numbers[i], g.App, timed)...)
+		irreducible = irreducible || row.Irreducible
+	}
+	t.write(w)
+	if irreducible {
+		fmt.Fprintf(w, "*: irreducible, entered at several calls; the one that comes most often counts as the begin of an iteration\n")
+	}
+}
+
+func loopCells(row *loops.Row, number string, app uint64, timed bool) []string {
+	if row.Irreducible {
+		number += " *"
+	}
+	cells := []string{
+		strings.Repeat("  ", row.Depth-1) + number, row.Site, row.Op, spreadText(&row.Entries), spreadText(&row.Iterations), perEntryText(row),
+		perIteration(row, row.Calls), meanBytes(row.Sent, row.Iterations.Sum), meanBytes(row.Received, row.Iterations.Sum),
+	}
+	if timed {
+		cells = append(cells, nanoText(row.PerIteration(row.Time.Sum)), nanoText(row.PerIteration(row.Gap)), percent(row.Time.Sum+row.Gap, app))
+	}
+	return cells
+}
+
+// loopNumbers numbers loops by their nesting: 1, 1.1, 1.2, 2.
+func loopNumbers(rows []loops.Row) []string {
+	numbers := make([]string, len(rows))
+	used := map[int]int{}
+	for i := range rows {
+		p := rows[i].Parent
+		used[p]++
+		numbers[i] = strconv.Itoa(used[p])
+		if p >= 0 {
+			numbers[i] = numbers[p] + "." + numbers[i]
+		}
+	}
+	return numbers
+}
+
+// spreadText is the number of each rank, or from the least to the most of them.
+func spreadText(s *loops.Spread) string {
+	if s.Least == s.Most {
+		return grouped(s.Most)
+	}
+	return grouped(s.Least) + "-" + grouped(s.Most)
+}
+
+// perEntryText is the number of iterations of each entry, or their mean and,
+// behind it, the least and the most.
+func perEntryText(row *loops.Row) string {
+	if row.Least == row.Most {
+		return grouped(row.Most)
+	}
+	return fmt.Sprintf("%s (%s-%s)", decimal(row.PerEntry()), grouped(row.Least), grouped(row.Most))
+}
+
+func perIteration(row *loops.Row, sum uint64) string {
+	n := row.Iterations.Sum
+	if n > 0 && sum%n == 0 {
+		return grouped(sum / n)
+	}
+	return decimal(row.PerIteration(sum))
+}
+
+// decimal writes a number with a digit or two behind the point.
+func decimal(v float64) string {
+	if v >= 100 {
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	}
+	return strconv.FormatFloat(v, 'f', 2, 64)
+}
