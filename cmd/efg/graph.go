@@ -1,111 +1,147 @@
 package main
 
 import (
-	"bufio"
-	"fmt"
 	"io"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/efg-tools/efg/efg"
-	"github.com/efg-tools/efg/reconstruct"
+	"github.com/efg-tools/efg/export/graph"
+	"github.com/efg-tools/efg/internal/durable"
 )
 
+type graphOptions struct {
+	rank, format, output, colour string
+	thread, collapse             int
+}
+
+// graphFormats are the formats of efg graph, by name, which is their extension,
+// too.
+var graphFormats = map[string]func(w io.Writer, g *graph.Graph, file string, colour *graph.Measure) error{
+	"dot":     func(w io.Writer, g *graph.Graph, _ string, colour *graph.Measure) error { return g.DOT(w, colour) },
+	"json":    func(w io.Writer, g *graph.Graph, file string, _ *graph.Measure) error { return g.JSON(w, file) },
+	"graphml": func(w io.Writer, g *graph.Graph, _ string, _ *graph.Measure) error { return g.GraphML(w) },
+}
+
+const wantFormats = "dot, json, graphml"
+
 func newGraph() *cobra.Command {
-	var rank string
-	var thread int
+	var opt graphOptions
 	cmd := &cobra.Command{
 		Use:   "graph FILE --rank N",
-		Short: "Write a rank's event flow graph in the DOT language",
-		Long: `Write the event flow graph of one thread of one rank in the DOT language of
-Graphviz. Nodes are different calls, edges the steps between them. The label of
+		Short: "Draw a rank's event flow graph, or write it for other programs",
+		Long: `Draw the event flow graph of one thread of one rank, or write it for other
+programs. Nodes are different calls, edges the steps between them. The label of
 an edge is its weight or, where a node has several successors, "seq,count" for
 each branch run and "first,last,stride,count" for branch runs of equal length
-whose sequence numbers form an arithmetic progression.`,
-		Example: "  efg graph jacobi.efg --rank 2 > jacobi.dot",
-		Args:    argCount(cobra.ExactArgs(1)),
+whose sequence numbers form an arithmetic progression.
+
+Formats: dot (the language of Graphviz), json and graphml (with all that is known
+of each node). Without --format it is that of the extension of OUTPUT, else dot.
+docs/graph.md describes them.`,
+		Example: `  efg graph jacobi.efg --rank 2 > jacobi.dot
+  efg graph jacobi.efg --collapse --colour time -o jacobi.dot
+  efg graph jacobi.efg --format json`,
+		Args: argCount(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return graph(args[0], rank, thread, cmd.OutOrStdout())
+			return writeGraph(args[0], &opt, cmd.OutOrStdout())
 		},
 	}
-	cmd.Flags().StringVar(&rank, "rank", "0", "rank to show")
-	cmd.Flags().IntVar(&thread, "thread", 0, "thread to show")
+	f := cmd.Flags()
+	f.StringVar(&opt.rank, "rank", "0", "rank to show")
+	f.IntVar(&opt.thread, "thread", 0, "thread to show")
+	f.StringVar(&opt.format, "format", "", wantFormats)
+	f.StringVarP(&opt.output, "output", "o", "", "write to this file")
+	f.IntVar(&opt.collapse, "collapse", 0, "make one node of each loop of this `DEPTH`; without a number 1, the outermost")
+	f.Lookup("collapse").NoOptDefVal = "1"
+	f.StringVar(&opt.colour, "colour", "", "colour nodes by their share of the "+measureNames())
 	return cmd
 }
 
-func graph(path, rank string, thread int, out io.Writer) error {
-	set, err := parseRanks(rank)
+// measureNames are what nodes can be coloured by: "time, calls or bytes".
+func measureNames() string {
+	var names []string
+	for _, m := range graph.Measures() {
+		names = append(names, m.Name)
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
+// check fills in the format, and returns the measure for colours.
+func (opt *graphOptions) check() (*graph.Measure, error) {
+	if opt.format == "" {
+		opt.format = strings.TrimPrefix(filepath.Ext(opt.output), ".")
+	}
+	if opt.format == "" {
+		opt.format = "dot"
+	}
+	if graphFormats[opt.format] == nil {
+		return nil, usageError("--format %s: want %s", opt.format, wantFormats)
+	}
+	if opt.thread < 0 {
+		return nil, usageError("--thread %d: want one thread", opt.thread)
+	}
+	if opt.collapse < 0 {
+		return nil, usageError("--collapse=%d: want a depth of loops, from 1", opt.collapse)
+	}
+	if opt.colour == "" {
+		return nil, nil
+	}
+	measures := graph.Measures()
+	i := slices.IndexFunc(measures, func(m graph.Measure) bool { return m.Name == opt.colour })
+	if i < 0 {
+		return nil, usageError("--colour %s: want %s", opt.colour, measureNames())
+	}
+	return &measures[i], nil
+}
+
+func writeGraph(path string, opt *graphOptions, out io.Writer) error {
+	colour, err := opt.check()
+	if err != nil {
+		return err
+	}
+	set, err := parseRanks(opt.rank)
 	if err != nil {
 		return err
 	}
 	if len(set) != 1 || set[0][0] != set[0][1] {
-		return usageError("--rank %s: want one rank", rank)
-	}
-	if thread < 0 {
-		return usageError("--thread %d: want one thread", thread)
+		return usageError("--rank %s: want one rank", opt.rank)
 	}
 	r, err := openRun(path)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
+	g, err := buildGraph(r, set, opt)
+	if err != nil {
+		return err
+	}
+	if opt.colour == "time" && !g.Timed {
+		return usageError("--colour time: %s has no times; efg run --time stats records them", path)
+	}
+	write := func(w io.Writer) error { return graphFormats[opt.format](w, g, path, colour) }
+	if opt.output == "" {
+		return write(out)
+	}
+	return durable.Write(opt.output, write)
+}
+
+func buildGraph(r *efg.Run, set ranks, opt *graphOptions) (*graph.Graph, error) {
 	procs, err := set.find(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	threads, err := threadsOf(&r.Procs[procs[0]], thread)
+	threads, err := threadsOf(&r.Procs[procs[0]], opt.thread)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	run, err := reconstruct.NewRun(r)
-	if err != nil {
-		return err
+	g, err := graph.Build(r, procs[0], threads[0])
+	if err == nil && opt.collapse > 0 {
+		g = g.Collapse(opt.collapse)
 	}
-	p, err := run.Process(procs[0])
-	if err != nil {
-		return err
-	}
-	w := bufio.NewWriter(out)
-	writeDOT(w, p, threads[0])
-	return w.Flush()
-}
-
-// writeDOT writes the graph of stream j. Errors stick in w.
-func writeDOT(w *bufio.Writer, p *reconstruct.Process, j int) {
-	s := &p.Data().Streams[j]
-	fmt.Fprintf(w, "digraph \"rank %d, thread %d\" {\n", p.Data().Rank, s.Thread)
-	fmt.Fprintf(w, "\tnode [shape=box, fontname=\"Helvetica\"];\n")
-	for i := range s.Nodes {
-		t := p.Describe(j, i)
-		label := t.Op + "\n" + strings.Join(t.Args, "\n") + "\n" + t.Site
-		style := ""
-		if n := s.Nodes[i].Counted; n > 0 {
-			label += fmt.Sprintf("\n%d polls, not in the sequence", n)
-			style = ", style=dashed"
-		}
-		fmt.Fprintf(w, "\tn%d [label=%s%s];\n", i, quoteDOT(strings.Replace(label, "\n\n", "\n", 1)), style)
-	}
-	for i := range s.Nodes {
-		writeEdges(w, i, &s.Nodes[i])
-	}
-	fmt.Fprintf(w, "}\n")
-}
-
-func writeEdges(w *bufio.Writer, from int, n *efg.Node) {
-	if len(n.Edges) < 2 {
-		for _, e := range n.Edges {
-			fmt.Fprintf(w, "\tn%d -> n%d [label=\"%d\"];\n", from, e.To, e.Weight)
-		}
-		return
-	}
-	for _, e := range efg.StrideEdges(n) {
-		fmt.Fprintf(w, "\tn%d -> n%d [label=\"%v\"];\n", from, e.To, e)
-	}
-}
-
-// quoteDOT quotes a label; line ends align what is before them to the left.
-func quoteDOT(s string) string {
-	s = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\l`).Replace(s)
-	return `"` + s + `\l"`
+	return g, err
 }

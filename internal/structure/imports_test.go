@@ -30,6 +30,7 @@ var mayImport = map[string][]string{
 	"analysis/sql":         {"signature", "efg", "reconstruct", "analysis"},
 	"analysis/topology":    {},
 	"analysis/loops":       {"efg", "reconstruct", "analysis"},
+	"export/graph":         {"efg", "reconstruct", "analysis", "analysis/loops"},
 	"hook":                 {},
 	"hook/slots":           {"signature"},
 	"hook/segment":         {"signature", "efg"},
@@ -45,7 +46,7 @@ var mayImport = map[string][]string{
 	"bench":                {"signature", "efg", "reconstruct", "bench/sim", "internal/groundtruth"},
 	"bench/sim":            {"signature", "efg"},
 	"bench/simulate":       {"bench/sim"},
-	"cmd/efg":              {"signature", "efg", "reconstruct", "analysis", "analysis/check", "analysis/diff", "analysis/loops", "analysis/query", "analysis/sql", "text", "hook", "hook/segment", "internal/symbolize", "internal/durable", "merge", "live", "export", "export/gxl"},
+	"cmd/efg":              {"signature", "efg", "reconstruct", "analysis", "analysis/check", "analysis/diff", "analysis/loops", "analysis/query", "analysis/sql", "text", "hook", "hook/segment", "internal/symbolize", "internal/durable", "merge", "live", "export", "export/graph", "export/gxl"},
 }
 
 // mayImportInTests tells what the tests of a package may import besides.
@@ -59,6 +60,7 @@ var mayImportInTests = map[string][]string{
 	"analysis/query": {"bench/sim", "internal/groundtruth"},
 	"analysis/sql":   {"bench/sim", "internal/groundtruth"},
 	"analysis/loops": {"signature", "bench/sim", "internal/groundtruth"},
+	"export/graph":   {"bench/sim"},
 	"merge":          {"bench/sim"},
 	"export/gxl":     {"bench/sim"},
 	"live":           {"bench/sim", "hook", "internal/groundtruth"},
