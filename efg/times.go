@@ -129,7 +129,10 @@ func AppendTimeCode(b []byte, c TimeCode) []byte {
 	return b
 }
 
-// decodeTimeCode reads a code from the front of b; its size is 0 if there is none.
+// DecodeTimeCode reads a code from the front of b; its size is 0 if there is none.
+func DecodeTimeCode(b []byte) (c TimeCode, size int) { return decodeTimeCode(b) }
+
+// decodeTimeCode is DecodeTimeCode.
 func decodeTimeCode(b []byte) (c TimeCode, size int) {
 	if len(b) > 0 && b[0] < timeBin2 {
 		return TimeCode{Bin: uint32(b[0])}, 1

@@ -10,6 +10,7 @@ import (
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/export"
 	"github.com/efg-tools/efg/export/gxl"
+	"github.com/efg-tools/efg/export/mtf"
 	"github.com/efg-tools/efg/internal/durable"
 )
 
@@ -24,7 +25,7 @@ type exportOptions struct {
 type exporter func(out io.Writer, run *efg.Run, sel export.Selection, progress func(events uint64)) error
 
 // exporters are the formats of efg export, by name, which is their extension, too.
-var exporters = map[string]exporter{"gxl": gxl.Write}
+var exporters = map[string]exporter{"gxl": gxl.Write, "mtf": mtf.Write}
 
 func newExport() *cobra.Command {
 	var opt exportOptions
@@ -34,9 +35,11 @@ func newExport() *cobra.Command {
 		Long: `Write a run, or a part of it, in an exchange format. efg import makes a run file of
 it again. docs/exchange.md describes the formats.
 
-Formats: gxl, the MPI Trace Format with its metamodel in GXL 1.0: some hundred bytes
-a call. Without --format it is that of the extension of OUTPUT.`,
+Formats: gxl, the MPI Trace Format (MTF) with its metamodel in GXL 1.0, about a
+kilobyte a call; mtf, MTF in a compact form, about as large as the run file. Without
+--format it is that of the extension of OUTPUT.`,
 		Example: `  efg export jacobi.efg -o jacobi.gxl
+  efg export jacobi.efg -o jacobi.mtf
   efg export jacobi.efg --format gxl --rank 0-3 --from 1000 --to 1100 | grep -c '#NonBlockingSend"'`,
 		Args: argCount(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -44,7 +47,7 @@ a call. Without --format it is that of the extension of OUTPUT.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&opt.format, "format", "", "gxl")
+	f.StringVar(&opt.format, "format", "", "gxl or mtf")
 	f.StringVarP(&opt.output, "output", "o", "", "write to this file")
 	f.StringVar(&opt.rank, "rank", "", "ranks to write, as in 0-3,7 (default all)")
 	f.IntVar(&opt.thread, "thread", -1, "thread to write (default all)")
@@ -59,7 +62,7 @@ func exportRun(path string, opt *exportOptions, out, errOut io.Writer) error {
 	}
 	write := exporters[opt.format]
 	if write == nil {
-		return usageError("--format %s: want gxl", opt.format)
+		return usageError("--format %s: want gxl or mtf", opt.format)
 	}
 	if opt.to != 0 && opt.to < opt.from {
 		return usageError("--to %d: lies before --from %d", opt.to, opt.from)

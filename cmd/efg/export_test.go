@@ -58,7 +58,11 @@ func TestExportAndImportErrors(t *testing.T) {
 	if err := os.WriteFile("cut.gxl", []byte("<gxl>\n<graph id=\"a\">"), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.WriteFile("cut.mtf", []byte("\x89MTF\r\n\x1a\n\x28\xb5\x2f\xfd"), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct{ args, want string }{
+		{"import cut.mtf -o b.efg", "efg: cut.mtf: record 0 (unknown): the file ends early\n"},
 		{"export", "efg: efg export: accepts 1 arg(s), received 0\n"},
 		{"export a.efg", "efg: --format : want "},
 		{"export a.efg -o a.xyz", "efg: --format xyz: want "},

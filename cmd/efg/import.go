@@ -12,6 +12,7 @@ import (
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/export"
 	"github.com/efg-tools/efg/export/gxl"
+	"github.com/efg-tools/efg/export/mtf"
 	"github.com/efg-tools/efg/text"
 )
 
@@ -19,7 +20,7 @@ import (
 type importer func(name string, in io.Reader, progress func(bytes int64)) (*export.Run, error)
 
 // importers are the formats of efg import.
-var importers = map[string]importer{"gxl": gxl.Read}
+var importers = map[string]importer{"gxl": gxl.Read, "mtf": mtf.Read}
 
 func newImport() *cobra.Command {
 	var format, output string
@@ -29,7 +30,8 @@ func newImport() *cobra.Command {
 		Long: `Make a run file of what efg export wrote; "-" reads it from the standard input. It
 is checked first: what is wrong is told with its place, and no file is written.
 Whole streams must have the events that were recorded, by their hash.`,
-		Example: "  efg import jacobi.gxl -o again.efg",
+		Example: `  efg import jacobi.gxl -o again.efg
+  efg import jacobi.mtf -o again.efg`,
 		Args:    argCount(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if output == "" {
@@ -38,7 +40,7 @@ Whole streams must have the events that were recorded, by their hash.`,
 			return importRun(args[0], format, output, cmd.InOrStdin(), cmd.ErrOrStderr())
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "", "gxl (default: as the input begins)")
+	cmd.Flags().StringVar(&format, "format", "", "gxl or mtf (default: as the input begins)")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "the run file")
 	return cmd
 }
@@ -62,7 +64,7 @@ func importRun(path, format, output string, in io.Reader, errOut io.Writer) erro
 	}
 	read := importers[format]
 	if read == nil && format != "" {
-		return usageError("--format %s: want gxl", format)
+		return usageError("--format %s: want gxl or mtf", format)
 	}
 	if read == nil {
 		return usageError("%s: nothing that efg export writes", path)
@@ -71,7 +73,8 @@ func importRun(path, format, output string, in io.Reader, errOut io.Writer) erro
 	run, err := read(path, buffered, func(n int64) { bar.show(uint64(n)) })
 	bar.close()
 	var place *text.Error
-	if errors.As(err, &place) {
+	var record *mtf.Error
+	if errors.As(err, &place) || errors.As(err, &record) {
 		return &exitError{2, err}
 	}
 	if err != nil {
@@ -83,6 +86,9 @@ func importRun(path, format, output string, in io.Reader, errOut io.Writer) erro
 // formatOf tells the format of a document by how it begins, "" if it is none.
 func formatOf(in *bufio.Reader) string {
 	head, _ := in.Peek(512)
+	if mtf.IsFile(head) {
+		return "mtf"
+	}
 	head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
 	if bytes.HasPrefix(bytes.TrimSpace(head), []byte("<")) {
 		return "gxl"

@@ -22,6 +22,7 @@ var mayImport = map[string][]string{
 	"analysis":             {"signature", "efg", "reconstruct"},
 	"export":               {"signature", "efg", "reconstruct"},
 	"export/gxl":           {"signature", "efg", "reconstruct", "analysis", "text", "export"},
+	"export/mtf":           {"signature", "efg", "reconstruct", "analysis", "export"},
 	"merge":                {"efg", "hook/segment", "internal/durable", "internal/symbolize"},
 	"live":                 {"signature", "efg", "reconstruct", "analysis", "hook/segment", "internal/symbolize"},
 	"analysis/diff":        {"signature", "efg", "reconstruct", "analysis"},
@@ -46,7 +47,7 @@ var mayImport = map[string][]string{
 	"bench":                {"signature", "efg", "reconstruct", "bench/sim", "internal/groundtruth"},
 	"bench/sim":            {"signature", "efg"},
 	"bench/simulate":       {"bench/sim"},
-	"cmd/efg":              {"signature", "efg", "reconstruct", "analysis", "analysis/check", "analysis/diff", "analysis/loops", "analysis/query", "analysis/sql", "text", "hook", "hook/segment", "internal/symbolize", "internal/durable", "merge", "live", "export", "export/graph", "export/gxl"},
+	"cmd/efg":              {"signature", "efg", "reconstruct", "analysis", "analysis/check", "analysis/diff", "analysis/loops", "analysis/query", "analysis/sql", "text", "hook", "hook/segment", "internal/symbolize", "internal/durable", "merge", "live", "export", "export/graph", "export/gxl", "export/mtf"},
 }
 
 // mayImportInTests tells what the tests of a package may import besides.
@@ -64,6 +65,7 @@ var mayImportInTests = map[string][]string{
 	"merge":          {"bench/sim"},
 	"export/gxl":     {"bench/sim"},
 	"live":           {"bench/sim", "hook", "internal/groundtruth"},
+	"export/mtf":     {"bench/sim", "export/gxl", "text"},
 	"hook":           {"signature", "hook/slots", "internal/mpilib"},
 	"hook/slots":     {"internal/mpilib"},
 }
