@@ -124,7 +124,7 @@ func NewOverview(run *efg.Run, procs []int) (*Overview, error) {
 	for i := range v.summaries {
 		o.Total.addSummary(&v.summaries[i])
 	}
-	for i := range v.pooled {
+	for i := range v.sums {
 		if !analysis.Running(v.list[i].op) {
 			continue
 		}
@@ -299,7 +299,7 @@ func (v *survey) describe(list []Outlier) error {
 				}
 			}
 		}
-		o.Distance = DistanceOf(&own.Time, &v.pooled[v.numbers[o.call]])
+		o.Distance = DistanceOf(&own.Time, &v.sums[v.numbers[o.call]].Time)
 	}
 	return nil
 }

@@ -19,6 +19,7 @@ type siteNames struct {
 	mu    sync.Mutex
 	words map[uint64]uint64 // keys by word
 	texts map[uint64]string // "function file:line" by key
+	order map[uint64]int    // of words in the code
 }
 
 func newSiteNames(run *efg.Run) (*siteNames, error) {
@@ -26,7 +27,7 @@ func newSiteNames(run *efg.Run) (*siteNames, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &siteNames{list: list, words: map[uint64]uint64{}, texts: map[uint64]string{}}
+	n := &siteNames{list: list, words: map[uint64]uint64{}, texts: map[uint64]string{}, order: map[uint64]int{}}
 	sorted := slices.Clone(list)
 	slices.SortStableFunc(sorted, func(x, y efg.Site) int {
 		_, a := x.Module()
@@ -38,6 +39,7 @@ func newSiteNames(run *efg.Run) (*siteNames, error) {
 		s := &sorted[i]
 		text := strings.TrimSpace(s.Func + " " + s.Place)
 		n.put(s.Word, siteKey(text, count[text]), text)
+		n.order[s.Word] = i
 		count[text]++
 	}
 	return n, nil
@@ -126,7 +128,7 @@ func (n *siteNames) places() map[string][]place {
 	}
 	for _, l := range list {
 		slices.SortFunc(l, func(x, y place) int {
-			return cmp.Or(cmp.Compare(x.line, y.line), cmp.Compare(n.words[x.word], n.words[y.word]))
+			return cmp.Or(cmp.Compare(x.line, y.line), cmp.Compare(n.order[x.word], n.order[y.word]))
 		})
 	}
 	return list

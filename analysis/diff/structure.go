@@ -47,8 +47,8 @@ func (p *pairBuilder) structure(m *matching) (calls, all *limits) {
 		}
 		d := m.departures(i)
 		calls.departures[i], all.departures[i] = d.departure, d.departure
-		if d.departure != never {
-			p.branches(m, i, &d)
+		if d.departure != never && (len(m.a.Nodes[i].Edges) > 1 || len(m.b.Nodes[k].Edges) > 1) {
+			p.branches(m, i, &d) // with one edge it is only a matter of numbers
 		}
 		p.edges(m, i)
 		visit, words := m.otherArguments(i)
@@ -195,7 +195,7 @@ func (p *pairBuilder) differing(s *stream, side, i int, words []int) string {
 		}
 		name, _, _ := strings.Cut(proc.Words[w].Name, ".")
 		at := slices.IndexFunc(list, func(a string) bool {
-			return strings.HasPrefix(strings.TrimPrefix(a, "-> "), name+"=")
+			return strings.HasPrefix(strings.TrimPrefix(a, "-> "), name+"=") || name == "status" && strings.HasPrefix(a, "-> source=")
 		})
 		text := name
 		if at >= 0 {

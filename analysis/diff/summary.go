@@ -43,7 +43,7 @@ type survey struct {
 	mu        sync.Mutex
 	numbers   map[call]int // of calls
 	list      []call
-	pooled    []analysis.Times // by call
+	sums      []Totals // of all processes, by call
 	profiles  map[hash]*profile
 	steps     map[hash]*callGraph
 	summaries []summary
@@ -213,7 +213,7 @@ func (v *survey) add(s *summary, rows map[call]*Totals) {
 		if analysis.Running(v.list[n].op) {
 			s.running += r.Time.Sum
 		}
-		v.pooled[n].Merge(&r.Time)
+		v.sums[n].add(r)
 		v.timed = v.timed || r.Time.Count > 0
 	}
 	if s.profile = v.profiles[h]; s.profile == nil {
@@ -233,7 +233,7 @@ func (v *survey) number(c call) int {
 		n = len(v.list)
 		v.numbers[c] = n
 		v.list = append(v.list, c)
-		v.pooled = append(v.pooled, analysis.Times{})
+		v.sums = append(v.sums, Totals{})
 	}
 	return n
 }

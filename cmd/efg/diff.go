@@ -2,7 +2,9 @@ package main
 
 import (
 	"bufio"
+	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -11,37 +13,81 @@ import (
 )
 
 type diffOptions struct {
-	ranks string
-	top   int
-	json  bool
+	ranks, failOn string
+	top           int
+	json          bool
 }
 
 func newDiff() *cobra.Command {
 	var opt diffOptions
 	cmd := &cobra.Command{
-		Use:   "diff FILE",
-		Short: "Show how ranks differ",
-		Long: `Show how ranks differ: in structure, calls, bytes and time, what matters most first.
+		Use:   "diff FILE [FILE]",
+		Short: "Show how ranks, or two runs, differ",
+		Long: `Show how ranks, or two runs, differ: in structure, calls, bytes and time, what
+matters most first.
 
-With two ranks (--ranks 0,7) it tells where their sequences of calls part, which
-nodes and edges of the graphs only one has, and what that costs at which callsite.
-Without, or with more ranks, it shows the classes of ranks with equal graphs, the
-imbalance at each callsite, and ranks that are far from the others.
+One file: the classes of ranks with equal graphs, the imbalance at each callsite, and
+ranks that are far from the others. With two ranks (--ranks 0,7): where their sequences
+of calls part, which nodes and edges only one has, and what that costs at which
+callsite.
+
+Two files: the classes of ranks of one run against those of the other, calls and steps
+that only one run has, and each callsite. --fail-on ends with status 1 if a condition
+holds: "structure", or "calls", "bytes" or "time" of the second run that is more than so
+much above the first's. With one rank (--ranks 3), that rank of one run against the
+other's.
 
 All is computed on the graphs; docs/diff.md defines every column.`,
 		Example: `  efg diff jacobi.efg
   efg diff jacobi.efg --ranks 0,3
-  efg diff jacobi.efg --ranks 0-2 --json`,
-		Args: argCount(cobra.ExactArgs(1)),
+  efg diff jacobi.efg jacobi.efg --fail-on 'time>5%,structure'`,
+		Args: argCount(cobra.RangeArgs(1, 2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return diffRun(args, &opt, cmd.OutOrStdout())
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&opt.ranks, "ranks", "", "two ranks to compare, or those to count, as in 0-3,7 (default all)")
+	f.StringVar(&opt.failOn, "fail-on", "", "of two runs: conditions, as in 'time>5%,bytes>1MiB,structure'")
 	f.IntVar(&opt.top, "top", 20, "rows in a table; 0: all")
 	f.BoolVar(&opt.json, "json", false, "write JSON")
 	return cmd
+}
+
+// diffInput is what is compared.
+type diffInput struct {
+	files []string
+	runs  []*efg.Run
+	procs [][]int // of each run
+	given bool    // --ranks was
+}
+
+func (in *diffInput) close() {
+	for _, r := range in.runs {
+		r.Close()
+	}
+}
+
+// open opens the files and finds the ranks.
+func (in *diffInput) open(files []string, set ranks) error {
+	in.files, in.given = files, set != nil
+	for _, file := range files {
+		r, err := openRun(file)
+		if err != nil {
+			return err
+		}
+		in.runs = append(in.runs, r)
+		procs, err := set.find(r)
+		if err != nil {
+			return err
+		}
+		in.procs = append(in.procs, procs)
+	}
+	return nil
+}
+
+func (in *diffInput) rank(file, i int) diff.Rank {
+	return diff.Rank{Run: in.runs[file], Proc: in.procs[file][i]}
 }
 
 func diffRun(args []string, opt *diffOptions, out io.Writer) error {
@@ -52,28 +98,67 @@ func diffRun(args []string, opt *diffOptions, out io.Writer) error {
 	if opt.top < 0 {
 		return usageError("--top %d: want a number of rows, or 0 for all", opt.top)
 	}
-	r, err := openRun(args[0])
-	if err != nil {
-		return err
+	var conditions []diff.Condition
+	if opt.failOn != "" {
+		if conditions, err = diff.ParseConditions(opt.failOn); err != nil {
+			return usageError("--fail-on: %w", err)
+		}
 	}
-	defer r.Close()
-	procs, err := set.find(r)
-	if err != nil {
+	var in diffInput
+	defer in.close()
+	if err := in.open(args, set); err != nil {
 		return err
 	}
 	w := bufio.NewWriter(out)
-	switch {
-	case set != nil && len(procs) == 2:
-		err = diffPair(w, args, [2]diff.Rank{{Run: r, Proc: procs[0]}, {Run: r, Proc: procs[1]}}, opt)
-	case set != nil && len(procs) < 2:
-		err = usageError("--ranks %s: want at least two ranks", opt.ranks)
-	default:
-		err = diffRanks(w, args[0], r, procs, opt)
+	held, err := in.compare(w, opt, conditions)
+	if failed := w.Flush(); err == nil {
+		err = failed
 	}
+	if err == nil && len(held) > 0 {
+		err = &exitError{1, fmt.Errorf("--fail-on %s", strings.Join(held, "; "))}
+	}
+	return err
+}
+
+// compare writes how ranks or runs differ, and returns the conditions that hold.
+func (in *diffInput) compare(w *bufio.Writer, opt *diffOptions, conditions []diff.Condition) ([]string, error) {
+	n := len(in.procs[0])
+	switch two := len(in.runs) == 2; {
+	case !two && opt.failOn != "":
+		return nil, usageError("--fail-on %s: wants two files", opt.failOn)
+	case two && in.given && n == 1 && opt.failOn == "":
+		return nil, diffPair(w, in.files, [2]diff.Rank{in.rank(0, 0), in.rank(1, 0)}, opt)
+	case two:
+		return diffRuns(w, in, opt, conditions)
+	case in.given && n == 2:
+		return nil, diffPair(w, in.files, [2]diff.Rank{in.rank(0, 0), in.rank(0, 1)}, opt)
+	case in.given && n < 2:
+		return nil, usageError("--ranks %s: want at least two ranks", opt.ranks)
+	}
+	return nil, diffRanks(w, in.files[0], in.runs[0], in.procs[0], opt)
+}
+
+func diffRuns(w *bufio.Writer, in *diffInput, opt *diffOptions, conditions []diff.Condition) ([]string, error) {
+	r, err := diff.NewRuns(in.runs[0], in.runs[1], [2][]int{in.procs[0], in.procs[1]})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return w.Flush()
+	held := []string{}
+	for i := range conditions {
+		c := &conditions[i]
+		holds, err := c.Holds(r)
+		if err != nil {
+			return nil, usageError("--fail-on %w", err)
+		}
+		if holds {
+			held = append(held, heldText(c, r))
+		}
+	}
+	if opt.json {
+		return held, writeJSON(w, runsAsJSON(in.files, r, held))
+	}
+	(&diffWriter{Writer: w, top: opt.top}).runs(in, r)
+	return held, nil
 }
 
 func diffPair(w *bufio.Writer, files []string, ranks [2]diff.Rank, opt *diffOptions) error {

@@ -215,13 +215,21 @@ func (w *diffWriter) changes(list []diff.Change, names [2]string, timed bool) {
 		a, b := &c.Side[0], &c.Side[1]
 		cells := []string{c.Site, c.Op, grouped(a.Calls), grouped(b.Calls), byteCell(a.Bytes), byteCell(b.Bytes)}
 		if timed {
-			cells = append(cells, nanoText(float64(a.Time.Sum)), nanoText(float64(b.Time.Sum)), change(float64(a.Time.Sum), float64(b.Time.Sum)),
+			cells = append(cells, timeCell(a), timeCell(b), change(float64(a.Time.Sum), float64(b.Time.Sum)),
 				signed(c.TimeChange()), shift(c.Distance, a, b), ks(c.Distance, a, b))
 		}
 		t.row(cells...)
 	}
 	w.title(fmt.Sprintf("Callsites: %s and %s", names[0], names[1]), len(list), order)
 	t.write(w)
+}
+
+// timeCell writes a total time, if there is one.
+func timeCell(t *diff.Totals) string {
+	if t.Time.Count == 0 {
+		return "-"
+	}
+	return nanoText(float64(t.Time.Sum))
 }
 
 // signed writes a difference of times.

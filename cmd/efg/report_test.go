@@ -108,8 +108,21 @@ func TestReports(t *testing.T) {
 	t.Chdir(t.TempDir())
 	timedRun(t, "ring.efg", 3, 20)
 	timedRun(t, "large.efg", 40, 20)
+	timedRun(t, "longer.efg", 3, 25)
 	sampleRun(t, "app.efg")
 	for name, args := range map[string]string{
+		"diff":               "diff ring.efg",
+		"diff-large":         "diff large.efg --top 3",
+		"diff-untimed":       "diff app.efg",
+		"diff-json":          "diff ring.efg --json --ranks 0-2",
+		"diff-pair":          "diff ring.efg --ranks 0,1",
+		"diff-pair-json":     "diff ring.efg --ranks 0,2 --json",
+		"diff-pair-untimed":  "diff app.efg --ranks 1,2",
+		"diff-runs":          "diff ring.efg large.efg",
+		"diff-runs-json":     "diff ring.efg longer.efg --json",
+		"diff-runs-rank":     "diff ring.efg longer.efg --ranks 1",
+		"diff-runs-same":     "diff ring.efg ring.efg --fail-on structure,time>0%,calls>0,bytes>0B",
+		"diff-runs-apart":    "diff ring.efg app.efg",
 		"report":             "report ring.efg --histogram",
 		"report-large":       "report large.efg --top 3",
 		"report-rank":        "report ring.efg --by rank,procedure --rank 1-2",
@@ -161,6 +174,43 @@ func TestReportMistakes(t *testing.T) {
 		out, errOut, status := efgRun(t, nil, strings.Fields(args)...)
 		if out != "" || errOut != "efg: "+want+"\n" || status != 2 {
 			t.Errorf("%s: status %d, output %q, errors %q; want %q", args, status, out, errOut, want)
+		}
+	}
+}
+
+// Command lines that make no sense, and conditions that hold.
+func TestDiffStatus(t *testing.T) {
+	t.Chdir(t.TempDir())
+	sampleRun(t, "app.efg")
+	timedRun(t, "ring.efg", 3, 20)
+	timedRun(t, "longer.efg", 3, 25)
+	for _, c := range []struct {
+		args, want string
+		status     int
+	}{
+		{"diff none.efg", "none.efg: no such file or directory", 2},
+		{"diff ring.efg none.efg", "none.efg: no such file or directory", 2},
+		{"diff", "efg diff: accepts between 1 and 2 arg(s), received 0", 2},
+		{"diff app.efg --ranks 0,7", "no rank 7: the run has ranks 0-2", 2},
+		{"diff app.efg --ranks 0", "--ranks 0: want at least two ranks", 2},
+		{"diff app.efg --ranks a", "--ranks a: want ranks and ranges of ranks, as in 0-3,7", 2},
+		{"diff app.efg --top -1", "--top -1: want a number of rows, or 0 for all", 2},
+		{"diff app.efg --fail-on structure", "--fail-on structure: wants two files", 2},
+		{"diff app.efg ring.efg --fail-on time>1%", "--fail-on time>1%: time was not recorded", 2},
+		{"diff app.efg ring.efg --fail-on time>1%,strukture", "--fail-on: want structure, calls, bytes or time\n  time>1%,strukture\n          ^", 2},
+		{"diff ring.efg longer.efg --fail-on calls>20%,bytes>1KiB", "--fail-on calls>20%: 133, then 163 (+22.6%); bytes>1KiB: 124 KiB, then 154 KiB (+24.2%)", 1},
+		{"diff ring.efg longer.efg --fail-on structure,time>50%", "--fail-on structure: 4 calls or steps only in one run", 1},
+		{"diff ring.efg longer.efg --fail-on calls>30,time>50%", "", 0},
+		{"diff longer.efg ring.efg --fail-on calls>0,bytes>0%,time>0ns", "", 0},
+		{"diff ring.efg app.efg --fail-on structure", "--fail-on structure: 25 calls or steps only in one run", 1},
+	} {
+		_, errOut, status := efgRun(t, nil, strings.Fields(c.args)...)
+		want := ""
+		if c.want != "" {
+			want = "efg: " + c.want + "\n"
+		}
+		if errOut != want || status != c.status {
+			t.Errorf("%s: status %d, errors %q; want %q", c.args, status, errOut, want)
 		}
 	}
 }

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/efg-tools/efg/analysis/diff"
+)
+
+// heldText says why a condition holds.
+func heldText(c *diff.Condition, r *diff.Runs) string {
+	if c.Metric == "" {
+		if len(r.Structure) == 0 {
+			return c.Text + ": ranks that only one run has"
+		}
+		return fmt.Sprintf("%s: %d calls or steps only in one run", c.Text, len(r.Structure))
+	}
+	a, b := r.Amounts(c.Metric)
+	per := ""
+	if r.Ranks[0] != r.Ranks[1] {
+		per = " per rank"
+	}
+	return fmt.Sprintf("%s: %s, then %s%s (%s)", c.Text, amount(c.Metric, a), amount(c.Metric, b), per, change(a, b))
+}
+
+// runs writes how two runs differ.
+func (w *diffWriter) runs(in *diffInput, r *diff.Runs) {
+	timed := r.Timed[0] && r.Timed[1]
+	for k, name := range []string{"first ", "second"} {
+		fmt.Fprintf(w, "%s    %s\n", name, in.files[k])
+		if c := in.runs[k].Meta.Command; len(c) > 0 {
+			fmt.Fprintf(w, "          %s\n", strings.Join(c, " "))
+		}
+	}
+	fmt.Fprintln(w)
+	t := &table{}
+	t.left("")
+	t.right("first", "second", "change")
+	t.row("ranks", grouped(uint64(r.Ranks[0])), grouped(uint64(r.Ranks[1])), change(float64(r.Ranks[0]), float64(r.Ranks[1])))
+	w.totals(t, &r.Total, timed)
+	if timed {
+		a, b := float64(r.Running[0]), float64(r.Running[1])
+		t.row("without MPI_Init, MPI_Finalize", nanoText(a), nanoText(b), change(a, b))
+	}
+	t.write(w)
+	switch {
+	case r.Identical():
+		fmt.Fprintf(w, "\nThe runs are identical: the same ranks, calls, arguments, order and bytes%s\n", w.timesToo(r, timed))
+	case len(r.Structure) == 0 && !slices.ContainsFunc(r.Classes, func(c diff.ClassPair) bool { return c.Match == diff.NoMatch }):
+		fmt.Fprintf(w, "\nThe structure is the same: ranks make the same calls, and the same steps between them\n")
+	}
+	w.pairs(r, timed)
+	w.structure(r)
+	w.changes(r.Changes, [2]string{"first", "second"}, timed)
+	w.untimed(r.Timed, [2]string{"the first run", "the second run"})
+}
+
+// timesToo tells whether times differ.
+func (w *diffWriter) timesToo(r *diff.Runs, timed bool) string {
+	if timed && len(r.Changes) > 0 {
+		return "; times differ"
+	}
+	return ""
+}
+
+// matches say how classes of two runs were matched.
+var matches = map[diff.Match]string{
+	diff.GraphMatch: "equal graphs", diff.ShapeMatch: "shape", diff.CallsMatch: "calls and steps",
+	diff.RankMatch: "rank only", diff.NoMatch: "nothing",
+}
+
+// pairs writes the matched classes.
+func (w *diffWriter) pairs(r *diff.Runs, timed bool) {
+	t := &table{}
+	t.left("matched by")
+	t.right("ranks", "", "calls/rank", "", "change", "bytes/rank", "", "change")
+	if timed {
+		t.right("time/rank", "", "change")
+	}
+	t.left("ranks of the first", "of the second")
+	for i := range w.shown(len(r.Classes)) {
+		c := &r.Classes[i]
+		var calls, bytes, time [2]float64
+		for k := range c.Ranks {
+			n := float64(max(len(c.Ranks[k]), 1))
+			calls[k], bytes[k], time[k] = float64(c.Total[k].Calls)/n, float64(c.Total[k].Bytes)/n, float64(c.Running[k])/n
+		}
+		cells := []string{matches[c.Match], grouped(uint64(len(c.Ranks[0]))), grouped(uint64(len(c.Ranks[1]))),
+			number(calls[0]), number(calls[1]), change(calls[0], calls[1]),
+			amount(diff.BytesMetric, bytes[0]), amount(diff.BytesMetric, bytes[1]), change(bytes[0], bytes[1])}
+		if timed {
+			cells = append(cells, nanoText(time[0]), nanoText(time[1]), change(time[0], time[1]))
+		}
+		second := cut(rangesText(c.Ranks[1]))
+		if slices.Equal(c.Ranks[0], c.Ranks[1]) {
+			second = "the same"
+		}
+		t.row(append(cells, cut(rangesText(c.Ranks[0])), second)...)
+	}
+	w.title("Classes", len(r.Classes), "ranks matched with those of the other run, the largest first")
+	t.write(w)
+}
+
+// structure writes the calls and steps that only one run has.
+func (w *diffWriter) structure(r *diff.Runs) {
+	if len(r.Structure) == 0 {
+		return
+	}
+	t := &table{}
+	t.left("only in", "what", "callsite", "procedure", "to", "")
+	t.right("ranks")
+	for i := range w.shown(len(r.Structure)) {
+		s := &r.Structure[i]
+		what := "call"
+		if s.To != "" {
+			what = "step"
+		}
+		t.row([]string{"first", "second"}[s.Side], what, s.Site, s.Op, s.ToSite, s.To, grouped(uint64(s.Ranks)))
+	}
+	w.title("Structure", len(r.Structure), "calls, and steps between them, that only one run has")
+	t.write(w)
+}
+
+type runsJSON struct {
+	Schema    string          `json:"schema"`
+	Files     []string        `json:"files"`
+	Identical bool            `json:"identical"`
+	Timed     [2]bool         `json:"timed"`
+	Processes [2]int          `json:"processes"`
+	Calls     [2]uint64       `json:"calls"`
+	Errors    [2]uint64       `json:"errors"`
+	Bytes     [2]uint64       `json:"bytes"`
+	Time      *[2]uint64      `json:"time,omitempty"`
+	Running   *[2]uint64      `json:"running,omitempty"`
+	Failed    []string        `json:"failed"`
+	Classes   []classPairJSON `json:"classes"`
+	Structure []stepJSON      `json:"structure"`
+	Callsites []changeJSON    `json:"callsites"`
+}
+
+type classPairJSON struct {
+	Match   string      `json:"match"`
+	Ranks   [2][][3]int `json:"ranks"`
+	Count   [2]int      `json:"count"`
+	Calls   [2]uint64   `json:"calls"`
+	Bytes   [2]uint64   `json:"bytes"`
+	Time    *[2]uint64  `json:"time,omitempty"`
+	Running *[2]uint64  `json:"running,omitempty"`
+}
+
+type stepJSON struct {
+	Side   int    `json:"side"`
+	Op     string `json:"op"`
+	Site   string `json:"site"`
+	ToOp   string `json:"to_op,omitempty"`
+	ToSite string `json:"to_site,omitempty"`
+	Ranks  int    `json:"ranks"`
+}
+
+func runsAsJSON(files []string, r *diff.Runs, held []string) *runsJSON {
+	a, b := &r.Total[0], &r.Total[1]
+	j := &runsJSON{
+		Schema: "efg-diff-runs/1", Files: files, Identical: r.Identical(), Timed: r.Timed, Processes: r.Ranks, Calls: [2]uint64{a.Calls, b.Calls},
+		Errors: [2]uint64{a.Errors, b.Errors}, Bytes: [2]uint64{a.Bytes, b.Bytes}, Failed: held,
+		Classes: []classPairJSON{}, Structure: []stepJSON{}, Callsites: asChanges(r.Changes),
+	}
+	timed := r.Timed[0] && r.Timed[1]
+	if timed {
+		j.Time, j.Running = &[2]uint64{a.Time.Sum, b.Time.Sum}, &r.Running
+	}
+	for i := range r.Classes {
+		c := &r.Classes[i]
+		a, b := &c.Total[0], &c.Total[1]
+		k := classPairJSON{Match: string(c.Match), Ranks: [2][][3]int{rankRanges(c.Ranks[0]), rankRanges(c.Ranks[1])},
+			Count: [2]int{len(c.Ranks[0]), len(c.Ranks[1])}, Calls: [2]uint64{a.Calls, b.Calls}, Bytes: [2]uint64{a.Bytes, b.Bytes}}
+		if timed {
+			k.Time, k.Running = &[2]uint64{a.Time.Sum, b.Time.Sum}, &c.Running
+		}
+		j.Classes = append(j.Classes, k)
+	}
+	for i := range r.Structure {
+		s := &r.Structure[i]
+		j.Structure = append(j.Structure, stepJSON{s.Side, s.Op, s.Site, s.To, s.ToSite, s.Ranks})
+	}
+	return j
+}
