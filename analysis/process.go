@@ -20,7 +20,8 @@ type Process struct {
 	comms    map[uint64]*comm    // made when first asked for
 	streams  []*stream
 	threads  map[uint32]*stream
-	layouts  *layouts // made when first asked for
+	layouts  *layouts            // made when first asked for
+	types    map[uint64]*efg.Def // datatypes, made when first asked for
 }
 
 // stream is the graph of a thread.

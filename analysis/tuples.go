@@ -117,3 +117,19 @@ func (p *Process) commonName(comm uint64, depth int) (name uint64, changed bool)
 	}
 	return signature.Hash(append([]uint64{parent}, def.Words[1:]...)...), true
 }
+
+// FirstRank is the rank in the run of rank 0 of the process's world.
+func (p *Process) FirstRank() int { return p.first }
+
+// TypeDef is the definition of a datatype, nil if it is predefined or not known.
+func (p *Process) TypeDef(word uint64) *efg.Def {
+	if p.types == nil {
+		p.types = map[uint64]*efg.Def{}
+		for i := range p.Data.Defs {
+			if d := &p.Data.Defs[i]; d.Kind == efg.DefType {
+				p.types[d.Word] = d
+			}
+		}
+	}
+	return p.types[word]
+}

@@ -387,6 +387,9 @@ func (t *tally) pendOn(from int, comm, tag, open uint64) {
 }
 
 func (t *tally) nodeAt(at place) (*efg.Node, *roles) {
-	n, _, _, _ := t.node(signature.ID{Thread: at.thread, Node: uint32(at.node)}.Word())
+	n, _, _, ok := t.node(signature.ID{Thread: at.thread, Node: uint32(at.node)}.Word())
+	if !ok {
+		return nil, &allRoles()[0]
+	}
 	return n, rolesOf(n)
 }

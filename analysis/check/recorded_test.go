@@ -28,7 +28,7 @@ var programs = []struct {
 	{source: "c/sessions.c"}, {source: "c/spawn.c", ranks: 2}, {source: "c/threads.c"}, {source: "c/types.c"}, {source: "c/userops.c"},
 	{source: "fortran/halo_mpifh.f"}, {source: "fortran/coll_usempi.f90", args: "DIR"}, {source: "fortran/all_f08.f90", args: "DIR"},
 	// Where the library has no ports the program gives up with its communicator.
-	{source: "c/ports.c", only: "mpich", faults: "object never freed at MPI_Comm_split on 4"},
+	{source: "c/ports.c", only: "mpich", faults: "object never freed at MPI_Comm_split event 1 on 4"},
 
 	{source: "c/faults.c", args: "lost", faults: "lost message at MPI_Send event 2 on 1"},
 	{source: "c/faults.c", args: "receive", faults: "receive never completed at MPI_Irecv event 1 on 4"},
@@ -38,6 +38,10 @@ var programs = []struct {
 	{source: "c/faults.c", args: "comm", faults: "object never freed at MPI_Comm_dup event 3 on 4"},
 	{source: "c/faults.c", args: "type", faults: "object never freed at MPI_Type_contiguous event 3 on 4"},
 	{source: "c/faults.c", args: "win", only: "openmpi", faults: "object never freed at MPI_Win_create event 1 on 4"},
+	{source: "c/faults.c", args: "order", faults: "collective call out of order at MPI_Ibcast event 1 on 1"},
+	{source: "c/faults.c", args: "root", faults: "collective call with another root at MPI_Ibcast event 1 on 1"},
+	{source: "c/faults.c", args: "count", faults: "collective call with other data at MPI_Iallreduce event 1 on 1"},
+	{source: "c/faults.c", args: "finalize", faults: "no MPI_Finalize at MPI_Init event 0 on 4"},
 	{source: "c/faults.c", args: "file", faults: "object never freed at MPI_File_open event 1 on 4"},
 }
 
@@ -105,31 +109,20 @@ func checkFile(t *testing.T, file, want string) {
 func short(r *Report) []string {
 	var list []string
 	for _, f := range r.Findings {
+		if f.Remark != "" {
+			continue
+		}
 		list = append(list, fmt.Sprintf("%s at %s event %d on %d", f.Kind, f.Op, f.Event, len(f.Ranks)))
 	}
 	return list
 }
 
-// fits compares findings with what is wanted, joined by semicolons. Without event
-// it may be any.
+// fits compares findings with what is wanted, joined by semicolons. How many ranks
+// end by themselves before the launcher ends the others is a matter of luck.
 func fits(got []string, want string) bool {
-	var list []string
-	if want != "" {
-		list = strings.Split(want, "; ")
+	text := strings.Join(got, "; ")
+	if strings.HasPrefix(want, string(NoFinalize)) {
+		text, want = text[:max(0, len(text)-1)], want[:len(want)-1]
 	}
-	if len(got) != len(list) {
-		return false
-	}
-	for i, w := range list {
-		g := got[i]
-		if !strings.Contains(w, " event ") {
-			before, after, _ := strings.Cut(g, " event ")
-			_, after, _ = strings.Cut(after, " ")
-			g = before + " " + after
-		}
-		if g != w {
-			return false
-		}
-	}
-	return true
+	return text == want
 }

@@ -120,12 +120,14 @@ type group struct {
 type builder struct {
 	run    *efg.Run
 	number map[int]int // of the process of a rank
+	first  []int       // see analysis.FirstRanks
 	short  map[int]bool
 
 	mu      sync.Mutex
 	flows   map[channel]*flow
 	waiting map[anywhere]uint64
 	callers map[channel]caller
+	scopes  map[scopeKey]*scopeState
 	groups  map[groupKey]*group
 	report  Report
 }
@@ -141,14 +143,14 @@ type caller struct {
 func New(run *efg.Run) (*Report, error) {
 	b := &builder{
 		run: run, number: map[int]int{}, short: map[int]bool{}, flows: map[channel]*flow{},
-		waiting: map[anywhere]uint64{}, callers: map[channel]caller{}, groups: map[groupKey]*group{},
+		waiting: map[anywhere]uint64{}, callers: map[channel]caller{}, scopes: map[scopeKey]*scopeState{}, groups: map[groupKey]*group{},
 	}
 	procs := b.overview()
 	if err := analysis.EachProcess(run, procs, b.process); err != nil {
 		return nil, err
 	}
 	b.match()
-	if err := b.collectives(procs); err != nil {
+	if err := b.collectives(); err != nil {
 		return nil, err
 	}
 	if err := b.locate(); err != nil {
@@ -162,6 +164,7 @@ func (b *builder) overview() []int {
 	var procs []int
 	top := 0
 	first := analysis.FirstRanks(b.run.Procs)
+	b.first = first
 	for i := range b.run.Procs {
 		p := &b.run.Procs[i]
 		procs = append(procs, i)
@@ -198,6 +201,10 @@ func (b *builder) process(p *analysis.Process) error {
 		return err
 	}
 	list := t.suspects()
+	used, err := t.usages()
+	if err != nil {
+		return err
+	}
 	calls, err := outside(p)
 	if err != nil {
 		return err
@@ -208,6 +215,7 @@ func (b *builder) process(p *analysis.Process) error {
 		b.suspect(p, s)
 	}
 	b.report.add(&t.total)
+	b.use(p, used)
 	for c, f := range t.flows {
 		sum := b.flows[c]
 		if sum == nil {
@@ -238,6 +246,9 @@ func (b *builder) process(p *analysis.Process) error {
 
 func (t *tally) caller(at place) (op string, site uint64) {
 	n, _ := t.nodeAt(at)
+	if n == nil {
+		return "", 0
+	}
 	if p := procOf(n); p != nil {
 		op = p.Name
 	}
@@ -283,7 +294,6 @@ func (t *tally) suspects() []suspect {
 // suspect adds a suspect to its group.
 func (b *builder) suspect(p *analysis.Process, s suspect) {
 	s.rank = p.Data.Rank
-	s.proc = b.number[s.rank]
 	short := b.short[s.rank]
 	switch {
 	case short && s.kind == UnfreedObject || short && s.kind == UnfreedRequest:
@@ -295,6 +305,7 @@ func (b *builder) suspect(p *analysis.Process, s suspect) {
 }
 
 func (b *builder) group(s suspect) {
+	s.proc = b.number[s.rank]
 	key := groupKey{s.kind, s.op, s.site, s.text, ""}
 	if s.remark != "" {
 		key.remark = "early"
@@ -363,7 +374,6 @@ func (b *builder) judge(c channel, f *flow) {
 		}
 		s.kind, s.count, s.rank = UnsentMessage, f.received-f.sent, int(c.to)
 	}
-	s.proc = b.number[s.rank]
 	b.group(s)
 }
 
@@ -476,7 +486,8 @@ func tagText(tag uint64) string {
 // kinds is the order in which findings are shown.
 var kinds = []Kind{
 	BeforeInit, AfterFinalize, NoFinalize, LostMessage, UnsentMessage, OpenReceive, OpenRequest, OpenStart,
-	PersistentMisused, UnfreedRequest, UnfreedObject,
+	PersistentMisused, CollectiveOrder, CollectiveMissing, CollectiveRoot, CollectiveOp, CollectiveData,
+	UnfreedRequest, UnfreedObject,
 }
 
 func (b *builder) finish() *Report {

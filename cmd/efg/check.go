@@ -73,11 +73,11 @@ func writeCheck(w io.Writer, path string, r *check.Report, top int) {
 	fmt.Fprintf(w, "file      %s\n", path)
 	fmt.Fprintf(w, "checked   %s\n", checkedText(r))
 	if n := len(r.Incomplete); n > 0 {
-		fmt.Fprintf(w, "cut off   %s: killed, still running, or out of space. Calls of theirs are missing\n", ranksOf(r.Incomplete))
+		fmt.Fprintf(w, "cut off   %s: killed, still running, or out of space. Calls of theirs are missing\n", ranksText(r.Incomplete))
 	}
 	if len(r.Missing) > 0 {
 		fmt.Fprintf(w, "missing   %s: not in the file. %s sent to or received from them were not judged\n",
-			ranksOf(r.Missing), pluralOf(r.Unjudged, "message"))
+			ranksText(r.Missing), pluralOf(r.Unjudged, "message"))
 	}
 	faults := r.Faults()
 	switch {
@@ -109,13 +109,6 @@ func pluralOf(n uint64, name string) string {
 		return "1 " + name
 	}
 	return grouped(n) + " " + name + "s"
-}
-
-func ranksOf(list []int) string {
-	if len(list) == 1 {
-		return fmt.Sprintf("rank %d", list[0])
-	}
-	return "ranks " + rangesText(list)
 }
 
 // writeFindings writes findings under a title for each kind; those that may follow
@@ -150,7 +143,7 @@ func writeFinding(w io.Writer, f *check.Finding) {
 	fmt.Fprintf(w, "  %s, event %d: %s  %s\n", where, f.Event, f.Op, f.Site)
 	fmt.Fprintf(w, "    %s\n", f.Text)
 	if f.Count > 1 || len(f.Ranks) > 1 {
-		fmt.Fprintf(w, "    %s times in all, on %s\n", grouped(f.Count), ranksOf(f.Ranks))
+		fmt.Fprintf(w, "    %s times in all, on %s\n", grouped(f.Count), ranksText(f.Ranks))
 	}
 	if f.Remark != "" {
 		fmt.Fprintf(w, "    %s\n", f.Remark)

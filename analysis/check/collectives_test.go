@@ -1,0 +1,178 @@
+package check
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/signature"
+)
+
+// coll is a collective call of a random program.
+type coll struct {
+	op    string
+	root  uint64
+	count uint64
+	sum   string
+	self  bool // no collective of the others
+}
+
+// collProgram is a random program: blocks of calls in loops.
+func collProgram(r *rand.Rand) []coll {
+	var list []coll
+	for range 1 + r.IntN(4) {
+		var body []coll
+		for range 1 + r.IntN(5) {
+			body = append(body, coll{
+				op: []string{"MPI_Barrier", "MPI_Bcast", "MPI_Allreduce", "MPI_Bcast"}[r.IntN(4)], root: r.Uint64N(3),
+				count: 1 + r.Uint64N(3), sum: []string{"MPI_SUM", "MPI_MAX"}[r.IntN(2)], self: r.IntN(3) == 0,
+			})
+		}
+		turns := r.IntN(3)
+		for i := range 1 + r.IntN(300) {
+			for _, c := range body {
+				switch turns {
+				case 1:
+					c.root = uint64(i % 3)
+				case 2:
+					c.count = uint64(i)
+				}
+				list = append(list, c)
+			}
+		}
+	}
+	return list
+}
+
+func (c coll) words() []uint64 {
+	p := signature.ProcByName(c.op)
+	w := make([]uint64, len(p.Words))
+	w[0], w[2] = uint64(signature.MakeHeader(p.ID, signature.C, false, len(w), 0)), wordWorld
+	if c.self {
+		w[2] = wordSelf
+	}
+	set := func(name string, v uint64) {
+		for i := 3; i < len(w); i++ {
+			if p.Words[i].Name == name {
+				w[i] = v
+			}
+		}
+	}
+	set("root", c.root)
+	set("count", c.count)
+	set("datatype", constant("MPI_INT"))
+	if c.op == "MPI_Allreduce" {
+		set("op", constant(c.sum))
+	}
+	return w
+}
+
+// runOf records what ranks call.
+func runOf(t *testing.T, ranks ...[]coll) *efg.Run {
+	t.Helper()
+	var procs []*efg.Process
+	for rank, list := range ranks {
+		var defs efg.Definitions
+		b := efg.NewBuilder(0, efg.DefaultDemote, &defs)
+		for _, c := range append(append([]coll{{op: "MPI_Init"}}, list...), coll{op: "MPI_Finalize"}) {
+			if err := b.Add(efg.Input{Words: c.words()}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s, err := b.Stream()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.End = efg.EndFinalized
+		procs = append(procs, &efg.Process{Rank: rank, Size: len(ranks), Streams: []efg.Stream{*s}, Defs: defs.List})
+	}
+	var file bytes.Buffer
+	if err := efg.EncodeRun(&file, procs, efg.Meta{}); err != nil {
+		t.Fatal(err)
+	}
+	run, err := efg.NewRun(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run
+}
+
+// change changes a program in one place, and says which kind of fault that is and
+// where; "" if it is none that others see.
+func change(r *rand.Rand, list []coll) ([]coll, Kind, uint64) {
+	list = slices.Clone(list)
+	i := r.IntN(len(list))
+	c := &list[i]
+	kind := Kind("")
+	switch r.IntN(4) {
+	case 0:
+		if c.count++; c.op != "MPI_Barrier" {
+			kind = CollectiveData
+		}
+	case 1:
+		if c.root = (c.root + 1) % 3; c.op == "MPI_Bcast" {
+			kind = CollectiveRoot
+		}
+	case 2:
+		if c.sum = map[string]string{"MPI_SUM": "MPI_MAX", "MPI_MAX": "MPI_SUM"}[c.sum]; c.op == "MPI_Allreduce" {
+			kind = CollectiveOp
+		}
+	case 3:
+		c.op = map[string]string{"MPI_Barrier": "MPI_Bcast", "MPI_Bcast": "MPI_Allreduce", "MPI_Allreduce": "MPI_Barrier"}[c.op]
+		kind = CollectiveOrder
+	}
+	if list[i].self {
+		kind = ""
+	}
+	return list, kind, uint64(i) + 1
+}
+
+// Where a rank does something else once, in a loop of many, is found, and what.
+func TestOneChange(t *testing.T) {
+	for seed := range uint64(300) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			r := rand.New(rand.NewPCG(seed, 5))
+			list := collProgram(r)
+			odd, kind, event := change(r, list)
+			rep, err := New(runOf(t, list, list, odd, list))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := "[]"
+			if kind != "" {
+				want = fmt.Sprintf("[%s rank 2 event %d on [2]]", kind, event)
+			}
+			got := []string{}
+			for _, f := range rep.Findings {
+				got = append(got, fmt.Sprintf("%s rank %d event %d on %v", f.Kind, f.Rank, f.Event, f.Ranks))
+			}
+			if fmt.Sprint(got) != want {
+				t.Errorf("found %v, want %s: %+v", got, want, rep.Findings)
+			}
+		})
+	}
+}
+
+// A rank that makes fewer calls than others, or none.
+func TestMissingCollectives(t *testing.T) {
+	list := make([]coll, 1000)
+	for i := range list {
+		list[i] = coll{op: "MPI_Barrier"}
+	}
+	for _, n := range []int{0, 1, 999} {
+		rep, err := New(runOf(t, list, list, list[:n]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(rep.Findings) != 1 || rep.Findings[0].Kind != CollectiveMissing || rep.Findings[0].Rank != 2 || rep.Findings[0].Event != uint64(n) {
+			t.Errorf("%d calls: %+v", n, rep.Findings)
+		}
+	}
+	rep, err := New(runOf(t, list[:5], list[:5], list))
+	if err != nil || len(rep.Findings) != 1 || rep.Findings[0].Kind != CollectiveOrder || rep.Findings[0].Event != 6 {
+		t.Errorf("%v: %+v", err, rep.Findings)
+	}
+}

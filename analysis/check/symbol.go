@@ -1,0 +1,218 @@
+package check
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"github.com/efg-tools/efg/analysis"
+	"github.com/efg-tools/efg/signature"
+)
+
+// symbol is what a collective call must have in common with those of the other
+// members.
+type symbol struct {
+	proc   int
+	root   uint64
+	op     uint64 // reduction
+	amount amount
+}
+
+// amount is data by its size and the basic datatypes that it is made of.
+type amount struct{ bytes, basics uint64 }
+
+func (s symbol) hash() uint64 {
+	return signature.Hash(uint64(s.proc), s.root, s.op, s.amount.bytes, s.amount.basics)
+}
+
+// collRoles says what the words of a collective are for.
+type collRoles struct {
+	shape                                    string
+	root, op                                 int
+	sendCount, sendType, recvCount, recvType int
+	scope                                    int // word of the communicator or window
+}
+
+// collectiveShapes are the collectives where amounts can be compared. The others,
+// with an array of counts, have only their name and root in common.
+var collectiveShapes = []string{
+	"bcast", "reduce", "allreduce", "scan", "exscan", "reduce_scatter_block", "allgather", "alltoall", "gather", "scatter",
+	"barrier", "gatherv", "scatterv", "allgatherv", "alltoallv", "alltoallw", "reduce_scatter",
+	"neighbor_allgather", "neighbor_allgatherv", "neighbor_alltoall", "neighbor_alltoallv", "neighbor_alltoallw",
+}
+
+// makers are collective calls that make something.
+var makers = []string{
+	"MPI_Comm_create", "MPI_Comm_dup", "MPI_Comm_dup_with_info", "MPI_Comm_idup", "MPI_Comm_idup_with_info", "MPI_Comm_split",
+	"MPI_Comm_split_type", "MPI_Cart_create", "MPI_Cart_sub", "MPI_Graph_create", "MPI_Dist_graph_create",
+	"MPI_Dist_graph_create_adjacent", "MPI_Win_create", "MPI_Win_allocate", "MPI_Win_allocate_shared",
+	"MPI_Win_create_dynamic", "MPI_Win_fence", "MPI_File_open",
+}
+
+// collectiveOf returns nil for calls that are no collectives.
+func collectiveOf(r *roles) *collRoles {
+	p := r.proc
+	if p == nil {
+		return nil
+	}
+	if slices.Contains(makers, p.Name) {
+		return &collRoles{scope: r.scope()}
+	}
+	name := strings.ToLower(strings.TrimPrefix(strings.TrimPrefix(p.Name, "MPIX_"), "MPI_"))
+	if p.Issues == "coll" {
+		name = strings.TrimSuffix(name, "_init")
+		if !p.Persistent {
+			name = name[1:]
+		}
+	}
+	if !slices.Contains(collectiveShapes, name) {
+		return nil
+	}
+	return &collRoles{
+		shape: name, root: r.in("root"), op: r.in("op"), scope: 2,
+		sendCount: r.in("sendcount", "count"), sendType: r.in("sendtype", "datatype"),
+		recvCount: r.in("recvcount", "count"), recvType: r.in("recvtype", "datatype"),
+	}
+}
+
+// scope is the word of the communicator, or window, whose members make the call.
+func (r *roles) scope() int {
+	if i := r.in("comm", "comm_old", "win"); i != 0 {
+		return i
+	}
+	return 2
+}
+
+func (c *collRoles) mask() uint64 {
+	return mask(c.root, c.op, c.sendCount, c.sendType, c.recvCount, c.recvType, c.scope)
+}
+
+// symbolOf is the symbol of a call with these words. On an intercommunicator the
+// two sides differ in all but the name.
+func (c *collRoles) symbolOf(p *analysis.Process, words []uint64, inter bool) symbol {
+	s := symbol{proc: signature.Header(words[0]).Proc()}
+	if inter || c.shape == "" {
+		return s
+	}
+	word := func(i int) uint64 {
+		if i == 0 {
+			return 0
+		}
+		return words[i]
+	}
+	s.root, s.op = word(c.root), word(c.op)
+	send := func() amount { return amountOf(p, word(c.sendCount), word(c.sendType)) }
+	recv := func() amount { return amountOf(p, word(c.recvCount), word(c.recvType)) }
+	switch c.shape {
+	case "bcast", "reduce", "allreduce", "scan", "exscan", "reduce_scatter_block", "allgather", "alltoall":
+		s.amount = recv()
+	case "gather":
+		if s.amount = recv(); word(c.recvType) == signature.Absent { // not the root
+			s.amount = send()
+		}
+	case "scatter":
+		if s.amount = send(); word(c.sendType) == signature.Absent {
+			s.amount = recv()
+		}
+	}
+	return s
+}
+
+// amountOf is that of a number of elements; of an unknown datatype it is 0.
+func amountOf(p *analysis.Process, count, datatype uint64) amount {
+	size, ok := p.TypeBytes(datatype)
+	if !ok || isConst(count) || count == 0 || count>>40 != 0 {
+		return amount{}
+	}
+	b := basicsOf(p, datatype, map[uint64]bool{})
+	slices.Sort(b)
+	return amount{size * count, signature.Hash(slices.Compact(b)...)}
+}
+
+// maxBasics bounds the datatypes that are looked into for one.
+const maxBasics = 1 << 12
+
+// basicsOf lists the basic datatypes that a datatype is made of.
+func basicsOf(p *analysis.Process, datatype uint64, seen map[uint64]bool) []uint64 {
+	if k, ok := signature.ConstNumber(datatype); ok {
+		if c := signature.ConstantByID(k); c != nil && c.Group == "type" {
+			return []uint64{datatype}
+		}
+		return nil
+	}
+	if seen[datatype] || len(seen) > maxBasics {
+		return nil
+	}
+	seen[datatype] = true
+	var list []uint64
+	def := p.TypeDef(datatype)
+	if def == nil {
+		return nil
+	}
+	for _, w := range def.Words[min(2, len(def.Words)):] {
+		list = append(list, basicsOf(p, w, seen)...)
+	}
+	return list
+}
+
+// scopeKey tells communicators and windows of a run apart. Constants and families
+// are those of a world.
+type scopeKey struct {
+	word  uint64
+	world int
+}
+
+// sequence is a hash of a sequence of symbols, a polynomial modulo a prime, with
+// which sequences are joined and repeated without going through them.
+type sequence struct {
+	hash, power uint64 // power: of the base, to the length
+	length      uint64
+	sum         uint64 // of the symbols, whatever their order
+}
+
+const (
+	prime = 1<<61 - 1
+	base  = 0x123456789abcdef
+)
+
+func single(h uint64) sequence {
+	return sequence{h % prime, base, 1, signature.Hash(h)}
+}
+
+func (s sequence) then(o sequence) sequence {
+	if s.length == 0 {
+		return o
+	}
+	return sequence{(mulmod(s.hash, o.power) + o.hash) % prime, mulmod(s.power, o.power), s.length + o.length, s.sum + o.sum}
+}
+
+func (s sequence) times(n uint64) sequence {
+	var all sequence
+	for ; n > 0; n >>= 1 {
+		if n&1 != 0 {
+			all = s.thenIf(all)
+		}
+		s = s.then(s)
+	}
+	return all
+}
+
+// thenIf is s, then o if there is something in o. (All are powers of one sequence,
+// so their order does not matter.)
+func (s sequence) thenIf(o sequence) sequence {
+	if o.length == 0 {
+		return s
+	}
+	return s.then(o)
+}
+
+func compareScopes(x, y scopeKey) int {
+	return cmp.Or(cmp.Compare(x.world, y.world), cmp.Compare(x.word, y.word))
+}
+
+func mulmod(a, b uint64) uint64 {
+	high, low := bits.Mul64(a, b)
+	sum := low&prime + (low>>61 | high<<3)
+	return sum % prime
+}
