@@ -29,7 +29,7 @@ func TestExamples(t *testing.T) {
 	if len(lines) < 5 || !strings.HasPrefix(lines[0], "efg run -o jacobi.efg ") {
 		t.Fatalf("examples, run first: %q", lines)
 	}
-	for _, page := range []string{"guide", "reading", "report", "check", "diff", "query", "sql", "exchange"} {
+	for _, page := range []string{"guide", "reading", "report", "check", "diff", "query", "sql", "exchange", "graph", "loops"} {
 		lines = append(lines, commandsOf(t, page)...)
 	}
 	// What the examples of efg merge join is what the first one has recorded.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"path/filepath"
 	"slices"
@@ -24,9 +25,11 @@ var graphFormats = map[string]func(w io.Writer, g *graph.Graph, file string, col
 	"dot":     func(w io.Writer, g *graph.Graph, _ string, colour *graph.Measure) error { return g.DOT(w, colour) },
 	"json":    func(w io.Writer, g *graph.Graph, file string, _ *graph.Measure) error { return g.JSON(w, file) },
 	"graphml": func(w io.Writer, g *graph.Graph, _ string, _ *graph.Measure) error { return g.GraphML(w) },
+	"svg":     func(w io.Writer, g *graph.Graph, _ string, colour *graph.Measure) error { return g.SVG(w, colour) },
+	"png":     func(w io.Writer, g *graph.Graph, _ string, colour *graph.Measure) error { return g.PNG(w, colour) },
 }
 
-const wantFormats = "dot, json, graphml"
+const wantFormats = "svg, png, dot, json or graphml"
 
 func newGraph() *cobra.Command {
 	var opt graphOptions
@@ -39,11 +42,11 @@ an edge is its weight or, where a node has several successors, "seq,count" for
 each branch run and "first,last,stride,count" for branch runs of equal length
 whose sequence numbers form an arithmetic progression.
 
-Formats: dot (the language of Graphviz), json and graphml (with all that is known
-of each node). Without --format it is that of the extension of OUTPUT, else dot.
-docs/graph.md describes them.`,
+Formats: svg and png (pictures), dot (the language of Graphviz), json and graphml
+(with all that is known of each node). Without --format it is that of the extension
+of OUTPUT, else dot. docs/graph.md describes them.`,
 		Example: `  efg graph jacobi.efg --rank 2 > jacobi.dot
-  efg graph jacobi.efg --collapse --colour time -o jacobi.dot
+  efg graph jacobi.efg --collapse=2 --colour time -o jacobi.svg
   efg graph jacobi.efg --format json`,
 		Args: argCount(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -123,7 +126,13 @@ func writeGraph(path string, opt *graphOptions, out io.Writer) error {
 	if opt.colour == "time" && !g.Timed {
 		return usageError("--colour time: %s has no times; efg run --time stats records them", path)
 	}
-	write := func(w io.Writer) error { return graphFormats[opt.format](w, g, path, colour) }
+	write := func(w io.Writer) error {
+		err := graphFormats[opt.format](w, g, path, colour)
+		if errors.Is(err, graph.ErrTooLarge) {
+			return usageError("rank %d of %s: %w; draw less with --collapse, or write --format dot, json or graphml", g.Rank, path, err)
+		}
+		return err
+	}
 	if opt.output == "" {
 		return write(out)
 	}

@@ -18,6 +18,7 @@ func TestGraph(t *testing.T) {
 		"graph-collapse": "graph ring.efg --collapse=2 --colour time",
 		"graph-json":     "graph ring.efg --format json --collapse",
 		"graph-graphml":  "graph ring.efg --format graphml --rank 1",
+		"graph-svg":      "graph ring.efg --format svg --colour bytes",
 	})
 	checkMistakes(t, map[string]string{
 		"graph app.efg --format gif":     "--format gif: want " + wantFormats,

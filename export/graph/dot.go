@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -43,7 +44,9 @@ func (g *Graph) DOT(w io.Writer, colour *Measure) error {
 }
 
 // label is what a node is labelled with, in lines.
-func (g *Graph) label(i int) string {
+func (g *Graph) label(i int) string { return strings.Join(g.labelLines(i), "\n") }
+
+func (g *Graph) labelLines(i int) []string {
 	n := &g.Nodes[i]
 	var lines []string
 	if n.Collapsed {
@@ -61,13 +64,7 @@ func (g *Graph) label(i int) string {
 			lines = append(lines, fmt.Sprintf("%d polls, not in the sequence", n.Polls))
 		}
 	}
-	kept := lines[:0]
-	for _, l := range lines {
-		if l != "" {
-			kept = append(kept, l)
-		}
-	}
-	return strings.Join(kept, "\n")
+	return slices.DeleteFunc(lines, func(l string) bool { return l == "" })
 }
 
 // dotEdges writes the edges of a node by the first of their branch runs.

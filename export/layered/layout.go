@@ -1,0 +1,229 @@
+package layered
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Box is the size of what is to be placed, in any unit.
+type Box struct{ Width, Height float64 }
+
+// Edge leads from one box to another, or to itself. Label is its label's size.
+type Edge struct {
+	From, To int
+	Label    Box
+}
+
+// Point is a place; Y grows down the page.
+type Point struct{ X, Y float64 }
+
+// Layout tells where everything is.
+type Layout struct {
+	Width, Height float64
+	Boxes         []Point // centres
+	Edges         []Route
+}
+
+// Route is the way of an edge.
+type Route struct {
+	// Points are those of a chain of cubic Bézier curves: the start, then two
+	// control points and an end for each. The last end is at the box that the edge
+	// leads to.
+	Points []Point
+	Label  Point // centre
+	// Back: the edge closes a circle, and goes up the page.
+	Back bool
+}
+
+// ErrTooLarge says that a graph has more boxes and edges than can be placed.
+var ErrTooLarge = errors.New("too large to be drawn")
+
+const (
+	// maxPoints bounds the points of a layout: boxes, and layers that edges cross.
+	maxPoints = 150_000
+	boxGap    = 24.0 // between neighbours in a layer
+	lineGap   = 10.0 // the same, if one of them is an edge
+	layerGap  = 16.0 // between a layer of boxes and one of labels
+	steepest  = 12.0 // how far edges may go aside for each unit of the gap
+	widestGap = 90.0
+	margin    = 10.0
+	loopWidth = 26.0 // of an edge from a box to itself
+)
+
+// vertex is a box, or the point of an edge in a layer.
+type vertex struct {
+	width, height float64
+	layer, pos    int
+	x             float64
+	box           int // -1: point of an edge
+	up, down      []int
+}
+
+// chain is an edge with its points, the first and last ones boxes, in the
+// direction down the page.
+type chain struct {
+	points []int
+	label  int // the point that has the label
+	back   bool
+}
+
+// drawing is a layout in the making.
+type drawing struct {
+	boxes    []Box
+	edges    []Edge
+	vertices []vertex
+	chains   []chain // of edges; without points: from a box to itself
+	layers   [][]int
+	beside   []float64 // width of the edges from a box to itself
+	tops     []float64 // of layers
+	bottoms  []float64
+}
+
+// New lays out a graph. The first box is likely to be at the top. An edge of a box that is not there is a
+// mistake of the caller. The only error is ErrTooLarge.
+func New(boxes []Box, edges []Edge) (*Layout, error) {
+	d := &drawing{boxes: boxes, edges: edges, chains: make([]chain, len(edges)), beside: make([]float64, len(boxes))}
+	for _, e := range edges {
+		if e.From == e.To {
+			d.beside[e.From] = max(d.beside[e.From], loopWidth+e.Label.Width)
+		}
+	}
+	d.turn()
+	if n := d.assignLayers(); n > maxPoints {
+		return nil, fmt.Errorf("%w: %d boxes and %d edges, with %d points in %d layers", ErrTooLarge, len(boxes), len(edges), n, len(d.layers))
+	}
+	d.makePoints()
+	d.order()
+	d.place()
+	return d.finish(), nil
+}
+
+// ends are the upper and the lower box of an edge.
+func (d *drawing) ends(i int) (upper, lower int) {
+	if d.chains[i].back {
+		return d.edges[i].To, d.edges[i].From
+	}
+	return d.edges[i].From, d.edges[i].To
+}
+
+// turn finds the edges that close a circle.
+func (d *drawing) turn() {
+	out := make([][]int, len(d.boxes)) // edges
+	for i, e := range d.edges {
+		out[e.From] = append(out[e.From], i)
+	}
+	const onPath, done = 1, 2
+	state := make([]int, len(d.boxes))
+	next := make([]int, len(d.boxes))
+	for root := range d.boxes {
+		if state[root] != 0 {
+			continue
+		}
+		state[root] = onPath
+		for path := []int{root}; len(path) > 0; {
+			v := path[len(path)-1]
+			if next[v] == len(out[v]) {
+				state[v] = done
+				path = path[:len(path)-1]
+				continue
+			}
+			i := out[v][next[v]]
+			next[v]++
+			switch w := d.edges[i].To; state[w] {
+			case onPath:
+				d.chains[i].back = w != v
+			case 0:
+				state[w] = onPath
+				path = append(path, w)
+			}
+		}
+	}
+}
+
+// assignLayers gives boxes even layers, and returns the number of points that
+// edges and boxes take up.
+func (d *drawing) assignLayers() int {
+	n := len(d.boxes)
+	down, up, waits := make([][]int, n), make([][]int, n), make([]int, n)
+	for i, e := range d.edges {
+		if e.From != e.To {
+			a, b := d.ends(i)
+			down[a], up[b] = append(down[a], b), append(up[b], a)
+			waits[b]++
+		}
+	}
+	layer := make([]int, n)
+	var sorted []int
+	for v := range n {
+		if waits[v] == 0 {
+			sorted = append(sorted, v)
+		}
+	}
+	for k := 0; k < len(sorted); k++ {
+		v := sorted[k]
+		for _, w := range down[v] {
+			layer[w] = max(layer[w], layer[v]+2)
+			if waits[w]--; waits[w] == 0 {
+				sorted = append(sorted, w)
+			}
+		}
+	}
+	// Boxes with more edges down than up go as far down as they can.
+	for k := n - 1; k >= 0; k-- {
+		v := sorted[k]
+		if len(down[v]) <= len(up[v]) {
+			continue
+		}
+		low := layer[down[v][0]]
+		for _, w := range down[v] {
+			low = min(low, layer[w])
+		}
+		layer[v] = max(layer[v], low-2)
+	}
+	last := 0
+	for v, b := range d.boxes {
+		d.vertices = append(d.vertices, vertex{width: b.Width + d.beside[v], height: b.Height, layer: layer[v], box: v})
+		last = max(last, layer[v])
+	}
+	d.layers = make([][]int, last+1)
+	points := n
+	for i, e := range d.edges {
+		if e.From != e.To {
+			a, b := d.ends(i)
+			points += layer[b] - layer[a] - 1
+		}
+	}
+	return points
+}
+
+// makePoints gives each edge a point in each layer that it crosses.
+func (d *drawing) makePoints() {
+	for i, e := range d.edges {
+		if e.From == e.To {
+			continue
+		}
+		a, b := d.ends(i)
+		top, bottom := d.vertices[a].layer, d.vertices[b].layer
+		middle := (top + bottom) / 2
+		if middle%2 == 0 {
+			middle--
+		}
+		c := &d.chains[i]
+		c.points = []int{a}
+		for l := top + 1; l < bottom; l++ {
+			v := vertex{layer: l, box: -1}
+			if l == middle {
+				c.label = len(d.vertices)
+				v.width, v.height = e.Label.Width, e.Label.Height
+			}
+			c.points = append(c.points, len(d.vertices))
+			d.vertices = append(d.vertices, v)
+		}
+		c.points = append(c.points, b)
+		for k := 1; k < len(c.points); k++ {
+			u, v := c.points[k-1], c.points[k]
+			d.vertices[u].down = append(d.vertices[u].down, v)
+			d.vertices[v].up = append(d.vertices[v].up, u)
+		}
+	}
+}
