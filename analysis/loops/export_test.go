@@ -15,5 +15,5 @@ func Decisions(s *efg.Stream) int {
 	if err := p.walk(); err != nil {
 		return -1
 	}
-	return p.ahead.looked
+	return p.looked
 }

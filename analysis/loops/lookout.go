@@ -9,12 +9,12 @@ import "math"
 // is room for in the sequences count at once. So a program that ran ten times as
 // long takes as long.
 type lookout struct {
-	deciding []int // nodes
-	anchor   int   // node where the snapshot was made
-	looked   int   // decisions in all
-	age      int   // decisions since the snapshot
-	checked  int   // age at the last look
-	limit    int   // age at which a snapshot is given up
+	deciding []int  // nodes
+	anchor   int    // node where the snapshot was made
+	age      int    // decisions since the snapshot
+	checked  int    // age at the last look
+	limit    int    // age at which a snapshot is given up
+	least    uint64 // how often a way must come again to be skipped
 	states   []state
 	sums     []sum // of all counters, as they were
 }
@@ -34,9 +34,13 @@ type state struct {
 // repeat.
 type sequence struct{ left, period, room uint64 }
 
-const firstLimit = 64
+const (
+	firstLimit = 64
+	fewCycles  = 16
+)
 
-func (l *lookout) init(p *pass) {
+func (l *lookout) init(p *pass, least uint64) {
+	l.least = least
 	for v := range p.nodes {
 		if p.nodes[v].decides && len(p.nodes[v].edges) > 0 {
 			l.deciding = append(l.deciding, v)
@@ -47,9 +51,8 @@ func (l *lookout) init(p *pass) {
 	l.anchor, l.limit = -1, firstLimit
 }
 
-// at is called before a node takes its next branch run.
+// at is called before a node that decides takes its next step.
 func (l *lookout) at(p *pass, v int) {
-	l.looked++
 	l.age++
 	cost := len(l.deciding) + len(l.sums)
 	switch {
@@ -62,8 +65,8 @@ func (l *lookout) at(p *pass, v int) {
 		l.checked = l.age
 		cycles, same := l.cycles(p)
 		switch {
-		case !same:
-		case cycles > 0 && l.repeat(p, cycles):
+		case !same || cycles < l.least:
+		case l.repeat(p, cycles):
 			l.limit = firstLimit
 			l.snap(p, v)
 		default: // the next time round may be the first that is like the one before
@@ -115,10 +118,7 @@ func (l *lookout) cycles(p *pass) (cycles uint64, same bool) {
 			if q.period == 0 || q.used%q.period != 0 {
 				return 0, false
 			}
-			if q.room < 2*q.used {
-				return 0, true
-			}
-			cycles = min(cycles, q.room/q.used-1)
+			cycles = min(cycles, max(q.room/q.used, 1)-1)
 		}
 		for k := range n.edges {
 			if used := s.fixed[k] - n.edges[k].fixed; used > 0 {

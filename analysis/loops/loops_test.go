@@ -299,6 +299,12 @@ func TestLongRuns(t *testing.T) {
 			}
 			b.WriteString("E")
 		},
+		"each call could go elsewhere": func(b *strings.Builder, i int) {
+			if i == 0 {
+				b.WriteString("ADABDBC")
+			}
+			b.WriteString("ABC")
+		},
 		"two ways in": func(b *strings.Builder, _ int) { b.WriteString("HBCBCHCBCBCB") },
 		"three deep": func(b *strings.Builder, _ int) {
 			nest(b, 4, func(int) { b.WriteString("A" + strings.Repeat("A", 6) + "B") })

@@ -35,8 +35,10 @@ type pass struct {
 	f        *finder
 	nodes    []passNode
 	counters []counter
-	sums     []sum // of all counters
-	ahead    lookout
+	sums     []sum   // of all counters
+	near     lookout // for what repeats within branch runs
+	far      lookout // for what repeats from run to run
+	looked   int     // decisions in all
 }
 
 // passNode is a node on the way. At one that decides, the steps that follow are
@@ -86,7 +88,8 @@ func (f *finder) newPass() *pass {
 		p.open(v)
 	}
 	p.shorten()
-	p.ahead.init(p)
+	p.near.init(p, fewCycles)
+	p.far.init(p, 1)
 	return p
 }
 
@@ -159,8 +162,10 @@ func (p *pass) walk() error {
 	at, _, err := p.follow(p.f.start, 1)
 	for err == nil {
 		n := &p.nodes[at]
+		p.looked++
+		p.near.at(p, at)
 		if n.left == 0 {
-			p.ahead.at(p, at)
+			p.far.at(p, at)
 			if err = p.nextRun(at); err != nil || n.over {
 				return err
 			}
