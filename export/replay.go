@@ -11,12 +11,27 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// Run is what a document of an exchange format says; efg.WriteRun makes a run
-// file of it.
+// Sink takes the next process of a document, and what the document says of the run as
+// a whole.
+type Sink func(meta *efg.Meta, p *efg.Process) error
+
+// Run is a sink that keeps what it gets; efg.WriteRun makes a run file of it.
 type Run struct {
 	Meta  efg.Meta
 	Procs []*efg.Process
 }
+
+// Add is the sink.
+func (r *Run) Add(meta *efg.Meta, p *efg.Process) error {
+	r.Meta, r.Procs = *meta, append(r.Procs, p)
+	return nil
+}
+
+// SinkError says that a process could not be taken: not the document's fault.
+type SinkError struct{ Err error }
+
+func (e *SinkError) Error() string { return e.Err.Error() }
+func (e *SinkError) Unwrap() error { return e.Err }
 
 // ErrContent is wrapped by errors about a document that contradicts itself.
 var ErrContent = errors.New("the document contradicts itself")

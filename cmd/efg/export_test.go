@@ -86,3 +86,28 @@ func TestExportAndImportErrors(t *testing.T) {
 		t.Error("b.efg was made of nothing")
 	}
 }
+
+// Runs of many processes are put together from parts.
+func TestImportInParts(t *testing.T) {
+	defer func(old int) { partSize = old }(partSize)
+	for _, name := range []string{"farm", "worlds", "traced"} {
+		t.Run(name, func(t *testing.T) {
+			want := assembled(t, name)
+			t.Setenv("TMPDIR", t.TempDir())
+			for _, partSize = range []int{1, 3} {
+				for format := range exporters {
+					out, _, _ := efgRun(t, nil, "export", "a.efg", "--format", format)
+					if _, errOut, status := efgRun(t, strings.NewReader(out), "import", "-", "-o", "b.efg"); status != 0 || errOut != "" {
+						t.Fatalf("%s: %d, %s", format, status, errOut)
+					}
+					if got, _ := os.ReadFile("b.efg"); !bytes.Equal(got, want) {
+						t.Errorf("%s, parts of %d: another file", format, partSize)
+					}
+				}
+			}
+			if left, _ := os.ReadDir(os.Getenv("TMPDIR")); len(left) > 0 {
+				t.Errorf("%v is left", left)
+			}
+		})
+	}
+}

@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -17,7 +19,7 @@ import (
 )
 
 // importer reads a document of an exchange format; name is its name in errors.
-type importer func(name string, in io.Reader, progress func(bytes int64)) (*export.Run, error)
+type importer func(name string, in io.Reader, sink export.Sink, progress func(bytes int64)) error
 
 // importers are the formats of efg import.
 var importers = map[string]importer{"gxl": gxl.Read, "mtf": mtf.Read}
@@ -32,7 +34,7 @@ is checked first: what is wrong is told with its place, and no file is written.
 Whole streams must have the events that were recorded, by their hash.`,
 		Example: `  efg import jacobi.gxl -o again.efg
   efg import jacobi.mtf -o again.efg`,
-		Args:    argCount(cobra.ExactArgs(1)),
+		Args: argCount(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if output == "" {
 				return usageError("efg import: -o FILE is missing")
@@ -70,7 +72,9 @@ func importRun(path, format, output string, in io.Reader, errOut io.Writer) erro
 		return usageError("%s: nothing that efg export writes", path)
 	}
 	bar := newProgress(errOut, "bytes", total)
-	run, err := read(path, buffered, func(n int64) { bar.show(uint64(n)) })
+	run := importedRun{}
+	defer run.close()
+	err := read(path, buffered, run.add, func(n int64) { bar.show(uint64(n)) })
 	bar.close()
 	var place *text.Error
 	var record *mtf.Error
@@ -80,7 +84,64 @@ func importRun(path, format, output string, in io.Reader, errOut io.Writer) erro
 	if err != nil {
 		return err
 	}
-	return efg.WriteRun(output, run.Procs, run.Meta)
+	return run.write(output)
+}
+
+// importedRun is a run that is being imported. What has many processes goes to parts
+// on disk, so that memory does not grow with their number.
+type importedRun struct {
+	meta  efg.Meta
+	procs []*efg.Process
+	dir   string // of parts
+	parts []string
+}
+
+// partSize is how many processes are kept in memory. Tests change it.
+var partSize = 256
+
+func (r *importedRun) add(meta *efg.Meta, p *efg.Process) error {
+	r.meta, r.procs = *meta, append(r.procs, p)
+	if len(r.procs) < partSize {
+		return nil
+	}
+	return r.part()
+}
+
+// part writes the processes in memory to a part.
+func (r *importedRun) part() (err error) {
+	if r.dir == "" {
+		if r.dir, err = os.MkdirTemp("", "efg-import-"); err != nil {
+			return err
+		}
+	}
+	path := filepath.Join(r.dir, fmt.Sprintf("%d.efg", len(r.parts)))
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	r.parts = append(r.parts, path)
+	err = errors.Join(efg.EncodePart(f, r.procs, r.meta), f.Close())
+	r.procs = nil
+	return err
+}
+
+// write makes the run file.
+func (r *importedRun) write(output string) error {
+	if r.parts == nil {
+		return efg.WriteRun(output, r.procs, r.meta)
+	}
+	if r.procs != nil {
+		if err := r.part(); err != nil {
+			return err
+		}
+	}
+	return efg.MergeRuns(output, r.parts)
+}
+
+func (r *importedRun) close() {
+	if r.dir != "" {
+		os.RemoveAll(r.dir)
+	}
 }
 
 // formatOf tells the format of a document by how it begins, "" if it is none.

@@ -41,7 +41,7 @@ func FuzzRead(f *testing.F) {
 }
 
 func checkDocument(t *testing.T, doc string) {
-	run, err := Read("doc", strings.NewReader(doc), nil)
+	run, err := read(doc)
 	if err != nil {
 		var place *text.Error
 		if !errors.As(err, &place) || place.Line < 1 || strings.Contains(err.Error(), "\n") {

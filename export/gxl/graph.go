@@ -22,7 +22,7 @@ func (r *reader) process(o *object) error {
 		Host: f.text("host"), MPI: f.text("mpi"), Command: f.list("command"),
 		Start: f.int("start", 64, -1<<63), Began: f.int("began", 64, -1<<63), Mono: f.int("mono", 64, -1<<63),
 	}
-	r.run.Procs = append(r.run.Procs, r.proc)
+	r.procs++
 	return f.err
 }
 
@@ -34,7 +34,7 @@ func (r *reader) endProcess() error {
 	for _, s := range r.streams {
 		done, err := s.Finish()
 		if err != nil {
-			return r.errorf("process %d: %w", len(r.run.Procs)-1, err)
+			return r.errorf("process %d: %w", r.procs-1, err)
 		}
 		r.proc.Streams = append(r.proc.Streams, *done)
 	}
@@ -42,7 +42,10 @@ func (r *reader) endProcess() error {
 		r.proc.Defs = r.defs.List
 	}
 	if err := export.Check(r.proc); err != nil {
-		return r.errorf("process %d: %w", len(r.run.Procs)-1, err)
+		return r.errorf("process %d: %w", r.procs-1, err)
+	}
+	if err := r.sink(&r.about, r.proc); err != nil {
+		return &export.SinkError{Err: err}
 	}
 	r.proc, r.defs, r.streams = nil, nil, nil
 	return nil
@@ -146,7 +149,7 @@ func (r *reader) event(o *object, signature string) error {
 		}
 		at[i] = int(v)
 	}
-	if at[0] != len(r.run.Procs)-1 || r.proc == nil || at[1] >= len(r.streams) {
+	if at[0] != r.procs-1 || r.proc == nil || at[1] >= len(r.streams) {
 		return fmt.Errorf("signature %s is not one of the process that was described last", signature)
 	}
 	s := r.streams[at[1]]

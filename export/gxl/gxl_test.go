@@ -77,10 +77,15 @@ func write(tb testing.TB, r *efg.Run, sel export.Selection) string {
 	return b.String()
 }
 
+func read(doc string) (*export.Run, error) {
+	run := &export.Run{}
+	return run, Read("doc", strings.NewReader(doc), run.Add, nil)
+}
+
 // again is the run file of a document.
 func again(tb testing.TB, doc string) []byte {
 	tb.Helper()
-	run, err := Read("doc", strings.NewReader(doc), nil)
+	run, err := read(doc)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -283,7 +288,7 @@ func TestErrors(t *testing.T) {
 		{`\x00`, `\q`, "has wrong escapes"},
 	} {
 		bad := strings.Replace(good, c.from, c.to, 1)
-		_, err := Read("doc", strings.NewReader(bad), nil)
+		_, err := read(bad)
 		var place *text.Error
 		if bad == good || c.want != "" && (!errors.As(err, &place) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n")) {
 			t.Errorf("%q for %q: %v, want %s", c.to, c.from, err, c.want)
@@ -304,7 +309,7 @@ func (e endless) Read(p []byte) (int, error) {
 // Documents without end are refused, however they go on.
 func TestEndlessDocuments(t *testing.T) {
 	for _, s := range []string{"<", "<a>", "x", "<!--", "<a ", "&"} {
-		if _, err := Read("doc", endless{s}, nil); err == nil {
+		if err := Read("doc", endless{s}, new(export.Run).Add, nil); err == nil {
 			t.Errorf("%q", s)
 		}
 	}

@@ -12,22 +12,21 @@ import (
 	"github.com/efg-tools/efg/text"
 )
 
-// Read reads a document that Write wrote. name is its name in errors, which are of
-// type text.Error unless reading fails. Memory is that of the run's graphs.
-// progress, if it is not nil, is called now and then with the number of bytes that
-// were read.
-func Read(name string, in io.Reader, progress func(bytes int64)) (*export.Run, error) {
-	r := &reader{scanner: newScanner(name, in), run: &export.Run{}, progress: progress}
-	if err := r.document(); err != nil {
-		return nil, err
-	}
-	return r.run, nil
+// Read reads a document that Write wrote, and hands its processes to sink. name is
+// its name in errors, which are of type text.Error unless sink fails. Memory is that
+// of the graphs of a process. progress, if it is not nil, is called now and then
+// with the number of bytes that were read.
+func Read(name string, in io.Reader, sink export.Sink, progress func(bytes int64)) error {
+	r := &reader{scanner: newScanner(name, in), sink: sink, progress: progress}
+	return r.document()
 }
 
 // reader makes processes of objects, in the order of the document.
 type reader struct {
 	*scanner
-	run      *export.Run
+	sink     export.Sink
+	about    efg.Meta
+	procs    int
 	progress func(int64)
 	nodes    int
 
@@ -65,7 +64,7 @@ func (r *reader) document() error {
 	if err := r.endProcess(); err != nil {
 		return err
 	}
-	if r.run.Procs == nil {
+	if r.procs == 0 {
 		return r.errorf("no processes: the trace was not written by efg export")
 	}
 	return nil
@@ -158,7 +157,8 @@ func (r *reader) node(e *xml.StartElement) error {
 		r.progress(r.in.total)
 	}
 	if err := r.take(&o); err != nil {
-		if _, ok := err.(*text.Error); ok {
+		switch err.(type) {
+		case *text.Error, *export.SinkError:
 			return err
 		}
 		return r.errorf("node %.40q: %w", o.id, err)
@@ -285,7 +285,7 @@ func (r *reader) meta(o *object) error {
 	if v := f.int("efg.version", 32, 0); v > version {
 		return r.errorf("written by a newer version of efg: form %d", v)
 	}
-	r.run.Meta = efg.Meta{
+	r.about = efg.Meta{
 		Tool: f.text("efg.tool"), Command: f.list("efg.command"), Status: int(f.int("efg.status", 32, -1<<31)),
 		Started: f.int("StartTime", 64, -1<<63), Ended: f.int("EndTime", 64, -1<<63),
 		Time: f.text("efg.time"), Polls: f.text("efg.polls"), Queries: f.bool("efg.queries"), Buffers: f.bool("efg.buffers"),
@@ -303,6 +303,6 @@ func (r *reader) site(o *object) error {
 		s = efg.MakeSite(module, f.uint("offset", 64))
 	}
 	s.Place, s.Func = f.text("place"), f.text("function")
-	r.run.Meta.Sites = append(r.run.Meta.Sites, s)
+	r.about.Sites = append(r.about.Sites, s)
 	return f.err
 }

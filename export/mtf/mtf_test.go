@@ -78,10 +78,15 @@ func write(tb testing.TB, r *efg.Run, sel export.Selection) []byte {
 	return b.Bytes()
 }
 
+func read(data []byte) (*export.Run, error) {
+	run := &export.Run{}
+	return run, Read("file", bytes.NewReader(data), run.Add, nil)
+}
+
 // again is the run file of what Write wrote.
 func again(tb testing.TB, data []byte) []byte {
 	tb.Helper()
-	run, err := Read("file", bytes.NewReader(data), nil)
+	run, err := read(data)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -163,8 +168,8 @@ func TestWindows(t *testing.T) {
 			if err := gxl.Write(&doc, r, sel, nil); err != nil {
 				t.Fatal(err)
 			}
-			run, err := gxl.Read("doc", &doc, nil)
-			if err != nil {
+			var run export.Run
+			if err := gxl.Read("doc", &doc, run.Add, nil); err != nil {
 				t.Fatal(err)
 			}
 			if got, want := again(t, write(t, r, sel)), encode(t, run.Procs, run.Meta); !bytes.Equal(got, want) {
@@ -190,7 +195,7 @@ func TestBrokenFiles(t *testing.T) {
 	r := open(t, recorded(t)["farm"])
 	good := write(t, r, all(r))
 	check := func(what string, data []byte) {
-		_, err := Read("file", bytes.NewReader(data), nil)
+		_, err := read(data)
 		var e *Error
 		if !errors.As(err, &e) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", what, err)
@@ -252,7 +257,7 @@ func FuzzRead(f *testing.F) {
 		changed := append([]byte{}, plain[:from]...)
 		changed = append(changed, insert...)
 		changed = append(changed, plain[min(len(plain), from+int(drop)):]...)
-		run, err := Read("file", bytes.NewReader(zip(t, changed)), nil)
+		run, err := read(zip(t, changed))
 		if err != nil {
 			var e *Error
 			if !errors.As(err, &e) || strings.Contains(err.Error(), "\n") {

@@ -12,44 +12,48 @@ import (
 	"github.com/efg-tools/efg/export"
 )
 
-// Read reads a file that Write wrote. name is its name in errors, which are of type
-// Error. Memory is that of the run's graphs; time is that of its events. progress,
-// if it is not nil, is called now and then with the number of bytes that were read.
-func Read(name string, in io.Reader, progress func(bytes int64)) (*export.Run, error) {
+// Read reads a file that Write wrote, and hands its processes to sink. name is its
+// name in errors, which are of type Error unless sink fails. Memory is that of a
+// process and of what processes share; time is that of the events. progress, if it
+// is not nil, is called now and then with the number of bytes that were read.
+func Read(name string, in io.Reader, sink export.Sink, progress func(bytes int64)) error {
 	records, err := newRecordReader(name, in)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer records.zip.Close()
-	r := &reader{recordReader: records, run: &export.Run{}, defs: map[int][]efg.Def{}}
+	r := &reader{recordReader: records, sink: sink, defs: map[int][]efg.Def{}}
 	for !r.ended {
 		if err := r.next(); err != nil {
-			return nil, err
+			return err
 		}
 		r.take()
 		if r.err != nil {
-			return nil, r.err
+			return r.err
 		}
 		if progress != nil {
 			progress(r.file.n)
 		}
 	}
 	if _, err := r.dec.PeekCode(); err != io.EOF {
-		return nil, r.fail(errors.New("content after the end"))
+		return r.fail(errors.New("content after the end"))
 	}
-	if r.run.Procs == nil {
+	if r.procs == 0 {
 		r.record = -1
-		return nil, r.fail(errors.New("no processes"))
+		return r.fail(errors.New("no processes"))
 	}
-	return r.run, nil
+	return nil
 }
 
 // reader keeps what records refer to.
 type reader struct {
 	*recordReader
-	run   *export.Run
+	sink  export.Sink
+	meta  efg.Meta
+	procs int
 	ended bool
-	start int64
+	start int64 // of the process before
+	rank  int64
 
 	processors []processor
 	definition []definition
@@ -109,7 +113,7 @@ func (r *reader) take() {
 	case kindEnd:
 		r.ended = true
 	case kindRun:
-		r.meta()
+		r.metadata()
 	case kindSite:
 		r.site()
 	case kindProcessor:
@@ -140,7 +144,7 @@ func (r *reader) take() {
 // maxMeta bounds the metadata, so that nesting cannot exhaust the decoder's stack.
 const maxMeta = 1 << 20
 
-func (r *reader) meta() {
+func (r *reader) metadata() {
 	if v := r.uint(); r.err == nil && v > version {
 		r.fail(fmt.Errorf("written by a newer version of efg: form %d", v))
 		return
@@ -150,7 +154,7 @@ func (r *reader) meta() {
 		r.fail(fmt.Errorf("%d bytes of metadata", len(b)))
 	}
 	if r.err == nil {
-		if err := msgpack.Unmarshal(b, &r.run.Meta); err != nil {
+		if err := msgpack.Unmarshal(b, &r.meta); err != nil {
 			r.fail(err)
 		}
 	}
@@ -163,7 +167,7 @@ func (r *reader) site() {
 		s = efg.MakeSite(module, offset)
 	}
 	s.Place, s.Func = r.text(), r.text()
-	r.run.Meta.Sites = append(r.run.Meta.Sites, s)
+	r.meta.Sites = append(r.meta.Sites, s)
 }
 
 // attribute reads a sequence of values.
@@ -303,7 +307,8 @@ func (r *reader) process() {
 	}
 	q := &r.processors[on]
 	p := &efg.Process{World: q.world, Size: q.size, Host: q.host, MPI: q.mpi, Command: q.command}
-	p.Rank, p.PID = int(int32(r.int())), int(r.int())
+	r.rank += r.int()
+	p.Rank, p.PID = int(int32(r.rank)), int(r.int())
 	r.start += r.int()
 	p.Start, p.Began, p.Mono = r.start, r.int(), r.int()
 	list := r.number("definitions", uint64(len(r.lists)))
@@ -338,7 +343,10 @@ func (r *reader) process() {
 		r.fail(err)
 		return
 	}
-	r.run.Procs = append(r.run.Procs, p)
+	if err := r.sink(&r.meta, p); err != nil {
+		r.err = &export.SinkError{Err: err}
+	}
+	r.procs++
 }
 
 // definitions returns the definitions of a list. Processes share them.

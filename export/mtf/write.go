@@ -76,6 +76,7 @@ type writer struct {
 	*recordWriter
 	folded   map[string][]item // by the flow of a graph
 	start    int64             // of the process before
+	rank     int64
 	events   uint64
 	progress func(uint64)
 }
@@ -134,7 +135,8 @@ func (w *writer) process(p *efg.Process) error {
 	}
 	w.recordWriter.begin(kindProcess, 8)
 	w.uint(uint64(on))
-	w.int(int64(p.WorldRank()))
+	w.int(int64(p.WorldRank()) - w.rank)
+	w.rank = int64(p.WorldRank())
 	w.int(int64(p.PID))
 	w.int(p.Start - w.start)
 	w.start = p.Start

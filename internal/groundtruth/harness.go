@@ -122,13 +122,22 @@ func (b *Bench) preload(libs ...string) []string {
 	return []string{"LD_PRELOAD=" + strings.Join(libs, ":")}
 }
 
-// Proven verifies a run file and takes it through its text form and back.
+// Proven verifies a run file and takes it through its text form and exchange
+// formats and back.
 func (b *Bench) Proven(ctx context.Context, file string) error {
 	if _, err := command(ctx, b.Dir, b.Efg, "reconstruct", file, "--verify"); err != nil {
 		return err
 	}
-	_, err := command(ctx, b.Dir, "sh", "-c", `"$0" dump "$1" | "$0" assemble - -o "$1.again" && cmp "$1" "$1.again"; s=$?; rm -f "$1.again"; exit $s`, b.Efg, file)
-	return err
+	for _, way := range []string{
+		`"$0" dump "$1" | "$0" assemble - -o "$1.again"`,
+		`"$0" export "$1" --format mtf | "$0" import - -o "$1.again"`,
+		`"$0" export "$1" --format gxl | "$0" import - -o "$1.again"`,
+	} {
+		if _, err := command(ctx, b.Dir, "sh", "-c", way+` && cmp "$1" "$1.again"; s=$?; rm -f "$1.again"; exit $s`, b.Efg, file); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Check proves a run file and compares its reconstruction with the logs.
