@@ -4,7 +4,7 @@
 
 FUZZTIME ?= 30s
 
-.PHONY: all build demo test check generate bench fuzz soak slurm clean
+.PHONY: all build demo test check man generate bench fuzz soak slurm clean
 
 all: build
 
@@ -25,6 +25,10 @@ test:
 # gofmt, go vet, go.mod, generated files.
 check:
 	@scripts/check.sh
+
+# Manual pages.
+man: build
+	bin/efg man bin/man1
 
 generate:
 	go generate ./...

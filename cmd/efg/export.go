@@ -2,7 +2,9 @@ package main
 
 import (
 	"io"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -53,7 +55,16 @@ kilobyte a call; mtf, MTF in a compact form, about as large as the run file. Wit
 	f.IntVar(&opt.thread, "thread", -1, "thread to write (default all)")
 	f.Uint64Var(&opt.from, "from", 0, "first event to write, counted from 0 in each stream")
 	f.Uint64Var(&opt.to, "to", 0, "event to stop before (default the end)")
+	completeFormats(cmd)
 	return cmd
+}
+
+// completeFormats has shells complete --format.
+func completeFormats(cmd *cobra.Command) {
+	names := slices.Sorted(maps.Keys(exporters))
+	if err := cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // the command has no such flag
+	}
 }
 
 func exportRun(path string, opt *exportOptions, out, errOut io.Writer) error {

@@ -44,6 +44,7 @@ Whole streams must have the events that were recorded, by their hash.`,
 	}
 	cmd.Flags().StringVar(&format, "format", "", "gxl or mtf (default: as the input begins)")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "the run file")
+	completeFormats(cmd)
 	return cmd
 }
 
