@@ -57,7 +57,7 @@ func merge(w io.Writer, parts []string, part bool) error {
 
 // mergeCacheSize is how many bytes the parts' decoded blocks that are kept may
 // take, about.
-const mergeCacheSize = 256 << 20
+const mergeCacheSize = 128 << 20
 
 // DifferentError says that two parts were recorded with different options, and
 // so are not of one launch.

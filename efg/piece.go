@@ -2,6 +2,8 @@ package efg
 
 import (
 	"encoding/binary"
+	"math/bits"
+	"unsafe"
 
 	"github.com/cespare/xxhash/v2"
 )
@@ -33,46 +35,107 @@ type pieceCell struct {
 	noRelative bool // a member has a wide word
 }
 
-// memberValues are the values of a cell over the members.
+// memberValues are the values of a cell over the members: one, while all are
+// equal; a list, while there are few; and a folded sequence.
 type memberValues struct {
 	first      uint64
 	n          uint64
-	raw, delta *SeqWriter // nil while all are equal
+	list       []uint64
+	raw, delta *SeqWriter
 }
+
+// listedMembers is how many values are kept as a list. To fold them takes much more
+// memory, and most classes of a program whose ranks differ have few members.
+const listedMembers = 32
 
 var memberWindow = [SeqLevels]uint32{512, 128, 128}
 
 func (m *memberValues) push(v uint64) {
-	if m.raw == nil {
-		if m.n == 0 {
-			m.first = v
+	m.n++
+	switch {
+	case m.raw != nil:
+		m.raw.Push(v)
+		m.delta.Push(v)
+	case m.list != nil:
+		if m.list = append(m.list, v); len(m.list) > listedMembers {
+			m.fold()
 		}
-		if v == m.first {
-			m.n++
-			return
+	case m.n == 1:
+		m.first = v
+	case v != m.first:
+		m.begin(m.n-1, v)
+	}
+}
+
+// begin keeps n equal values and another one.
+func (m *memberValues) begin(n, v uint64) {
+	if n < listedMembers {
+		m.list = make([]uint64, n, n+1)
+		for i := range m.list {
+			m.list[i] = m.first
 		}
-		m.raw, m.delta = newFolder(false, memberWindow), newFolder(true, memberWindow)
-		for range m.n {
-			m.raw.Push(m.first)
-			m.delta.Push(m.first)
-		}
+		m.list = append(m.list, v)
+		return
+	}
+	m.raw, m.delta = newFolder(false, memberWindow), newFolder(true, memberWindow)
+	for range n {
+		m.raw.Push(m.first)
+		m.delta.Push(m.first)
 	}
 	m.raw.Push(v)
 	m.delta.Push(v)
-	m.n++
 }
 
-func (m *memberValues) varies() bool { return m.raw != nil }
-
-func (m *memberValues) size() int {
-	if m.raw == nil {
-		return 1
+// fold makes the sequence of a list.
+func (m *memberValues) fold() {
+	if m.list == nil {
+		return
 	}
-	return min(len(m.raw.code), len(m.delta.code))
+	m.raw, m.delta = newFolder(false, memberWindow), newFolder(true, memberWindow)
+	for _, v := range m.list {
+		m.raw.Push(v)
+		m.delta.Push(v)
+	}
+	m.list = nil
+}
+
+func (m *memberValues) varies() bool { return m.raw != nil || m.list != nil }
+
+// size estimates how many bytes the values take in a block.
+func (m *memberValues) size() int {
+	switch {
+	case m.raw != nil:
+		return min(len(m.raw.code), len(m.delta.code))
+	case m.list != nil:
+		return listSize(m.list)
+	}
+	return 1
+}
+
+func listSize(list []uint64) int {
+	raw, delta, last := 0, 0, uint64(0)
+	for _, v := range list {
+		raw += uvarintLen(v)
+		delta += uvarintLen(zigzag(int64(v - last)))
+		last = v
+	}
+	return min(raw, delta)
+}
+
+func uvarintLen(v uint64) int { return (bits.Len64(v|1) + 6) / 7 }
+
+// memory estimates how many bytes the values take in memory, but for what a
+// memberValues itself takes.
+func (m *memberValues) memory() int {
+	if m.raw == nil {
+		return 8 * len(m.list)
+	}
+	return m.raw.memory() + m.delta.memory()
 }
 
 // body folds the values.
 func (m *memberValues) body() *seqBody {
+	m.fold()
 	if r, d := m.raw.Seq(), m.delta.Seq(); len(d.code) < len(r.code) {
 		return newBody(formDelta, codeSymbols(d.code))
 	} else {
@@ -149,13 +212,31 @@ func (p *piece) size() int {
 	return n
 }
 
+// memory estimates how many bytes the piece takes in memory.
+func (p *piece) memory() int {
+	const perCell, perBody = int(unsafe.Sizeof(pieceCell{})), 400
+	n := 8*len(p.shape) + perCell*len(p.cells) + 32*len(p.wide)
+	for i := range p.cells {
+		n += p.cells[i].value.memory() + p.cells[i].relative.memory()
+	}
+	for _, b := range p.bodies {
+		n += perBody + len(b.code) + 2*len(b.key) + int(unsafe.Sizeof(symbol{}))*len(b.syms)
+	}
+	return n
+}
+
 // chosen returns the form of a cell that is stored: the relative one if it is
 // equal in all members, or if it folds better.
 func (c *pieceCell) chosen() *memberValues {
 	if c.kind != cellPeer || c.noRelative {
 		return &c.value
 	}
-	if c.value.varies() && (!c.relative.varies() || c.relative.size() <= c.value.size()) {
+	if !c.value.varies() {
+		return &c.value
+	}
+	c.value.fold()
+	c.relative.fold()
+	if !c.relative.varies() || c.relative.size() <= c.value.size() {
 		return &c.relative
 	}
 	return &c.value

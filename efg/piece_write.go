@@ -163,6 +163,7 @@ func (w *pieceWriter) varyingSeq(p *piece, values *memberValues, at *place, loca
 	raw, delta := newFolder(false, memberWindow), newFolder(true, memberWindow)
 	before := uint64(len(local.order))
 	var added []uint64
+	values.fold()
 	it := values.raw.Seq().Iter()
 	for v, ok := it.Next(); ok; v, ok = it.Next() {
 		n, ok := local.order[v]

@@ -2,6 +2,7 @@ package efg
 
 import (
 	"bufio"
+	"container/list"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -88,6 +89,9 @@ type runWriter struct {
 	strs    []string
 	expect  map[shapeKey]uint64 // members still to come
 	open    map[shapeKey]*openPiece
+	recent  list.List // open pieces, that which got a member last at the end
+	held    int       // bytes of memory that they take, about
+	limit   int       // of held
 	group   *pieceWriter
 	groupOf []int // pieces in the group at hand
 	parts   int   // of long sequences
@@ -107,7 +111,9 @@ type runWriter struct {
 // openPiece is a piece that may get more members.
 type openPiece struct {
 	*piece
-	id int // in the order of their beginnings
+	id     int // in the order of their beginnings
+	memory int // when that was last estimated
+	place  *list.Element
 }
 
 // writtenPiece is a piece in the index. Those in the order of their beginnings
@@ -122,11 +128,22 @@ type writtenPiece struct {
 // compressed, and the largest size of a piece that can be divided.
 const groupSize = 128 << 10
 
+// openLimit is how many bytes of memory open pieces may take. A program whose ranks
+// have little in common has very many; those that got no member for longest are
+// written then, and another piece takes what comes. It depends on nothing but the
+// processes in their order.
+const openLimit = 128 << 20
+
 // pack writes a run file, or a part of one.
 func pack(w io.Writer, sources []source, meta Meta, part bool) error {
+	return packWithin(w, sources, meta, part, openLimit)
+}
+
+func packWithin(w io.Writer, sources []source, meta Meta, part bool, limit int) error {
 	bw := bufio.NewWriterSize(w, 1<<16)
 	rw := &runWriter{
-		w: bw, strings: map[string]uint32{}, expect: map[shapeKey]uint64{}, open: map[shapeKey]*openPiece{},
+		limit: limit,
+		w:     bw, strings: map[string]uint32{}, expect: map[shapeKey]uint64{}, open: map[shapeKey]*openPiece{},
 		hashes: map[hashGroup]uint64{}, noTimes: meta.Time == "off", partial: part,
 	}
 	rw.group = newPieceWriter(rw.part)
@@ -213,33 +230,60 @@ func (rw *runWriter) process(at *placed, units []*unit) error {
 }
 
 // unit adds a unit to its piece and returns the piece's number. A piece is
-// written when all units of its class are there, or when it is large.
+// written when all units of its class are there, when it is large, or when open
+// pieces take too much memory.
 func (rw *runWriter) unit(u *unit) (int, error) {
 	p := rw.open[u.key]
 	if p == nil {
-		p = &openPiece{newPiece(u), len(rw.pieces)}
-		rw.open[u.key] = p
-		w := writtenPiece{key: u.key}
-		if u.kind == unitGraph {
-			w.nodes, w.edges = shapeSizes(u.shape)
-		}
-		rw.pieces = append(rw.pieces, w)
+		p = rw.begin(u)
 	}
 	p.add(u, rw.str)
 	rw.expect[u.key]--
-	if rw.expect[u.key] > 0 && !p.isLarge() {
-		return p.id, nil
+	estimate := p.members&(p.members-1) == 0 || p.members%256 == 0
+	if rw.expect[u.key] == 0 || estimate && p.members > 1 && p.size() > groupSize {
+		return p.id, rw.end(p)
 	}
-	delete(rw.open, u.key)
+	rw.recent.MoveToBack(p.place)
+	if estimate {
+		was := p.memory
+		p.memory = p.piece.memory()
+		rw.held += p.memory - was
+	}
+	for rw.held > rw.limit && rw.recent.Len() > 1 {
+		if err := rw.end(rw.recent.Front().Value.(*openPiece)); err != nil {
+			return 0, err
+		}
+	}
+	return p.id, nil
+}
+
+// begin opens a piece for a unit.
+func (rw *runWriter) begin(u *unit) *openPiece {
+	p := &openPiece{piece: newPiece(u), id: len(rw.pieces)}
+	p.place = rw.recent.PushBack(p)
+	rw.open[u.key] = p
+	w := writtenPiece{key: u.key}
+	if u.kind == unitGraph {
+		w.nodes, w.edges = shapeSizes(u.shape)
+	}
+	rw.pieces = append(rw.pieces, w)
+	return p
+}
+
+// end puts an open piece into the group at hand.
+func (rw *runWriter) end(p *openPiece) error {
+	delete(rw.open, rw.pieces[p.id].key)
+	rw.recent.Remove(p.place)
+	rw.held -= p.memory
 	rw.group.piece(p.piece)
 	if rw.group.err != nil {
-		return 0, rw.group.err
+		return rw.group.err
 	}
 	rw.groupOf = append(rw.groupOf, p.id)
 	if rw.size += p.size(); rw.size < groupSize {
-		return p.id, nil
+		return nil
 	}
-	return p.id, rw.endGroup()
+	return rw.endGroup()
 }
 
 // part writes a part of a long sequence and returns its number.
@@ -249,11 +293,6 @@ func (rw *runWriter) part(b *seqBody) (int, error) {
 	_, err := rw.block(blockPart, cols)
 	rw.parts++
 	return rw.parts - 1, err
-}
-
-// isLarge tells, now and then, whether a piece should get no more members.
-func (p *piece) isLarge() bool {
-	return p.members&(p.members-1) == 0 && p.members > 1 && p.size() > groupSize || p.members%256 == 0 && p.size() > groupSize
 }
 
 func shapeSizes(shape []uint64) (nodes, edges uint64) {

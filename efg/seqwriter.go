@@ -1,6 +1,9 @@
 package efg
 
-import "slices"
+import (
+	"slices"
+	"unsafe"
+)
 
 const (
 	seqMinRepeat   = 3 // shorter matches are handed on as literals
@@ -42,6 +45,15 @@ func newFolder(delta bool, window [SeqLevels]uint32) *SeqWriter {
 	w := &SeqWriter{delta: delta, window: window}
 	w.levels[0].open(seqFirstWindow)
 	return w
+}
+
+// memory estimates how many bytes the writer takes.
+func (w *SeqWriter) memory() int {
+	n := int(unsafe.Sizeof(*w)) + len(w.code)
+	for i := range w.levels {
+		n += int(unsafe.Sizeof(symbol{}))*len(w.levels[i].ring) + 4*len(w.levels[i].last)
+	}
+	return n
 }
 
 // Len is the number of values pushed.
