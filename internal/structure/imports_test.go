@@ -54,7 +54,7 @@ var mayImport = map[string][]string{
 // mayImportInTests tells what the tests of a package may import besides.
 var mayImportInTests = map[string][]string{
 	"signature":      {"internal/mpilib"},
-	"efg":            {"text"},
+	"efg":            {"text", "bench/sim"},
 	"bench/sim":      {"reconstruct", "hook/segment", "internal/groundtruth"},
 	"analysis":       {"internal/groundtruth"},
 	"analysis/diff":  {"bench/sim", "internal/groundtruth"},
