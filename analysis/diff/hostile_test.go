@@ -38,8 +38,8 @@ func FuzzHostile(f *testing.F) {
 		}
 		_, _ = diff.NewPair(diff.Rank{Run: run, Proc: 0}, diff.Rank{Run: run, Proc: 1})
 		_, _ = diff.NewPair(diff.Rank{Run: run, Proc: 1}, diff.Rank{Run: run, Proc: 0})
-		_, _ = diff.NewOverview(run, []int{0, 1})
-		_, _ = diff.NewRuns(run, run, [2][]int{{0}, {1}})
+		_, _ = diff.NewOverview(run, []int{0, 1}, func(uint64) {})
+		_, _ = diff.NewRuns(run, run, [2][]int{{0}, {1}}, func(uint64) {})
 	})
 }
 

@@ -109,13 +109,14 @@ const (
 	described = 100
 )
 
-// NewOverview compares processes of a run.
-func NewOverview(run *efg.Run, procs []int) (*Overview, error) {
+// NewOverview compares processes of a run. It calls progress, one call at a time, with
+// the number of those that are read.
+func NewOverview(run *efg.Run, procs []int, progress func(done uint64)) (*Overview, error) {
 	s, err := newSide(run)
 	if err != nil {
 		return nil, err
 	}
-	v, err := newSurvey(s, procs)
+	v, err := newSurvey(s, procs, counter(progress))
 	if err != nil {
 		return nil, err
 	}
@@ -133,6 +134,15 @@ func NewOverview(run *efg.Run, procs []int) (*Overview, error) {
 	}
 	o.sort()
 	return o, v.describe(o.Outliers[:min(len(o.Outliers), described)])
+}
+
+// counter returns a function that counts its calls.
+func counter(progress func(done uint64)) func() {
+	done := uint64(0)
+	return func() {
+		done++
+		progress(done)
+	}
 }
 
 // sort orders what was found: by time, then bytes, then calls.
@@ -304,7 +314,8 @@ func (v *survey) describe(list []Outlier) error {
 	return nil
 }
 
-// Against compares one rank of the first class with one of class i.
+// Against compares one rank of the first class with one of class i. The result has no
+// Items.
 func (o *Overview) Against(i int) (*Pair, error) {
 	x, err := o.side.process(o.Classes[0].First)
 	if err != nil {
@@ -314,5 +325,5 @@ func (o *Overview) Against(i int) (*Pair, error) {
 	if err != nil {
 		return nil, err
 	}
-	return pairOf(x, y)
+	return pairOf(x, y, true)
 }

@@ -21,7 +21,7 @@ func all(run *efg.Run) (procs []int) {
 
 func overview(t testing.TB, run *efg.Run) *diff.Overview {
 	t.Helper()
-	o, err := diff.NewOverview(run, all(run))
+	o, err := diff.NewOverview(run, all(run), func(uint64) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,6 +108,35 @@ func TestAbsoluteRanks(t *testing.T) {
 	o := overview(t, runOf(t, workers(t, 10, nil), efg.Meta{}))
 	if len(o.Classes) != 2 || len(o.Classes[0].Ranks) != 9 || o.Shapes != 2 {
 		t.Errorf("%+v", o.Classes)
+	}
+}
+
+// Ranks of one shape that go through their loop more often are another class.
+func TestCounts(t *testing.T) {
+	o := overview(t, runOf(t, workers(t, 11, func(rank int, r *recorder) {
+		for range 5 * (rank % 2) {
+			if rank > 0 {
+				r.send(1, -rank, 8)
+			}
+			r.send(2, 1, 100)
+			r.send(2, 1, 101)
+			r.barrier(3)
+		}
+		for range 2 {
+			r.send(2, 1, 100)
+			r.send(2, 1, 101)
+			r.barrier(3)
+		}
+	}), efg.Meta{}))
+	for i := range o.Classes {
+		for _, rank := range o.Classes[i].Ranks {
+			if first := o.Classes[i].Ranks[0]; rank%2 != first%2 || (rank == 0) != (first == 0) {
+				t.Errorf("ranks %d and %d are one class", first, rank)
+			}
+		}
+	}
+	if len(o.Classes) != 3 {
+		t.Errorf("%d classes", len(o.Classes))
 	}
 }
 
@@ -281,5 +310,25 @@ func TestOutliers(t *testing.T) {
 	}
 	if b := &o.Imbalance[0]; b.Op != "MPI_Barrier" || b.Time.MostRank != 7 || b.Time.Most != 2_000_000 {
 		t.Errorf("%+v", b)
+	}
+}
+
+// BenchmarkSteps compares ranks of a halo exchange. A hundred times the steps must not
+// take much longer.
+func BenchmarkSteps(b *testing.B) {
+	for _, steps := range []int{200, 20000} {
+		run := simulated(b, sim.Config{Program: "halo", Ranks: 64, Steps: steps})
+		b.Run(fmt.Sprint("all/", steps), func(b *testing.B) {
+			for b.Loop() {
+				overview(b, run)
+			}
+		})
+		b.Run(fmt.Sprint("two/", steps), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := diff.NewPair(diff.Rank{Run: run, Proc: 21}, diff.Rank{Run: run, Proc: 22}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

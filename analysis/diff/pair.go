@@ -131,7 +131,7 @@ func NewPair(a, b Rank) (*Pair, error) {
 	if err != nil {
 		return nil, err
 	}
-	return pairOf(x, y)
+	return pairOf(x, y, false)
 }
 
 // comparison are two runs whose callsites have comparable keys; perhaps one and the
@@ -180,10 +180,11 @@ type pairBuilder struct {
 	side  [2]*process
 	calls map[call]*Change
 	text  [2]*reconstruct.Process
+	brief bool // without items
 }
 
-func pairOf(a, b *process) (*Pair, error) {
-	p := &pairBuilder{side: [2]*process{a, b}, calls: map[call]*Change{}}
+func pairOf(a, b *process, brief bool) (*Pair, error) {
+	p := &pairBuilder{side: [2]*process{a, b}, calls: map[call]*Change{}, brief: brief}
 	for k, q := range p.side {
 		p.pair.Ranks[k] = q.Data.Rank
 		p.text[k] = reconstruct.NewProcess(q.Data, reconstruct.NewNames(q.Data.Defs, q.sites.list))
@@ -242,7 +243,7 @@ func (p *pairBuilder) thread(number uint32) error {
 		if err := p.streams(&t, match(s[0], s[1])); err != nil {
 			return err
 		}
-	} else {
+	} else if !p.brief {
 		p.missing(s)
 	}
 	p.pair.Threads = append(p.pair.Threads, t)

@@ -51,15 +51,17 @@ type StructureChange struct {
 	from, to   call
 }
 
-// NewRuns compares processes of two runs.
-func NewRuns(a, b *efg.Run, procs [2][]int) (*Runs, error) {
+// NewRuns compares processes of two runs. It calls progress, one call at a time, with
+// the number of those that are read.
+func NewRuns(a, b *efg.Run, procs [2][]int, progress func(done uint64)) (*Runs, error) {
 	c, err := newComparison(a, b)
 	if err != nil {
 		return nil, err
 	}
 	var v [2]*survey
+	count := counter(progress)
 	for k := range v {
-		if v[k], err = newSurvey(c.side[k], procs[k]); err != nil {
+		if v[k], err = newSurvey(c.side[k], procs[k], count); err != nil {
 			return nil, err
 		}
 	}

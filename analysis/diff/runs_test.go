@@ -14,7 +14,7 @@ import (
 
 func runsOf(t testing.TB, a, b *efg.Run) *diff.Runs {
 	t.Helper()
-	r, err := diff.NewRuns(a, b, [2][]int{all(a), all(b)})
+	r, err := diff.NewRuns(a, b, [2][]int{all(a), all(b)}, func(uint64) {})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,19 +40,24 @@ type Item struct {
 // in step.
 func (p *pairBuilder) structure(m *matching) (calls, all *limits) {
 	calls, all = m.newLimits(), m.newLimits()
-	p.alone(m)
+	if !p.brief {
+		p.alone(m)
+	}
 	for i, k := range m.to {
 		if k == none || m.a.nodes[i].header().Counted() {
 			continue
 		}
 		d := m.departures(i)
 		calls.departures[i], all.departures[i] = d.departure, d.departure
+		visit, words := m.otherArguments(i)
+		all.visits[i] = visit
+		if p.brief {
+			continue
+		}
 		if d.departure != never && (len(m.a.Nodes[i].Edges) > 1 || len(m.b.Nodes[k].Edges) > 1) {
 			p.branches(m, i, &d) // with one edge it is only a matter of numbers
 		}
 		p.edges(m, i)
-		visit, words := m.otherArguments(i)
-		all.visits[i] = visit
 		if visit != never {
 			p.arguments(m, i, visit, words)
 		}

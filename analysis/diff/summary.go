@@ -39,6 +39,7 @@ type volume struct{ calls, errors, bytes uint64 }
 type survey struct {
 	*side
 	mostPeers int
+	progress  func() // called after each process
 
 	mu        sync.Mutex
 	numbers   map[call]int // of calls
@@ -59,8 +60,8 @@ type callGraph struct {
 // maxPeers is how many ranks in arguments are kept of all processes together.
 const maxPeers = 1 << 24
 
-func newSurvey(s *side, procs []int) (*survey, error) {
-	v := &survey{side: s, mostPeers: max(16, maxPeers/max(len(procs), 1)), numbers: map[call]int{}, profiles: map[hash]*profile{}, steps: map[hash]*callGraph{}}
+func newSurvey(s *side, procs []int, progress func()) (*survey, error) {
+	v := &survey{side: s, progress: progress, mostPeers: max(16, maxPeers/max(len(procs), 1)), numbers: map[call]int{}, profiles: map[hash]*profile{}, steps: map[hash]*callGraph{}}
 	err := analysis.EachProcess(s.run, procs, v.process)
 	if err != nil {
 		return nil, err
@@ -106,6 +107,7 @@ func (v *survey) process(p *analysis.Process) error {
 		v.steps[s.calls] = graph
 	}
 	v.add(&s, rows)
+	v.progress()
 	return nil
 }
 

@@ -43,7 +43,7 @@ All is computed on the graphs; docs/diff.md defines every column.`,
   efg diff jacobi.efg jacobi.efg --fail-on 'time>5%,structure'`,
 		Args: argCount(cobra.RangeArgs(1, 2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return diffRun(args, &opt, cmd.OutOrStdout())
+			return diffRun(args, &opt, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	f := cmd.Flags()
@@ -60,6 +60,16 @@ type diffInput struct {
 	runs  []*efg.Run
 	procs [][]int // of each run
 	given bool    // --ranks was
+
+	errOut io.Writer // for progress
+}
+
+func (in *diffInput) progress() *progress {
+	total := 0
+	for _, procs := range in.procs {
+		total += len(procs)
+	}
+	return newProgress(in.errOut, "ranks", uint64(total))
 }
 
 func (in *diffInput) close() {
@@ -90,7 +100,7 @@ func (in *diffInput) rank(file, i int) diff.Rank {
 	return diff.Rank{Run: in.runs[file], Proc: in.procs[file][i]}
 }
 
-func diffRun(args []string, opt *diffOptions, out io.Writer) error {
+func diffRun(args []string, opt *diffOptions, out, errOut io.Writer) error {
 	set, err := parseRankFlag("--ranks", opt.ranks)
 	if err != nil {
 		return err
@@ -104,7 +114,7 @@ func diffRun(args []string, opt *diffOptions, out io.Writer) error {
 			return usageError("--fail-on: %w", err)
 		}
 	}
-	var in diffInput
+	in := diffInput{errOut: errOut}
 	defer in.close()
 	if err := in.open(args, set); err != nil {
 		return err
@@ -135,11 +145,13 @@ func (in *diffInput) compare(w *bufio.Writer, opt *diffOptions, conditions []dif
 	case in.given && n < 2:
 		return nil, usageError("--ranks %s: want at least two ranks", opt.ranks)
 	}
-	return nil, diffRanks(w, in.files[0], in.runs[0], in.procs[0], opt)
+	return nil, diffRanks(w, in, opt)
 }
 
 func diffRuns(w *bufio.Writer, in *diffInput, opt *diffOptions, conditions []diff.Condition) ([]string, error) {
-	r, err := diff.NewRuns(in.runs[0], in.runs[1], [2][]int{in.procs[0], in.procs[1]})
+	bar := in.progress()
+	r, err := diff.NewRuns(in.runs[0], in.runs[1], [2][]int{in.procs[0], in.procs[1]}, bar.show)
+	bar.close()
 	if err != nil {
 		return nil, err
 	}
@@ -173,8 +185,10 @@ func diffPair(w *bufio.Writer, files []string, ranks [2]diff.Rank, opt *diffOpti
 	return nil
 }
 
-func diffRanks(w *bufio.Writer, file string, r *efg.Run, procs []int, opt *diffOptions) error {
-	o, err := diff.NewOverview(r, procs)
+func diffRanks(w *bufio.Writer, in *diffInput, opt *diffOptions) error {
+	file, bar := in.files[0], in.progress()
+	o, err := diff.NewOverview(in.runs[0], in.procs[0], bar.show)
+	bar.close()
 	if err != nil {
 		return err
 	}
