@@ -100,6 +100,8 @@ const (
 	// Few is how many ranks a shape must have for its outliers to be looked for among
 	// them.
 	Few = 8
+	// fewest is of how many ranks one can be an outlier.
+	fewest = 5
 	// outlying is the score of outliers: Iglewicz and Hoaglin, "How to Detect and
 	// Handle Outliers", 1993.
 	outlying = 3.5
@@ -243,7 +245,7 @@ func (m *sample) outliers() (list []Outlier) {
 
 // outlier finds the outliers among values; nil: none.
 func (m *sample) outlier(values []float64) *Outlier {
-	if len(values) < 3 {
+	if len(values) < fewest {
 		return nil
 	}
 	centre, scale := robust(values)
