@@ -47,6 +47,7 @@ fuzz:
 # The same for long.
 soak:
 	@$(MAKE) --no-print-directory fuzz FUZZTIME=15m
+	EFG_SOAK_ROUNDS=2000 go test -count 1 -timeout 1h -run TestDaemonKilled -v ./daemon
 
 # efg merge under a real Slurm, as root; see scripts/slurm.sh.
 slurm: build

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -109,7 +110,7 @@ func (b *builder) cached(kind string, c compiler, product string, build func(dir
 	defer os.RemoveAll(tmp)
 	err = build(tmp)
 	var failed *BuildError
-	if errors.As(err, &failed) && kind == "back" {
+	if errors.As(err, &failed) && kind == "back" && !interrupted(err) {
 		if w := os.WriteFile(filepath.Join(tmp, failedName), []byte(failed.Output), 0o644); w != nil {
 			return "", errors.Join(err, w)
 		}
@@ -119,6 +120,12 @@ func (b *builder) cached(kind string, c compiler, product string, build func(dir
 	err = errors.Join(err, publish(tmp, final, b.opt.Rebuild))
 	prune(b.cache, kind)
 	return final, err
+}
+
+// interrupted tells whether a compiler was ended by a signal: it may work another time.
+func interrupted(err error) bool {
+	var exit *exec.ExitError
+	return errors.As(err, &exit) && exit.ExitCode() < 0
 }
 
 // publish renames a build to its final name. If somebody else was faster theirs

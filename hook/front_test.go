@@ -92,6 +92,15 @@ func TestFront(t *testing.T) {
 		return strings.Join(l, "\n")
 	}
 	barrier := "wrapper MPI_Barrier from program\n"
+	settings := []byte("EFG_TIME=off\n" + back + "\n")
+	spool := func(name string, folder, file os.FileMode) string {
+		dir := s.path(name)
+		if err := errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(dir+"/hook", settings, 0o600), os.Chmod(dir+"/hook", file), os.Chmod(dir, folder)); err != nil {
+			t.Fatal(err)
+		}
+		return "EFG_SPOOL=" + dir
+	}
+	daemon, open, writable := spool("spool", 0o700, 0o600), spool("open", 0o750, 0o600), spool("writable", 0o700, 0o620)
 	for _, c := range []struct {
 		name     string
 		env      []string
@@ -99,10 +108,15 @@ func TestFront(t *testing.T) {
 		out, err string
 		status   int
 	}{
+		{"a daemon", []string{daemon}, []string{"program", "all"}, wrapped("program"), "", 5},
+		{"a daemon's folder that others may read", []string{open}, []string{"program", "all"}, passed, "", 5},
+		{"a daemon's file that others may write", []string{writable}, []string{"program", "all"}, passed, "", 5},
+		{"efg run before a daemon", []string{daemon, "EFG_DIR=x", "EFG_BACK=libmpi.so.40=/nowhere.so"}, []string{"program", "all"}, passed, "efg: /nowhere.so: cannot open shared object file: No such file or directory: the program runs unrecorded\n", 5},
 		{"wrapped", []string{back}, []string{"program", "all"}, wrapped("program"), "", 5},
 		{"MPI loaded locally", []string{back}, []string{"host", "all", s.path("plugin.so")}, wrapped("plugin.so"), "", 5},
-		{"MPI loaded locally, no back end", nil, []string{"host", "all", s.path("plugin.so")}, passed, "efg: no back end for this MPI (libmpi.so.40, " + s.path("libmpi.so.40") + "): the program runs unrecorded\n", 5},
-		{"no back end", nil, []string{"program", "all"}, passed, "efg: no back end for this MPI (libmpi.so.40, " + s.path("libmpi.so.40") + "): the program runs unrecorded\n", 5},
+		{"nobody records", []string{"EFG_SPOOL=/nowhere"}, []string{"program", "all"}, passed, "", 5},
+		{"MPI loaded locally, no back end", []string{"EFG_DIR=x"}, []string{"host", "all", s.path("plugin.so")}, passed, "efg: no back end for this MPI (libmpi.so.40, " + s.path("libmpi.so.40") + "): the program runs unrecorded\n", 5},
+		{"no back end", []string{"EFG_DIR=x"}, []string{"program", "all"}, passed, "efg: no back end for this MPI (libmpi.so.40, " + s.path("libmpi.so.40") + "): the program runs unrecorded\n", 5},
 		{"back end not there", []string{"EFG_BACK=libmpi.so.40=/nowhere.so"}, []string{"program", "all"}, passed, "efg: /nowhere.so: cannot open shared object file: No such file or directory: the program runs unrecorded\n", 5},
 		{"back end refuses", []string{back, "FAKE_BACK_REFUSES=1"}, []string{"program", "all"}, "open 1 libmpi.so.40\n" + passed, "", 5},
 		{"static MPI", []string{back}, []string{"static", "threads"}, "sum 328\n", "", 5},

@@ -72,7 +72,11 @@ func newestWith(n *efg.Node, slot uint64, defs []efg.Def) ([]uint64, bool) {
 	}
 	found := false
 	z := efg.NewZip(seqs...)
+	left := int(budget)
 	for v, _, ok := z.Next(); ok; v, _, ok = z.Next() {
+		if left--; left < 0 {
+			return nil, false
+		}
 		if v[slotAt] != slot {
 			continue
 		}

@@ -79,7 +79,9 @@ func addCollectives(c map[collective]uint64, node *efg.Node, visits uint64, firs
 	}
 	// The object is the lowest word that can be demoted.
 	z := efg.NewZip(node.Attrs[bits.OnesCount64(node.Mask&3)].Values)
-	for v, times, ok := z.Next(); ok; v, times, ok = z.Next() {
+	left := int(budget)
+	for v, times, ok := z.Next(); ok && left > 0; v, times, ok = z.Next() {
+		left--
 		c[collective{v[0], first}] += times
 	}
 }

@@ -219,8 +219,8 @@ func (j *Job) Missing() []int {
 		have[r.Number] = true
 	}
 	var list []int
-	for i := range j.Size {
-		if !have[i] && len(list) < maxListed {
+	for i := 0; i < j.Size && len(list) < maxListed; i++ {
+		if !have[i] {
 			list = append(list, i)
 		}
 	}
@@ -228,4 +228,4 @@ func (j *Job) Missing() []int {
 }
 
 // maxListed bounds lists of ranks: a broken segment can claim any size.
-const maxListed = 1 << 20
+const maxListed = 1 << 17

@@ -1,6 +1,8 @@
 package live
 
 import (
+	"errors"
+
 	"github.com/efg-tools/efg/analysis"
 )
 
@@ -77,11 +79,21 @@ func (n *needs) trafficOf(r *Rank) *traffic {
 	return t
 }
 
+// budget is how many different calls of a rank are looked at. A broken segment can have
+// any number.
+const budget = 5e6
+
+var errTooMany = errors.New("too many different calls")
+
 func newTraffic(r *Rank, p *analysis.Process) *traffic {
 	t := &traffic{map[channel]uint64{}, map[channel]uint64{}, map[channel]uint64{}}
+	left := int(budget)
 	for i := range r.Process.Streams {
 		for k := range r.Process.Streams[i].Nodes {
 			err := p.Calls(i, k, analysis.CommField|analysis.BytesField|analysis.TagField, func(c *analysis.Call) error {
+				if left--; left < 0 {
+					return errTooMany
+				}
 				for o := range c.Operations {
 					t.operation(&c.Operations[o], c.Times)
 				}

@@ -23,20 +23,22 @@ func newHook() *cobra.Command {
 			Long: `Build the hook anew for every MPI compiler that is found: $MPICC, mpicc,
 mpicc.openmpi, mpicc.mpich. efg run does this by itself when it must.`,
 			Args: argCount(cobra.NoArgs),
-			RunE: func(cmd *cobra.Command, _ []string) error { return runHook(cmd, true) },
+			RunE: func(cmd *cobra.Command, _ []string) error { return buildHook(cmd) },
 		},
 		&cobra.Command{
 			Use:   "path",
-			Short: "Print the files of the hook, building them if they are not there",
-			Args:  argCount(cobra.NoArgs),
-			RunE:  func(cmd *cobra.Command, _ []string) error { return runHook(cmd, false) },
+			Short: "Print the file to preload, building the hook if it is not there",
+			Long: `Print the file to preload, as in LD_PRELOAD=$(efg hook path); the hook is built if it is
+not there. Programs are recorded if efg daemon is working.`,
+			Args: argCount(cobra.NoArgs),
+			RunE: func(cmd *cobra.Command, _ []string) error { return hookPath(cmd) },
 		},
 	)
 	return cmd
 }
 
-func runHook(cmd *cobra.Command, rebuild bool) error {
-	h, err := ensureHook(hook.Options{Log: cmd.ErrOrStderr(), Rebuild: rebuild})
+func buildHook(cmd *cobra.Command) error {
+	h, err := ensureHook(hook.Options{Log: cmd.ErrOrStderr(), Rebuild: true})
 	if err != nil {
 		return err
 	}
@@ -46,6 +48,15 @@ func runHook(cmd *cobra.Command, rebuild bool) error {
 		fmt.Fprintf(out, "back\t%s\t%s\t%s\n", b.Compiler, b.Soname, b.File)
 	}
 	return nil
+}
+
+func hookPath(cmd *cobra.Command) error {
+	h, err := ensureHook(hook.Options{Log: cmd.ErrOrStderr()})
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(cmd.OutOrStdout(), h.Front)
+	return err
 }
 
 // ensureHook makes a missing compiler or an MPI that is not supported an error

@@ -3,17 +3,28 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strconv"
 	"strings"
 
+	"github.com/efg-tools/efg/daemon"
 	"github.com/efg-tools/efg/efg"
 )
 
-// openRun opens a run file. What is not one, or is not there, is an error of
-// the command line.
+// openRun opens a run file, or the run in the store with that name. What is not one,
+// or is not there, is an error of the command line.
 func openRun(path string) (*efg.Run, error) {
 	r, err := efg.OpenRun(path)
+	if errors.Is(err, fs.ErrNotExist) && isRunName(path) {
+		file, notFound := findRun(path)
+		switch {
+		case notFound == nil:
+			r, err = efg.OpenRun(file)
+		case !errors.Is(notFound, daemon.ErrNoRun):
+			return nil, usageError("%s: %w", path, notFound)
+		}
+	}
 	var pathError *os.PathError
 	switch {
 	case errors.As(err, &pathError):

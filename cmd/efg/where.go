@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/efg-tools/efg/daemon"
 	"github.com/efg-tools/efg/live"
 )
 
@@ -29,16 +31,16 @@ const settle = 200 * time.Millisecond
 func newWhere() *cobra.Command {
 	var opt whereOptions
 	cmd := &cobra.Command{
-		Use:   "where [DIR]",
+		Use:   "where [DIR | RUN]",
 		Short: "Call the roll of a job: the call that each rank is in, and whom it waits for",
 		Long: `Call the roll of a job that runs, hangs or was killed: the call that each rank is in,
 for how long, and which ranks it waits for. Ranks that can never go on, because they
 wait for each other or for a process that has ended, are named.
 
 DIR is a folder with the segments of the job's processes: what EFG_DIR names, or what
-efg run makes while it runs and leaves with --keep. Without DIR it is that of the one
-job of this user that is running under efg on this machine. The processes notice
-nothing.`,
+efg run makes while it runs and leaves with --keep. RUN is a job that efg daemon is
+recording, or has stored: then of when it ended. Without either it is the one job of
+this user that is running under efg on this machine. The processes notice nothing.`,
 		Example: "  efg where segments --rank 0-2",
 		Args:    argCount(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -78,59 +80,98 @@ func where(target string, opt *whereOptions, out io.Writer) error {
 	return errors.Join(err, w.Flush())
 }
 
-// rollCall calls the roll of what the argument names.
+// rollCall calls the roll of what the argument names: a folder of segments, a job of
+// the daemon, or a run in its store.
 func rollCall(target string) (*live.RollCall, error) {
-	dir, err := whereFolder(target)
+	paths, err := segmentsOf(target)
+	if errors.Is(err, errStored) {
+		return storedRollCall(target)
+	}
 	if err != nil {
 		return nil, err
 	}
-	paths, err := live.Segments(dir)
-	if err != nil {
-		return nil, usageError("%s: %w", dir, reason(err))
-	}
 	j, err := live.Read(paths, settle)
 	if err != nil {
-		return nil, &exitError{2, fmt.Errorf("%s: %w", dir, err)}
+		return nil, &exitError{2, fmt.Errorf("%s: %w", filepath.Dir(paths[0]), err)}
 	}
 	return live.NewRollCall(j), nil
 }
 
-// whereFolder is the folder of segments that the argument names.
-func whereFolder(target string) (string, error) {
+// errStored: the argument is no folder and no job that is there, but may be a run.
+var errStored = errors.New("stored")
+
+// segmentsOf finds the segments that the argument stands for; without one, those of the
+// only job that is running.
+func segmentsOf(target string) ([]string, error) {
 	if target == "" {
 		return onlyJob()
 	}
 	st, err := os.Stat(target)
+	if errors.Is(err, fs.ErrNotExist) && isRunName(target) {
+		for _, j := range jobsIn("") {
+			if strings.HasPrefix(j.Name(), target) {
+				return j.Paths(), nil
+			}
+		}
+		return nil, errStored
+	}
 	if err != nil {
-		return "", usageError("%s: %w", target, reason(err))
+		return nil, usageError("%s: %w", target, reason(err))
 	}
 	if !st.IsDir() {
-		return "", usageError("%s: is no folder of segments; a run file does not have calls in progress", target)
+		return nil, usageError("%s: is no folder of segments; a run file does not have calls in progress", target)
 	}
-	return target, nil
+	paths, err := live.Segments(target)
+	if err != nil {
+		return nil, usageError("%s: %w", target, reason(err))
+	}
+	return paths, nil
 }
 
-// onlyJob finds the job that is running under efg run.
-func onlyJob() (string, error) {
-	var dirs []string
+// storedRollCall is that which the daemon has kept of a run.
+func storedRollCall(name string) (*live.RollCall, error) {
+	file, err := findRun(name)
+	if err != nil {
+		return nil, usageError("%s: %w", name, err)
+	}
+	store := &daemon.Store{Dir: filepath.Dir(file)}
+	c, err := store.Where(strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, usageError("%s: no rank was in a call when the run ended", name)
+	}
+	return c, err
+}
+
+// onlyJob finds the job that is running under efg run, or with the daemon.
+func onlyJob() ([]string, error) {
+	var names []string
+	var found [][]string
+	add := func(name string, paths []string) {
+		names, found = append(names, name), append(found, paths)
+	}
 	for _, base := range slices.Compact([]string{"/dev/shm", filepath.Clean(os.TempDir())}) {
-		found, err := filepath.Glob(filepath.Join(base, "efg-*"))
+		dirs, err := filepath.Glob(filepath.Join(base, "efg-*"))
 		if err != nil {
-			return "", err
+			return nil, err
 		}
-		for _, dir := range found {
-			if paths, err := live.Segments(dir); err == nil && slices.ContainsFunc(paths, live.Running) {
-				dirs = append(dirs, dir)
+		for _, dir := range dirs {
+			if paths, err := live.Segments(dir); err == nil && dir != daemon.DefaultSpool() && slices.ContainsFunc(paths, live.Running) {
+				add(dir, paths)
 			}
 		}
 	}
-	switch len(dirs) {
-	case 1:
-		return dirs[0], nil
-	case 0:
-		return "", usageError("no job of yours is running under efg here; efg where DIR looks at the segments in a folder")
+	for _, j := range jobsIn("") {
+		if j.Running() > 0 {
+			add(j.Name(), j.Paths())
+		}
 	}
-	return "", usageError("several jobs are running under efg; name one: efg where %s", strings.Join(dirs, ", "))
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return nil, usageError("no job of yours is running under efg here; efg where DIR looks at the segments in a folder")
+	}
+	return nil, usageError("several jobs are running under efg; name one of %s", strings.Join(names, ", "))
 }
 
 // whereWriter writes a roll-call as text.

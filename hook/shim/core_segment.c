@@ -21,6 +21,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -241,6 +243,20 @@ int efg_segment_open(const char *dir, const char **why)
     efg_header = (seg_header *)efg_base;
     fill_header(efg_header, bytes, host);
     return 0;
+}
+
+void efg_segment_register(const char *spool)
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    int saved = errno, n = snprintf(a.sun_path, sizeof a.sun_path, "%s/socket", spool);
+    if (n <= 0 || (size_t)n >= sizeof a.sun_path)
+        return;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && connect(fd, (struct sockaddr *)&a, sizeof a) == 0)
+        send(fd, segment_path, strlen(segment_path), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (fd >= 0)
+        close(fd);
+    errno = saved;
 }
 
 void efg_segment_leave(void)

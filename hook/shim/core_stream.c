@@ -5,6 +5,7 @@
 #include "core_clock.h"
 #include "core_fast.h"
 #include "core_place.h"
+#include "setting.h"
 #include "xxh64.h"
 
 #include <pthread.h>
@@ -238,7 +239,7 @@ static void say(const char *what, const char *why)
 
 static uint32_t read_options(void)
 {
-    const char *q = getenv("EFG_QUERIES"), *b = getenv("EFG_BUFFERS"), *p = getenv("EFG_POLLS");
+    const char *q = efg_setting("EFG_QUERIES"), *b = efg_setting("EFG_BUFFERS"), *p = efg_setting("EFG_POLLS");
     count_polls = p != NULL && strcmp(p, "totals") == 0;
     return (q != NULL && *q == '1' ? 1u : 0) | (b != NULL && *b == '1' ? 2u : 0)
            | (count_polls ? 16u : 0);
@@ -246,7 +247,7 @@ static uint32_t read_options(void)
 
 static uint32_t demote_bound(void)
 {
-    const char *d = getenv("EFG_DEMOTE");
+    const char *d = efg_setting("EFG_DEMOTE");
     long n = d != NULL ? strtol(d, NULL, 10) : 0;
     return n >= 2 && n <= 255 ? (uint32_t)n : 8;
 }
@@ -254,7 +255,7 @@ static uint32_t demote_bound(void)
 /* "off", "stats" (the default), or "trace=" and the error in parts of 10,000. */
 static void read_time_mode(seg_header *h)
 {
-    const char *mode = getenv("EFG_TIME");
+    const char *mode = efg_setting("EFG_TIME");
     efg_time_on = mode == NULL || strcmp(mode, "off") != 0;
     h->time_mode = efg_time_on;
     long error = mode != NULL && strncmp(mode, "trace=", 6) == 0 ? strtol(mode + 6, NULL, 10) : 0;
@@ -276,7 +277,7 @@ static void start_clock(seg_header *h)
 int efg_start(const efg_process_info *info)
 {
     static bool tried;
-    const char *dir = getenv("EFG_DIR"), *why = "EFG_DIR is not set";
+    const char *dir = efg_setting("EFG_DIR"), *why = "EFG_DIR is not set";
     if (efg_header != NULL || tried)
         return efg_header != NULL ? 0 : -1;
     tried = true;
@@ -294,6 +295,8 @@ int efg_start(const efg_process_info *info)
         say("this process is not recorded", "no thread key");
         return -1;
     }
+    if (*efg_spool != '\0')
+        efg_segment_register(efg_spool);
     atomic_store(&efg_off, 0);
     return 0;
 }

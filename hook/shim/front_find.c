@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "front.h"
+#include "setting.h"
 
 /* The MPI library, if it was found through a module that is not in the global
  * scope (dlopened without RTLD_GLOBAL, as Python does). */
@@ -91,7 +92,7 @@ int front_find_mpi(const void *caller, front_mpi *mpi)
 static int back_file(const char *soname, char *file, size_t size)
 {
     size_t n = strlen(soname);
-    for (const char *s = getenv("EFG_BACK"); s && *s; ) {
+    for (const char *s = efg_setting("EFG_BACK"); s && *s; ) {
         size_t len = strcspn(s, ":");
         if (len > n && s[n] == '=' && !strncmp(s, soname, n) && len - n - 1 < size) {
             memcpy(file, s + n + 1, len - n - 1);
@@ -106,6 +107,8 @@ static int back_file(const char *soname, char *file, size_t size)
 void *front_open_back(const front_mpi *mpi)
 {
     char file[4096];
+    /* Preloaded for all programs of a site, and nobody records. */
+    if (!efg_setting("EFG_BACK") && !efg_setting("EFG_DIR")) return NULL;
     if (!back_file(mpi->soname, file, sizeof file)) {
         fprintf(stderr, "efg: no back end for this MPI (%s, %s): the program runs unrecorded\n",
                 *mpi->soname ? mpi->soname : "no soname", mpi->path);

@@ -24,6 +24,7 @@ var mayImport = map[string][]string{
 	"export/gxl":           {"signature", "efg", "reconstruct", "analysis", "text", "export"},
 	"export/mtf":           {"signature", "efg", "reconstruct", "analysis", "export"},
 	"merge":                {"efg", "hook/segment", "internal/durable", "internal/symbolize"},
+	"daemon":               {"efg", "hook/segment", "internal/durable", "live", "merge"},
 	"live":                 {"signature", "efg", "reconstruct", "analysis", "hook/segment", "internal/symbolize"},
 	"analysis/diff":        {"signature", "efg", "reconstruct", "analysis"},
 	"analysis/check":       {"signature", "efg", "reconstruct", "analysis"},
@@ -48,7 +49,7 @@ var mayImport = map[string][]string{
 	"bench":                {"signature", "efg", "reconstruct", "bench/sim", "internal/groundtruth"},
 	"bench/sim":            {"signature", "efg"},
 	"bench/simulate":       {"bench/sim"},
-	"cmd/efg":              {"signature", "efg", "reconstruct", "analysis", "analysis/check", "analysis/diff", "analysis/loops", "analysis/query", "analysis/sql", "text", "hook", "hook/segment", "internal/symbolize", "internal/durable", "merge", "live", "export", "export/graph", "export/gxl", "export/mtf"},
+	"cmd/efg":              {"signature", "efg", "reconstruct", "analysis", "analysis/check", "analysis/diff", "analysis/loops", "analysis/query", "analysis/sql", "text", "hook", "hook/segment", "internal/symbolize", "internal/durable", "merge", "live", "daemon", "export", "export/graph", "export/gxl", "export/mtf"},
 }
 
 // mayImportInTests tells what the tests of a package may import besides.
@@ -65,6 +66,7 @@ var mayImportInTests = map[string][]string{
 	"export/graph":   {"bench/sim"},
 	"merge":          {"bench/sim"},
 	"export/gxl":     {"bench/sim"},
+	"daemon":         {"bench/sim", "hook", "internal/groundtruth"},
 	"live":           {"bench/sim", "hook", "internal/groundtruth"},
 	"export/mtf":     {"bench/sim", "export/gxl", "text"},
 	"hook":           {"signature", "hook/slots", "internal/mpilib"},

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"math"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/efg-tools/efg/daemon"
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/hook"
+)
+
+type daemonOptions struct {
+	runOptions
+	store, spool string
+	keepFor, max string
+	quiet        time.Duration
+}
+
+func newDaemon() *cobra.Command {
+	var opt daemonOptions
+	cmd := &cobra.Command{
+		Use:   "daemon",
+		Short: "Record every MPI program that is started with the hook preloaded",
+		Long: `Record every MPI program of this user on this machine that is started with the hook
+preloaded, as in
+
+    LD_PRELOAD=$(efg hook path) mpiexec -n 4 ./app
+
+and keep each job as a run in a store: efg runs lists them, efg where and efg top look
+at those that are running, and all other commands take a run's name in place of a file.
+
+It works until it is interrupted. Killed and started again, it goes on: nothing that
+was recorded is lost. Programs do not depend on it.`,
+		Args: argCount(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
+			defer stop()
+			return runDaemon(ctx, &opt, cmd.ErrOrStderr())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&opt.store, "store", "", "folder of the runs (default $EFG_STORE, or efg in the state folder of the user)")
+	f.StringVar(&opt.spool, "spool", "", "folder of the segments of running processes (default $EFG_SPOOL, or /dev/shm/efg-UID)")
+	f.DurationVar(&opt.quiet, "quiet", 10*time.Second, "how long a job without processes is waited for, if what started it is still there")
+	f.StringVar(&opt.keepFor, "keep", "", "how long runs are kept, as in 30d or 12h (default for ever)")
+	f.StringVar(&opt.max, "max", "", "how much space runs may take, as in 50GB; the oldest are removed (default no bound)")
+	f.StringVar(&opt.time, "time", "stats", "times to record, as for efg run")
+	f.StringVar(&opt.polls, "polls", "exact", "what to keep of polls that find nothing, as for efg run")
+	f.BoolVar(&opt.queries, "queries", false, "record local queries too")
+	f.BoolVar(&opt.buffers, "buffers", false, "record buffer addresses")
+	return cmd
+}
+
+func runDaemon(ctx context.Context, opt *daemonOptions, errOut io.Writer) error {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	var err error
+	if opt.hookTime, err = timeForHook(opt.time); err != nil {
+		return err
+	}
+	if opt.polls != "exact" && opt.polls != efg.PollTotals {
+		return usageError("--polls %s: want exact or totals", opt.polls)
+	}
+	keep, err := parseAge(opt.keepFor)
+	if err != nil {
+		return err
+	}
+	most, err := parseBytes(opt.max)
+	if err != nil {
+		return err
+	}
+	if opt.quiet < 0 {
+		return usageError("--quiet %s: want a time", opt.quiet)
+	}
+	store, err := storeFolder(opt.store)
+	if err != nil {
+		return err
+	}
+	if opt.spool == "" {
+		opt.spool = daemon.DefaultSpool()
+	}
+	err = daemon.Run(ctx, daemon.Options{
+		Store: store, Spool: opt.spool, Tool: "efg " + version(), Quiet: opt.quiet, Keep: keep, Max: most,
+		Settings: func() ([][2]string, error) { return hookSettings(opt, errOut) },
+		Log:      slog.New(slog.NewTextHandler(errOut, nil)),
+	})
+	if err != nil && !errors.As(err, new(*exitError)) {
+		return &exitError{2, err}
+	}
+	return err
+}
+
+// hookSettings is what the hook needs to know, where efg run would put it into the
+// environment.
+func hookSettings(opt *daemonOptions, errOut io.Writer) ([][2]string, error) {
+	h, err := ensureHook(hook.Options{Log: errOut})
+	if err != nil {
+		return nil, err
+	}
+	return [][2]string{
+		{"EFG_BACK", h.BackVar()}, {"EFG_TIME", opt.hookTime}, {"EFG_POLLS", opt.polls},
+		{"EFG_QUERIES", flag(opt.queries)}, {"EFG_BUFFERS", flag(opt.buffers)},
+	}, nil
+}
+
+// storeFolder is the store that was asked for, or the user's.
+func storeFolder(given string) (string, error) {
+	if given != "" {
+		return given, nil
+	}
+	dir, err := daemon.DefaultStore()
+	if err != nil {
+		return "", usageError("%w", err)
+	}
+	return dir, nil
+}
+
+// parseAge reads a time such as 30d, 12h or 90m; "" is 0.
+func parseAge(s string) (time.Duration, error) {
+	if s == "" {
+		return 0, nil
+	}
+	units := map[byte]time.Duration{'m': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}
+	unit := units[s[len(s)-1]]
+	n, err := strconv.ParseUint(s[:len(s)-1], 10, 20)
+	if err != nil || unit == 0 || n == 0 {
+		return 0, usageError("--keep %s: want a number of days, as in 30d; or w, h, m", s)
+	}
+	return time.Duration(n) * unit, nil
+}
+
+// parseBytes reads a size such as 50GB or 500MiB; "" is 0.
+func parseBytes(s string) (int64, error) {
+	if s == "" {
+		return 0, nil
+	}
+	number := strings.TrimRight(s, "kKMGTiB")
+	units := map[string]float64{
+		"B": 1, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12,
+		"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40,
+	}
+	unit := units[s[len(number):]]
+	n, err := strconv.ParseFloat(number, 64)
+	if err != nil || unit == 0 || !(n > 0) || n*unit >= math.MaxInt64 {
+		return 0, usageError("--max %s: want a size, as in 50GB or 500MiB", s)
+	}
+	return int64(n * unit), nil
+}
+
+// findRun returns the run file of a name in the store.
+func findRun(name string) (string, error) {
+	dir, err := daemon.DefaultStore()
+	if err != nil {
+		return "", err
+	}
+	store, err := daemon.OpenStore(dir, false)
+	if err != nil {
+		return "", daemon.ErrNoRun
+	}
+	found, err := store.Find(name)
+	if err != nil {
+		return "", err
+	}
+	return store.RunFile(found), nil
+}
+
+// isRunName tells whether an argument that is no file could be a run's name.
+func isRunName(arg string) bool {
+	return arg != "" && !strings.ContainsAny(arg, "/.")
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// What a daemon has recorded is listed, and its runs go by their names.
+func TestDaemonAndRuns(t *testing.T) {
+	m := mpis[1]
+	program := compileMPI(t, m, filepath.Join("..", "..", "..", "testdata", "c", "stuck.c"))
+	store, spool := filepath.Join(t.TempDir(), "store"), filepath.Join(t.TempDir(), "spool")
+	t.Setenv("EFG_STORE", store)
+	t.Setenv("EFG_SPOOL", spool)
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() {
+		opt := &daemonOptions{quiet: time.Second}
+		opt.time, opt.polls = "stats", "exact"
+		done <- runDaemon(ctx, opt, io.Discard)
+	}()
+	t.Cleanup(func() { stop(); <-done })
+	front, errOut, status := efgRun(t, nil, "hook", "path")
+	if status != 0 || !strings.HasSuffix(front, "/libefg.so\n") {
+		t.Fatalf("%s%s", front, errOut)
+	}
+	wait := func(ok func() bool) {
+		t.Helper()
+		for end := time.Now().Add(30 * time.Second); !ok(); time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(end) {
+				out, errOut, _ := efgRun(t, nil, "runs")
+				t.Fatalf("it does not come to this: %s%s", out, errOut)
+			}
+		}
+	}
+	runs := func() string { out, _, _ := efgRun(t, nil, "runs"); return out }
+	wait(func() bool { _, err := os.Stat(filepath.Join(spool, "hook")); return err == nil })
+	cmd := exec.Command("timeout", "6", "mpiexec.mpich", "-n", "2", program, "recv")
+	cmd.Env = append(os.Environ(), "LD_PRELOAD="+strings.TrimSpace(front))
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	wait(func() bool { return strings.Contains(runs(), "  running, 2 of 2 processes  stuck recv\n") })
+	wait(func() bool {
+		out, _, status := efgRun(t, nil, "where")
+		return status == 0 && strings.Contains(out, "DEADLOCK  ranks 0-1 wait for each other: 0 -> 1 -> 0\n")
+	})
+	cmd.Wait()
+	wait(func() bool { return strings.Contains(runs(), "  deadlock, incomplete  stuck recv\n") })
+	for _, args := range [][]string{{"info", "last"}, {"report", "last"}, {"where", "last"}, {"reconstruct", "last", "--verify"}} {
+		if out, errOut, status := efgRun(t, nil, args...); status != 0 || out == "" {
+			t.Errorf("%v: status %d, %s%s", args, status, out, errOut)
+		}
+	}
+	out, _, _ := efgRun(t, nil, "runs", "--json", "--last", "1")
+	var l runsList
+	if err := json.Unmarshal([]byte(out), &l); err != nil || len(l.Runs) != 1 || !l.Runs[0].Where || !l.Daemon || l.Runs[0].Ranks != 2 || len(l.Jobs) != 0 {
+		t.Errorf("%v: %s", err, out)
+	}
+	if _, errOut, status := efgRun(t, nil, "info", "norun"); status != 2 || errOut != "efg: norun: no such file or directory\n" {
+		t.Errorf("status %d, %s", status, errOut)
+	}
+}
+
+func TestDaemonMistakes(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct {
+		args []string
+		err  string
+	}{
+		{[]string{"daemon", "--keep", "soon"}, "efg: --keep soon: want a number of days, as in 30d; or w, h, m\n"},
+		{[]string{"daemon", "--max", "50"}, "efg: --max 50: want a size, as in 50GB or 500MiB\n"},
+		{[]string{"daemon", "--max", "-1GB"}, "efg: --max -1GB: want a size, as in 50GB or 500MiB\n"},
+		{[]string{"daemon", "--time", "late"}, "efg: --time late: want off, stats or trace[=ERROR]\n"},
+		{[]string{"daemon", "--store", dir, "--spool", "relative"}, "efg: relative: want an absolute path without colons\n"},
+		{[]string{"runs", "--store", dir + "/none"}, "efg: " + dir + "/none: no runs: efg daemon has not recorded anything yet\n"},
+		{[]string{"runs", "--last", "-1"}, "efg: --last -1: want a number of runs, or 0 for all\n"},
+	} {
+		out, errOut, status := efgRun(t, nil, c.args...)
+		if out != "" || errOut != c.err || status != 2 {
+			t.Errorf("%q: status %d, output %q, errors %q", c.args, status, out, errOut)
+		}
+	}
+}

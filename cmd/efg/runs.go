@@ -1,0 +1,192 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/efg-tools/efg/daemon"
+)
+
+type runsOptions struct {
+	store, spool string
+	last         int
+	json         bool
+}
+
+func newRuns() *cobra.Command {
+	var opt runsOptions
+	cmd := &cobra.Command{
+		Use:   "runs",
+		Short: "List what efg daemon has recorded",
+		Long: `List the runs that efg daemon has recorded, the newest last, and the jobs that it is
+recording. All commands that take a run file take the name of a run, or as much of it
+as tells it apart; last is the newest one.`,
+		Example: "  efg runs --store segments --last 5",
+		Args:    argCount(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return listRuns(&opt, cmd.OutOrStdout())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&opt.store, "store", "", "folder of the runs (default $EFG_STORE, or efg in the state folder of the user)")
+	f.StringVar(&opt.spool, "spool", "", "folder of the segments (default that of the daemon)")
+	f.IntVar(&opt.last, "last", 0, "list only the newest; 0: all")
+	f.BoolVar(&opt.json, "json", false, "write JSON")
+	return cmd
+}
+
+// jobSummary is a job that is being recorded.
+type jobSummary struct {
+	Name      string    `json:"name"`
+	Command   []string  `json:"command"`
+	Started   time.Time `json:"started"`
+	Processes int       `json:"processes"`
+	Running   int       `json:"running"`
+}
+
+// runsList is what efg runs --json writes.
+type runsList struct {
+	Version  int              `json:"version"`
+	Store    string           `json:"store"`
+	Daemon   bool             `json:"daemon"` // one is working
+	Problems []string         `json:"problems"`
+	Jobs     []jobSummary     `json:"jobs"`
+	Runs     []daemon.Summary `json:"runs"`
+}
+
+func listRuns(opt *runsOptions, out io.Writer) error {
+	if opt.last < 0 {
+		return usageError("--last %d: want a number of runs, or 0 for all", opt.last)
+	}
+	l, err := readRuns(opt)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(out)
+	if opt.json {
+		err = writeJSON(w, l)
+	} else {
+		l.write(w)
+	}
+	return errors.Join(err, w.Flush())
+}
+
+func readRuns(opt *runsOptions) (*runsList, error) {
+	dir, err := storeFolder(opt.store)
+	if err != nil {
+		return nil, err
+	}
+	l := &runsList{Version: 1, Store: dir, Problems: []string{}, Jobs: []jobSummary{}, Runs: []daemon.Summary{}}
+	store, err := daemon.OpenStore(dir, false)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, usageError("%s: no runs: efg daemon has not recorded anything yet", dir)
+	}
+	if err != nil {
+		return nil, usageError("%w", err)
+	}
+	if l.Runs, err = store.List(); err != nil {
+		return nil, err
+	}
+	if opt.last > 0 && len(l.Runs) > opt.last {
+		l.Runs = l.Runs[len(l.Runs)-opt.last:]
+	}
+	l.Daemon = store.Served()
+	spool := opt.spool
+	if state, err := store.State(); err == nil {
+		if l.Daemon {
+			l.Problems = state.Problems
+		}
+		if spool == "" {
+			spool = state.Spool
+		}
+	}
+	for _, j := range jobsIn(spool) {
+		l.Jobs = append(l.Jobs, jobSummary{j.Name(), j.Command(), j.Started(), len(j.Segments), j.Running()})
+	}
+	return l, nil
+}
+
+// jobsIn are the jobs in a spool folder; none if it cannot be read.
+func jobsIn(dir string) []*daemon.Job {
+	if dir == "" {
+		dir = daemon.DefaultSpool()
+	}
+	spool, err := daemon.OpenSpool(dir, false)
+	if err != nil {
+		return nil
+	}
+	jobs, err := daemon.Jobs(spool)
+	if err != nil {
+		return nil
+	}
+	return jobs
+}
+
+func (l *runsList) write(w *bufio.Writer) {
+	t := &table{}
+	t.left("run", "started")
+	t.right("time", "ranks", "events", "size")
+	t.left("state", "command")
+	const layout = "2006-01-02 15:04:05"
+	for i := range l.Runs {
+		r := &l.Runs[i]
+		t.row(r.Name, r.Started.Format(layout), lengthText(r.Ended.Sub(r.Started)), fmt.Sprint(r.Ranks), grouped(r.Events),
+			byteText(uint64(r.Bytes)), runState(r), commandText(r.Command))
+	}
+	for _, j := range l.Jobs {
+		state := fmt.Sprintf("running, %d of %d processes", j.Running, j.Processes)
+		if j.Running == 0 {
+			state = "ended, not stored yet"
+		}
+		t.row(j.Name, j.Started.Format(layout), lengthText(time.Since(j.Started)), fmt.Sprint(j.Processes), "-", "-", state, commandText(j.Command))
+	}
+	t.write(w)
+	if len(t.rows) == 0 {
+		fmt.Fprintf(w, "no runs in %s\n", l.Store)
+	}
+	for _, p := range l.Problems {
+		fmt.Fprintf(w, "problem: %s\n", p)
+	}
+	if !l.Daemon {
+		fmt.Fprintln(w, "no daemon is working with this store")
+	}
+}
+
+// runState tells how a run ended.
+func runState(r *daemon.Summary) string {
+	var text []string
+	if r.Deadlock {
+		text = append(text, "deadlock")
+	}
+	switch {
+	case r.Complete:
+		text = append(text, "complete")
+	case r.Ranks < r.Size:
+		text = append(text, fmt.Sprintf("%d of %d ranks", r.Ranks, r.Size))
+	default:
+		text = append(text, "incomplete")
+	}
+	if len(r.LeftOut) > 0 {
+		text = append(text, plural(len(r.LeftOut), "segment")+" left out")
+	}
+	return strings.Join(text, ", ")
+}
+
+func lengthText(d time.Duration) string { return secondsText(max(d, 0).Seconds()) }
+
+// commandText is a command line that fits in a table.
+func commandText(command []string) string {
+	if len(command) == 0 {
+		return ""
+	}
+	text := strings.Join(append([]string{filepath.Base(command[0])}, command[1:]...), " ")
+	return shorten(text, 40)
+}

@@ -1,0 +1,334 @@
+package daemon
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Options say how a daemon works.
+type Options struct {
+	Store, Spool string
+	// Settings is what the hook is told, as NAME and value. It is asked for again
+	// every few hours, so that builds in a cache stay in use.
+	Settings func() ([][2]string, error)
+	Tool     string
+	// Quiet is how long nothing must have happened in a job whose processes are gone, if
+	// what has started it is still there, or is not known.
+	Quiet time.Duration
+	Keep  time.Duration // runs that ended before are removed; 0: none
+	Max   int64         // bytes that all runs may have; 0: no bound
+	Log   *slog.Logger
+
+	poll time.Duration
+}
+
+const (
+	defaultPoll     = 250 * time.Millisecond
+	maintenance     = time.Hour
+	firstRetry      = time.Second
+	longestRetry    = time.Minute
+	registerTimeout = time.Second
+)
+
+// daemon is a running daemon.
+type daemon struct {
+	opt      Options
+	store    *Store
+	spool    *Spool
+	tracker  *tracker
+	sealer   *sealer
+	pending  []*pending // interrupted sealings
+	news     chan registration
+	changed  bool   // runs were added or removed
+	state    string // that was written last
+	problems []string
+}
+
+// pending is a sealing that is to be tried again.
+type pending struct {
+	*sealing
+	retry    time.Time
+	failures int
+	problem  string
+}
+
+// registration is what a process has said of itself.
+type registration struct {
+	segment string
+	pid     int
+}
+
+// Run works until the context ends. Then processes that run go on to record; the
+// next daemon takes their segments.
+func Run(ctx context.Context, opt Options) error {
+	d := &daemon{opt: opt, news: make(chan registration, 1024)}
+	if d.opt.poll == 0 {
+		d.opt.poll = defaultPoll
+	}
+	lock, err := d.open()
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	listener, err := d.listen()
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	if err := d.publish(); err != nil {
+		return err
+	}
+	defer d.spool.Withdraw()
+	opt.Log.Info("recording", "spool", d.spool.Dir, "store", d.store.Dir)
+	go d.accept(listener)
+	d.work(ctx)
+	return nil
+}
+
+func (d *daemon) open() (lock *os.File, err error) {
+	if d.store, err = OpenStore(d.opt.Store, true); err != nil {
+		return nil, err
+	}
+	if lock, err = d.store.lock(); err != nil {
+		return nil, err
+	}
+	if d.spool, err = OpenSpool(d.opt.Spool, true); err != nil {
+		lock.Close()
+		return nil, err
+	}
+	d.store.tidy()
+	d.tracker = newTracker(d.spool, true)
+	d.sealer = &sealer{d.store, d.opt.Tool}
+	list, err := d.sealer.unfinished()
+	if err != nil {
+		lock.Close()
+		return nil, err
+	}
+	for _, s := range list {
+		d.addPending(s)
+	}
+	return lock, nil
+}
+
+func (d *daemon) addPending(s *sealing) {
+	d.pending = append(d.pending, &pending{sealing: s})
+	if s.Spool == d.spool.Dir {
+		for _, name := range s.Segments {
+			d.tracker.sealing[name] = true
+		}
+	}
+}
+
+func (d *daemon) publish() error {
+	settings, err := d.opt.Settings()
+	if err != nil {
+		return err
+	}
+	return d.spool.Publish(settings)
+}
+
+// listen opens the socket at which processes say that they begin.
+func (d *daemon) listen() (*net.UnixListener, error) {
+	path := d.spool.path(socketFile)
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		return nil, err
+	}
+	return l, os.Chmod(path, 0o600)
+}
+
+// accept takes registrations until the socket is closed.
+func (d *daemon) accept(l *net.UnixListener) {
+	for {
+		c, err := l.AcceptUnix()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil {
+			time.Sleep(10 * time.Millisecond) // no descriptors left, say
+			continue
+		}
+		if r, ok := d.register(c); ok {
+			select {
+			case d.news <- r:
+			default: // it is found by looking, too
+			}
+		}
+		c.Close()
+	}
+}
+
+// register reads a registration. The kernel tells who says so.
+func (d *daemon) register(c *net.UnixConn) (r registration, ok bool) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return r, false
+	}
+	var peer *unix.Ucred
+	if e := raw.Control(func(fd uintptr) { peer, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }); e != nil || err != nil {
+		return r, false
+	}
+	if int(peer.Uid) != os.Geteuid() {
+		return r, false
+	}
+	c.SetReadDeadline(time.Now().Add(registerTimeout))
+	text, err := bufio.NewReader(io.LimitReader(c, 8192)).ReadString(0)
+	if err != nil && !errors.Is(err, io.EOF) || filepath.Dir(text) != d.spool.Dir {
+		return r, false
+	}
+	return registration{filepath.Base(text), int(peer.Pid)}, true
+}
+
+// work is the daemon's loop.
+func (d *daemon) work(ctx context.Context) {
+	tick := time.NewTicker(d.opt.poll)
+	defer tick.Stop()
+	d.maintain()
+	for next := time.Now().Add(maintenance); ; {
+		d.round(time.Now())
+		if now := time.Now(); now.After(next) {
+			next = now.Add(maintenance)
+			d.maintain()
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		case r := <-d.news:
+			d.tracker.peers[r.segment] = r.pid
+		}
+	}
+}
+
+// round looks at the spool and seals what has ended.
+func (d *daemon) round(now time.Time) {
+	d.problems = d.problems[:0]
+	for _, p := range d.pending {
+		if now.After(p.retry) {
+			d.finish(p, now)
+		}
+		if p.problem != "" {
+			d.problems = append(d.problems, p.Name+": "+p.problem)
+		}
+	}
+	d.forgetDone()
+	if err := d.tracker.scan(now); err != nil {
+		d.problems = append(d.problems, err.Error())
+	}
+	for _, j := range d.tracker.list() {
+		if j.ended(now, d.opt.Quiet) && now.After(j.retry) {
+			d.seal(j, now)
+		}
+		if j.Problem != "" {
+			d.problems = append(d.problems, j.Name()+": "+j.Problem)
+		}
+	}
+	if d.changed {
+		d.retain(now)
+		d.changed = false
+		if err := d.store.writeIndex(); err != nil {
+			d.problems = append(d.problems, err.Error())
+		}
+	}
+	d.writeState()
+}
+
+// seal begins to make a run of a job.
+func (d *daemon) seal(j *Job, now time.Time) {
+	s, err := d.sealer.begin(j, d.spool)
+	if err != nil {
+		j.failures++
+		j.Problem, j.retry = problem(err), now.Add(backoff(j.failures))
+		return
+	}
+	d.addPending(s)
+	for _, g := range append([]*Segment(nil), j.Segments...) {
+		d.tracker.drop(g)
+	}
+	p := d.pending[len(d.pending)-1]
+	d.finish(p, now)
+	d.forgetDone()
+}
+
+// finish tries to finish a sealing.
+func (d *daemon) finish(p *pending, now time.Time) {
+	began := time.Now()
+	sum, err := d.sealer.finish(p.sealing)
+	if err != nil {
+		p.failures++
+		if text := problem(err); text != p.problem {
+			d.opt.Log.Warn("cannot seal", "run", p.Name, "problem", text)
+			p.problem = text
+		}
+		p.retry = now.Add(backoff(p.failures))
+		return
+	}
+	d.changed = true
+	for _, name := range p.Segments {
+		delete(d.tracker.sealing, name)
+	}
+	p.sealing, p.problem = nil, ""
+	if sum == nil {
+		return
+	}
+	d.opt.Log.Info("sealed", "run", sum.Name, "ranks", sum.Ranks, "events", sum.Events, "bytes", sum.Bytes,
+		"complete", sum.Complete, "seconds", time.Since(began).Seconds())
+	for _, text := range sum.LeftOut {
+		d.opt.Log.Warn("left out", "run", sum.Name, "segment", text)
+	}
+}
+
+func (d *daemon) forgetDone() {
+	var left []*pending
+	for _, p := range d.pending {
+		if p.sealing != nil {
+			left = append(left, p)
+		}
+	}
+	d.pending = left
+}
+
+// problem writes an error as people should read it.
+func problem(err error) string {
+	if isFull(err) {
+		return "no space in the store: sealing waits, recording goes on"
+	}
+	return strings.ReplaceAll(err.Error(), "\n", " ")
+}
+
+func backoff(failures int) time.Duration {
+	return min(firstRetry<<min(failures-1, 16), longestRetry)
+}
+
+// maintain does what is to be done now and then.
+func (d *daemon) maintain() {
+	if err := d.publish(); err != nil {
+		d.opt.Log.Warn("cannot tell the hook", "problem", err)
+	}
+	d.changed = true
+}
+
+// retain removes runs that are not to be kept any longer.
+func (d *daemon) retain(now time.Time) {
+	removed, err := d.store.retain(now, d.opt.Keep, d.opt.Max)
+	if err != nil {
+		d.problems = append(d.problems, fmt.Sprintf("removing old runs: %v", err))
+	}
+	for _, name := range removed {
+		d.opt.Log.Info("removed", "run", name)
+	}
+}

@@ -1,0 +1,217 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/efg-tools/efg/bench/sim"
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/hook/segment"
+)
+
+var feeder string // writes segments; see sim.BuildFeeder
+
+// daemonVar makes the test's program a daemon: the store and the spool.
+const daemonVar = "EFG_TEST_DAEMON"
+
+func TestMain(m *testing.M) {
+	if v := os.Getenv(daemonVar); v != "" {
+		store, spool, _ := strings.Cut(v, ":")
+		if err := Run(context.Background(), testOptions(store, spool)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	dir, err := os.MkdirTemp("", "efg-daemon-test-")
+	if err != nil {
+		panic(err)
+	}
+	feeder = filepath.Join(dir, "feeder")
+	if err := sim.BuildFeeder("..", feeder); err != nil {
+		panic(err)
+	}
+	status := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(status)
+}
+
+func testOptions(store, spool string) Options {
+	return Options{
+		Store: store, Spool: spool, Quiet: 20 * time.Millisecond, poll: 2 * time.Millisecond,
+		Settings: func() ([][2]string, error) { return nil, nil }, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	}
+}
+
+// startDaemon starts a daemon as a process.
+func startDaemon(t *testing.T, store, spool string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), daemonVar+"="+store+":"+spool)
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return cmd
+}
+
+// identity tells processes apart.
+type identity struct {
+	pid    int
+	start  int64
+	events uint64
+	hash   uint64
+}
+
+// simulated makes segments in a folder and returns whose they are.
+func simulated(t *testing.T, dir string, ranks int, seed uint64) map[identity]string {
+	t.Helper()
+	c := sim.Config{Program: []string{"halo", "farm", "random"}[seed%3], Ranks: ranks, Steps: 4, Seed: seed, Stats: true}
+	if err := c.WriteSegments(feeder, dir, 2); err != nil {
+		t.Fatal(err)
+	}
+	return identities(t, dir)
+}
+
+func identities(t *testing.T, dir string) map[identity]string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.seg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[identity]string{}
+	for _, f := range files {
+		p, err := segment.Read(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found[identityOf(p)] = f
+	}
+	return found
+}
+
+func identityOf(p *efg.Process) identity {
+	x := identity{pid: p.PID, start: p.Start}
+	for i := range p.Streams {
+		x.events += p.Streams[i].Events
+		x.hash ^= p.Streams[i].Hash
+	}
+	return x
+}
+
+// stored are the processes of all runs of a store, each with how often it is there.
+func stored(t *testing.T, dir string) map[identity]int {
+	t.Helper()
+	found := map[identity]int{}
+	store := &Store{dir}
+	list, err := store.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range list {
+		run, err := efg.OpenRun(store.RunFile(list[i].Name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var events uint64
+		for k := range run.Procs {
+			p, err := run.Process(k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x := identityOf(p)
+			found[x]++
+			events += x.events
+		}
+		if events != list[i].Events || len(run.Procs) != list[i].Ranks {
+			t.Errorf("%+v", list[i])
+		}
+		run.Close()
+	}
+	return found
+}
+
+// rounds is how many daemons are killed; make soak raises it.
+func rounds(normal int) int {
+	if n, err := strconv.Atoi(os.Getenv("EFG_SOAK_ROUNDS")); err == nil && n > 0 {
+		return n
+	}
+	return normal
+}
+
+// A daemon that is killed at any moment, and started again, loses nothing and stores
+// nothing twice.
+func TestDaemonKilled(t *testing.T) {
+	store, spool := t.TempDir(), t.TempDir()
+	if err := os.Chmod(spool, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(5, 6))
+	all := map[identity]bool{}
+	interrupted, n := 0, rounds(30)
+	for round := range n {
+		if round%3 == 0 { // a job ends
+			made := t.TempDir()
+			for x, file := range simulated(t, made, 2+rng.IntN(12), uint64(round)) {
+				all[x] = true
+				if err := os.Rename(file, filepath.Join(spool, filepath.Base(file))); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		d := startDaemon(t, store, spool)
+		time.Sleep(time.Duration(rng.ExpFloat64() * float64(40*time.Millisecond)))
+		d.Process.Kill()
+		d.Wait()
+		if left, _ := filepath.Glob(filepath.Join(store, "*"+sealingExt)); len(left) > 0 {
+			interrupted++
+		}
+		for x, k := range stored(t, store) {
+			if k != 1 || !all[x] {
+				t.Fatalf("round %d: a process is stored %d times", round, k)
+			}
+		}
+	}
+	d := startDaemon(t, store, spool)
+	defer func() { d.Process.Kill(); d.Wait() }()
+	waitFor(t, func() bool { return len(names(t, spool, "*.seg"))+len(names(t, store, "*"+sealingExt)) == 0 })
+	found := stored(t, store)
+	if len(found) != len(all) {
+		t.Errorf("%d processes are stored, of %d", len(found), len(all))
+	}
+	if left := names(t, store, ".*.tmp"); len(left) > 0 {
+		t.Errorf("temporary files are left: %v", left)
+	}
+	t.Logf("%d daemons killed, %d while they sealed; %d processes", n, interrupted, len(all))
+	if interrupted == 0 {
+		t.Error("none was killed while it sealed")
+	}
+}
+
+func names(t *testing.T, dir, pattern string) []string {
+	t.Helper()
+	list, err := filepath.Glob(filepath.Join(dir, pattern))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func waitFor(t *testing.T, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("it does not come to this")
+		}
+	}
+}

@@ -1,0 +1,39 @@
+package daemon
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+)
+
+// State is what a daemon tells of itself, in the store.
+type State struct {
+	Version  int      `json:"version"`
+	PID      int      `json:"pid"`
+	Spool    string   `json:"spool"`
+	Problems []string `json:"problems"` // what it could not do so far, and why
+	Foreign  int      `json:"foreign"`  // segments of other users in the spool, which it leaves alone
+}
+
+// writeState tells what is new. It is a help for people: nothing depends on it.
+func (d *daemon) writeState() {
+	s := State{Version: 1, PID: os.Getpid(), Spool: d.spool.Dir, Problems: append([]string{}, d.problems...), Foreign: d.tracker.foreign}
+	data, err := json.Marshal(s)
+	if err != nil || string(data) == d.state {
+		return
+	}
+	path := filepath.Join(d.store.Dir, stateFile)
+	if os.WriteFile(path+".tmp", data, 0o600) == nil && os.Rename(path+".tmp", path) == nil {
+		d.state = string(data)
+	}
+}
+
+// State reads what the daemon of the store has told last.
+func (s *Store) State() (*State, error) {
+	data, err := os.ReadFile(filepath.Join(s.Dir, stateFile))
+	if err != nil {
+		return nil, err
+	}
+	x := &State{}
+	return x, json.Unmarshal(data, x)
+}

@@ -1,0 +1,86 @@
+/* What the hook is told: by the environment (efg run), or, where EFG_DIR is not
+ * set, by the daemon of the user: in its spool folder, $EFG_SPOOL or
+ * /dev/shm/efg-UID, the file "hook" has lines NAME=VALUE. The folder must be
+ * private to the user: whoever can write there decides what is loaded. Included by
+ * the front and by the back end, which have nothing else in common. */
+#ifndef EFG_SETTING_H
+#define EFG_SETTING_H
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { EFG_SETTINGS_MAX = 16 << 10 };
+
+static char efg_settings[EFG_SETTINGS_MAX + 2];   /* "\nNAME=VALUE\0\nNAME=VALUE\0…" */
+static size_t efg_settings_len;
+static char efg_spool[PATH_MAX];                  /* "" if there is no daemon */
+
+/* Is it ours alone? */
+static int efg_private(int fd, mode_t type, mode_t others)
+{
+    struct stat st;
+    return fstat(fd, &st) == 0 && (st.st_mode & S_IFMT) == type && st.st_uid == geteuid()
+           && (st.st_mode & others) == 0;
+}
+
+static size_t efg_read_settings(const char *spool)
+{
+    size_t len = 0;
+    int dir = open(spool, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (dir < 0)
+        return 0;
+    int fd = efg_private(dir, S_IFDIR, 077)
+                 ? openat(dir, "hook", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
+    if (fd >= 0 && efg_private(fd, S_IFREG, 022)) {
+        efg_settings[0] = '\n';
+        ssize_t n = read(fd, efg_settings + 1, EFG_SETTINGS_MAX);
+        len = n > 0 ? (size_t)n + 1 : 0;
+    }
+    if (fd >= 0)
+        close(fd);
+    close(dir);
+    return len;
+}
+
+/* Reads the daemon's settings, once. Only one thread opens the hook. */
+static void efg_find_daemon(void)
+{
+    static int tried;
+    const char *spool = getenv("EFG_SPOOL");
+    if (tried)
+        return;
+    tried = 1;
+    int n = spool != NULL && *spool != '\0'
+                ? snprintf(efg_spool, sizeof efg_spool, "%s", spool)
+                : snprintf(efg_spool, sizeof efg_spool, "/dev/shm/efg-%u", (unsigned)geteuid());
+    if (n > 0 && (size_t)n < sizeof efg_spool && *efg_spool == '/')
+        efg_settings_len = efg_read_settings(efg_spool);
+    if (efg_settings_len == 0)
+        efg_spool[0] = '\0';
+    efg_settings[efg_settings_len] = '\n';
+    for (size_t i = 1; i <= efg_settings_len; i++)
+        if (efg_settings[i] == '\n')
+            efg_settings[i] = '\0';
+}
+
+/* The value of a setting, NULL if there is none. */
+static const char *efg_setting(const char *name)
+{
+    if (getenv("EFG_DIR") != NULL)
+        return getenv(name);
+    efg_find_daemon();
+    size_t n = strlen(name);
+    for (size_t i = 0; i < efg_settings_len; i++) {
+        const char *line = efg_settings + i + 1;
+        if ((i == 0 || efg_settings[i] == '\0') && strncmp(line, name, n) == 0 && line[n] == '=')
+            return line + n + 1;
+    }
+    return efg_settings_len > 0 ? NULL : getenv(name);
+}
+
+#endif
