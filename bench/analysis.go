@@ -49,11 +49,6 @@ func (b *bench) simulatedRun(c sim.Config) (string, error) {
 	if _, err := used(b.efg, "merge", dir, "-o", file); err != nil {
 		return "", err
 	}
-	info, err := used(b.efg, "info", file)
-	if err != nil {
-		return "", err
-	}
-	fmt.Fprintf(os.Stderr, "%s: info in %v\n", file, info.wall)
 	return file, nil
 }
 
