@@ -54,6 +54,7 @@ func TestClasses(t *testing.T) {
 		{Program: "halo", Ranks: 8, Steps: 12, Periodic: true},
 		{Program: "farm", Ranks: 12, Steps: 40, Seed: 3},
 		{Program: "random", Ranks: 8, Steps: 100, Signatures: 3},
+		{Program: "mesh", Ranks: 12, Steps: 20},
 	} {
 		t.Run(fmt.Sprint(c.Program, c.Ranks), func(t *testing.T) {
 			run := simulated(t, c)

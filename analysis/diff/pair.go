@@ -86,7 +86,7 @@ type Pair struct {
 	Timed   [2]bool
 	Total   [2]Totals
 	Threads []Thread
-	Items   []Item   // differences in structure, those with most calls first
+	Items   []Item   // differences in structure, what matters most first
 	Changes []Change // what matters most first
 }
 
@@ -298,8 +298,6 @@ func (p *pairBuilder) finish() *Pair {
 		}
 	}
 	slices.SortFunc(p.pair.Changes, func(x, y Change) int { return weigh(&x, &y) })
-	slices.SortStableFunc(p.pair.Items, func(x, y Item) int {
-		return cmp.Or(cmp.Compare(max(y.Calls[0], y.Calls[1]), max(x.Calls[0], x.Calls[1])), cmp.Compare(x.Kind, y.Kind))
-	})
+	slices.SortStableFunc(p.pair.Items, weighItems)
 	return &p.pair
 }

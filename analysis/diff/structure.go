@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,8 +28,9 @@ type Item struct {
 	Op, Site string
 	// To and ToSite are the call that an edge leads to.
 	To, ToSite string
-	// Calls are the events at the node, or the steps along the edge.
-	Calls [2]uint64
+	// Calls are the events at the node, or the steps along the edge. Bytes and Time (ns)
+	// are those of the node; of branch runs and edges, which have none, they are 0.
+	Calls, Bytes, Time [2]uint64
 	// At is the sequence number, from 1, of the first branch run that differs; of
 	// arguments the number of the visit, from 0.
 	At uint64
@@ -73,13 +75,25 @@ func (p *pairBuilder) item(kind Kind, m *matching, i, k int) Item {
 	}
 	n := &s.nodes[at]
 	it := Item{Kind: kind, Thread: s.Thread, Node: [2]int{i, k}, Op: n.call.op, Site: s.process.sites.text(n.call.site)}
-	if i != none {
-		it.Calls[0] = m.a.nodes[i].facts.Visits
-	}
-	if k != none {
-		it.Calls[1] = m.b.nodes[k].facts.Visits
+	for side, at := range it.Node {
+		if at == none {
+			continue
+		}
+		var t Totals
+		t.addNode([2]*stream{m.a, m.b}[side].nodes[at].facts)
+		it.Calls[side] = t.Calls
+		if kind == NodeOnly || kind == Arguments {
+			it.Bytes[side], it.Time[side] = t.Bytes, t.Time.Sum
+		}
 	}
 	return it
+}
+
+// weighItems orders items: by time, then bytes, then calls.
+func weighItems(x, y Item) int {
+	apart := func(v [2]uint64) uint64 { return max(v[0], v[1]) - min(v[0], v[1]) }
+	return cmp.Or(cmp.Compare(apart(y.Time), apart(x.Time)), cmp.Compare(apart(y.Bytes), apart(x.Bytes)),
+		cmp.Compare(max(y.Calls[0], y.Calls[1]), max(x.Calls[0], x.Calls[1])), cmp.Compare(x.Kind, y.Kind))
 }
 
 func (p *pairBuilder) add(it Item, at call, from *process) {

@@ -60,6 +60,8 @@ type itemJSON struct {
 	ToOp   string    `json:"to_op,omitempty"`
 	ToSite string    `json:"to_site,omitempty"`
 	Calls  [2]uint64 `json:"calls"`
+	Bytes  [2]uint64 `json:"bytes"`
+	Time   [2]uint64 `json:"time"`
 	Run    uint64    `json:"run,omitempty"`
 	Call   *uint64   `json:"call,omitempty"`
 	Text   [2]string `json:"text"`
@@ -99,7 +101,7 @@ func asParting(p *diff.Parting) *partingJSON {
 
 func asItem(it *diff.Item) itemJSON {
 	j := itemJSON{What: string(it.Kind), Thread: it.Thread, Nodes: it.Node, Op: it.Op, Site: it.Site, ToOp: it.To, ToSite: it.ToSite,
-		Calls: it.Calls, Text: it.Text}
+		Calls: it.Calls, Bytes: it.Bytes, Time: it.Time, Text: it.Text}
 	switch it.Kind {
 	case diff.BranchRuns:
 		j.Run = it.At

@@ -58,7 +58,7 @@ func (w *diffWriter) pair(files []string, p *diff.Pair) {
 	for i := range p.Threads {
 		w.parting(&p.Threads[i], len(p.Threads) > 1, names)
 	}
-	w.items(p, names)
+	w.items(p, names, timed)
 	w.changes(p.Changes, names, timed)
 	w.untimed(p.Timed, names)
 }
@@ -141,13 +141,18 @@ func (w *diffWriter) events(p *diff.Parting, names [2]string) {
 }
 
 // items writes the differences in structure.
-func (w *diffWriter) items(p *diff.Pair, names [2]string) {
+func (w *diffWriter) items(p *diff.Pair, names [2]string, timed bool) {
 	if len(p.Items) == 0 {
 		return
 	}
 	t := &table{}
 	t.left("what", "callsite", "procedure", "node", "at")
-	t.right("calls", "")
+	t.right("calls", "", "bytes", "")
+	order := "by bytes, then calls"
+	if timed {
+		t.right("time", "")
+		order = "by time, bytes and calls"
+	}
 	t.left(names[0], names[1])
 	for i := range w.shown(len(p.Items)) {
 		it := &p.Items[i]
@@ -160,9 +165,13 @@ func (w *diffWriter) items(p *diff.Pair, names [2]string) {
 				}
 			}
 		}
-		t.row(what, it.Site, it.Op, nodesText(it.Node), at, grouped(it.Calls[0]), grouped(it.Calls[1]), cut(text[0]), cut(text[1]))
+		cells := []string{what, it.Site, it.Op, nodesText(it.Node), at, grouped(it.Calls[0]), grouped(it.Calls[1]), byteCell(it.Bytes[0]), byteCell(it.Bytes[1])}
+		if timed {
+			cells = append(cells, nanoCell(it.Time[0]), nanoCell(it.Time[1]))
+		}
+		t.row(append(cells, cut(text[0]), cut(text[1]))...)
 	}
-	w.title("Structure", len(p.Items), "those with most calls first")
+	w.title("Structure", len(p.Items), order)
 	t.write(w)
 }
 
@@ -222,6 +231,14 @@ func (w *diffWriter) changes(list []diff.Change, names [2]string, timed bool) {
 	}
 	w.title(fmt.Sprintf("Callsites: %s and %s", names[0], names[1]), len(list), order)
 	t.write(w)
+}
+
+// nanoCell is nanoText for tables, where 0 would only distract.
+func nanoCell(ns uint64) string {
+	if ns == 0 {
+		return "-"
+	}
+	return nanoText(float64(ns))
 }
 
 // timeCell writes a total time, if there is one.
