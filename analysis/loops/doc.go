@@ -10,7 +10,9 @@
 // and looking for components in what is left (after Tarjan, Steensgaard and
 // Havlak). A component that is entered at one node only is a natural loop and that node
 // is its header. One that is entered at several is irreducible, which is said;
-// its header is the one of them with most events.
+// its header is the one of them with most events. But before, the nodes of one
+// procedure and callsite count as one in such a component, if fewer are irreducible then:
+// a master that answers whoever asks goes round in one loop, whomever it answers.
 //
 // # Loops that share a header
 //

@@ -1,6 +1,10 @@
 package loops
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/efg-tools/efg/efg"
+)
 
 const (
 	// maxDepth bounds how deep loops are looked for.
@@ -13,24 +17,29 @@ const (
 // finder finds loops.
 type finder struct {
 	*graph
+	stream   *efg.Stream
+	last     int   // node of the stream
+	at       []int // node of the graph, of those of the stream
 	region   []int // of nodes: steps between different ones are not followed
 	inner    []int // family of nodes, the innermost; -1: none
 	headed   []int // family of header nodes, -1: none
 	families []family
 }
 
-func newFinder(g *graph) *finder {
-	n := len(g.nodes)
-	f := &finder{graph: g, region: make([]int, n), inner: make([]int, n), headed: make([]int, n)}
+// newFinder finds the families of a graph, where node v of the stream is at[v] of
+// n.
+func newFinder(s *efg.Stream, last int, at []int, n int) *finder {
+	f := &finder{graph: newGraph(s, at, n), stream: s, last: last, at: at, region: make([]int, n), inner: make([]int, n), headed: make([]int, n)}
 	for v := range n {
 		f.inner[v], f.headed[v] = -1, -1
 	}
+	f.find()
 	return f
 }
 
 // find fills in the families, each behind those that it is in.
 func (f *finder) find() {
-	all := make([]int, len(f.nodes))
+	all := make([]int, len(f.to))
 	for v := range all {
 		all[v] = v
 	}
@@ -60,7 +69,7 @@ func (f *finder) add(nodes []int, region int) int {
 	}
 	for _, v := range nodes {
 		f.inner[v] = len(f.families)
-		outside := func(u uint32) bool { return f.region[u] != region }
+		outside := func(u int) bool { return f.region[u] != region }
 		if v == f.start || slices.ContainsFunc(f.from[v], outside) {
 			a.entrances = append(a.entrances, v)
 		}
@@ -72,9 +81,9 @@ func (f *finder) add(nodes []int, region int) int {
 	}
 	for _, u := range f.from[a.header] {
 		if f.region[u] == region {
-			a.latch[int(u)] = len(a.latches)
+			a.latch[u] = len(a.latches)
 			a.rest = append(a.rest, len(a.latches))
-			a.latches = append(a.latches, int(u))
+			a.latches = append(a.latches, u)
 		}
 	}
 	a.level = make([]int, len(a.latches))
@@ -111,9 +120,9 @@ func (f *finder) body(latch, header int, at map[int]int, region int) bitset {
 		v := work[len(work)-1]
 		work = work[:len(work)-1]
 		for _, u := range f.from[v] {
-			if f.region[u] == region && !set.has(at[int(u)]) {
-				set.set(at[int(u)])
-				work = append(work, int(u))
+			if f.region[u] == region && !set.has(at[u]) {
+				set.set(at[u])
+				work = append(work, u)
 			}
 		}
 	}

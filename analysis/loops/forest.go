@@ -12,10 +12,13 @@ type Loop struct {
 	// Parent is the number of the loop around it, -1 if there is none. Depth is 1
 	// for the outermost.
 	Parent, Depth int
-	// Header is the node with which an iteration begins.
-	Header int
-	// Entrances are the nodes that steps from outside lead to. More than one make
-	// the loop Irreducible.
+	// Header is the node with which an iteration begins. If there are several,
+	// of one procedure and callsite, they are all in Headers, ascending, and Header
+	// is the one with most events.
+	Header  int
+	Headers []int
+	// Entrances are the nodes that steps from outside lead to. If they are more than
+	// the Headers the loop is Irreducible.
 	Entrances   []int
 	Irreducible bool
 	// Nodes are all nodes of the loop, those of loops in it included, ascending.
@@ -36,14 +39,12 @@ type Forest struct {
 // Find finds the loops of a stream and counts their iterations. A graph that no
 // walk can have made is an error that wraps efg.ErrGraph or efg.ErrSeq.
 func Find(s *efg.Stream) (*Forest, error) {
-	g, err := newGraph(s)
+	f, err := bestFinder(s)
 	if err != nil {
 		return nil, err
 	}
-	f := newFinder(g)
-	f.find()
 	for {
-		counts, err := f.count(s)
+		counts, err := f.count()
 		if err != nil {
 			return nil, err
 		}
@@ -56,7 +57,14 @@ func Find(s *efg.Stream) (*Forest, error) {
 
 // forest makes loops of the families.
 func (f *finder) forest(counts []counter) *Forest {
-	b := forestBuilder{f: f, children: map[int][]int{}, inner: make([]int, len(f.nodes))}
+	n := len(f.at)
+	b := forestBuilder{f: f, children: map[int][]int{}, inner: make([]int, n), members: make([][]int, len(f.to)), mark: make([]int, n), own: f.graph}
+	if len(f.to) < n {
+		b.own = newGraph(f.stream, identity(n), n)
+	}
+	for v, at := range f.at {
+		b.members[at] = append(b.members[at], v)
+	}
 	for v := range b.inner {
 		b.inner[v] = -1
 	}
@@ -71,12 +79,15 @@ type forestBuilder struct {
 	f        *finder
 	loops    []Loop // outer ones first
 	children map[int][]int
-	inner    []int // innermost loop of nodes
+	inner    []int   // innermost loop of nodes
+	members  [][]int // nodes of the stream, of those of the graph
+	own      *graph  // of the stream itself
+	mark     []int   // of nodes: 1 more than the last loop that was looked at
 }
 
 // add adds the loops of a family.
 func (b *forestBuilder) add(a *family, c *counter) {
-	parent := b.inner[a.nodes[0]]
+	parent := b.inner[b.members[a.nodes[0]][0]]
 	var levels []int // innermost first
 	inner := map[int]int{}
 	for level, below := a.levels-1, a.levels; level >= 0; level-- {
@@ -89,14 +100,45 @@ func (b *forestBuilder) add(a *family, c *counter) {
 	for _, level := range slices.Backward(levels) {
 		s := c.at(level, inner[level])
 		number := len(b.loops)
-		b.loops = append(b.loops, Loop{
-			Header: a.header, Entrances: a.entrances, Irreducible: a.irreducible(), Nodes: a.body(level),
+		l := Loop{
+			Headers: b.members[a.header], Irreducible: a.irreducible(), Nodes: b.all(a.body(level)),
 			Entries: s.entries, Iterations: s.total, Least: s.least, Most: s.most,
-		})
+		}
+		b.complete(&l)
+		b.loops = append(b.loops, l)
 		b.children[parent] = append(b.children[parent], number)
 		parent = number
 		for _, v := range b.loops[number].Nodes {
 			b.inner[v] = number
+		}
+	}
+}
+
+// all are the nodes of the stream that some nodes of the graph stand for.
+func (b *forestBuilder) all(nodes []int) []int {
+	var list []int
+	for _, v := range nodes {
+		list = append(list, b.members[v]...)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// complete finds header and entrances of a loop.
+func (b *forestBuilder) complete(l *Loop) {
+	l.Header = l.Headers[0]
+	for _, v := range l.Headers {
+		if b.own.visits[v] > b.own.visits[l.Header] {
+			l.Header = v
+		}
+	}
+	for _, v := range l.Nodes {
+		b.mark[v] = len(b.loops) + 1
+	}
+	outside := func(u int) bool { return b.mark[u] != len(b.loops)+1 }
+	for _, v := range l.Nodes {
+		if v == b.own.start || slices.ContainsFunc(b.own.from[v], outside) {
+			l.Entrances = append(l.Entrances, v)
 		}
 	}
 }

@@ -2,42 +2,63 @@ package loops
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/efg-tools/efg/efg"
 )
 
-// graph is the shape of a stream's graph, with predecessors.
+// graph is the shape of a stream's graph, or of one where some of its nodes count
+// as one.
 type graph struct {
-	nodes       []efg.Node
-	from        [][]uint32
-	visits      []uint64
-	start, last int // -1: none
+	to, from [][]int // each once
+	visits   []uint64
+	start    int // -1: none
 }
 
-func newGraph(s *efg.Stream) (*graph, error) {
-	g := &graph{nodes: s.Nodes, from: make([][]uint32, len(s.Nodes)), visits: make([]uint64, len(s.Nodes)), start: s.Start(), last: -1}
+// newGraph makes the graph of a stream in which node v is at[v] of n.
+func newGraph(s *efg.Stream, at []int, n int) *graph {
+	g := &graph{to: make([][]int, n), from: make([][]int, n), visits: make([]uint64, n), start: s.Start()}
 	if g.start >= 0 {
+		g.start = at[g.start]
 		g.visits[g.start] = 1
+	}
+	seen := map[[2]int]bool{}
+	for u := range s.Nodes {
+		for _, e := range s.Nodes[u].Edges {
+			step := [2]int{at[u], at[e.To]}
+			g.visits[step[1]] += e.Weight
+			if !seen[step] {
+				seen[step] = true
+				g.to[step[0]] = append(g.to[step[0]], step[1])
+				g.from[step[1]] = append(g.from[step[1]], step[0])
+			}
+		}
+	}
+	return g
+}
+
+// lastNode is the node of a stream's last event, -1 if there is none.
+func lastNode(s *efg.Stream) (int, error) {
+	balance := make([]uint64, len(s.Nodes)) // steps in minus steps out
+	if i := s.Start(); i >= 0 {
+		balance[i] = 1
 	}
 	for u := range s.Nodes {
 		for _, e := range s.Nodes[u].Edges {
 			if int(e.To) >= len(s.Nodes) {
-				return nil, fmt.Errorf("%w: edge to node %d of %d", efg.ErrGraph, e.To, len(s.Nodes))
+				return -1, fmt.Errorf("%w: edge to node %d of %d", efg.ErrGraph, e.To, len(s.Nodes))
 			}
-			g.from[e.To] = append(g.from[e.To], uint32(u))
-			g.visits[e.To] += e.Weight
+			balance[e.To] += e.Weight
+			balance[u] -= e.Weight
 		}
 	}
-	for v := range s.Nodes {
-		out := uint64(0)
-		for _, e := range s.Nodes[v].Edges {
-			out += e.Weight
-		}
-		if g.visits[v] == out+1 {
-			g.last = v
+	last := -1
+	for v := range balance {
+		if balance[v] == 1 {
+			last = v
 		}
 	}
-	return g, nil
+	return last, nil
 }
 
 // components finds the strongly connected components of some nodes, following
@@ -55,7 +76,7 @@ type components struct {
 }
 
 func newComponents(g *graph, follow func(from, to int) bool) *components {
-	n := len(g.nodes)
+	n := len(g.to)
 	return &components{g: g, follow: follow, index: make([]int, n), low: make([]int, n), onPath: make([]bool, n)}
 }
 
@@ -82,8 +103,8 @@ func (c *components) search(root int) {
 	for len(stack) > 0 {
 		at := &stack[len(stack)-1]
 		v := at.node
-		if edges := c.g.nodes[v].Edges; at.edge < len(edges) {
-			w := int(edges[at.edge].To)
+		if to := c.g.to[v]; at.edge < len(to) {
+			w := to[at.edge]
 			at.edge++
 			switch {
 			case !c.follow(v, w):
@@ -127,10 +148,5 @@ func (c *components) leave(v int) {
 }
 
 func (c *components) stepsToItself(v int) bool {
-	for _, e := range c.g.nodes[v].Edges {
-		if int(e.To) == v {
-			return c.follow(v, v)
-		}
-	}
-	return false
+	return slices.Contains(c.g.to[v], v) && c.follow(v, v)
 }

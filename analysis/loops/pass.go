@@ -12,7 +12,7 @@ type happening struct {
 	beside               bool // an entry that does not lead to the header
 }
 
-// happenings of the step from u, -1 for the start, to v.
+// happenings of the step from u, -1 for the start, to v, nodes of the graph.
 func (f *finder) happenings(u, v int) []happening {
 	var list []happening
 	for i := f.inner[v]; i >= 0; i = f.families[i].parent {
@@ -64,16 +64,16 @@ type passEdge struct {
 }
 
 // count counts the iterations of all families.
-func (f *finder) count(s *efg.Stream) ([]counter, error) {
+func (f *finder) count() ([]counter, error) {
 	p := f.newPass()
 	if f.start < 0 || len(f.families) == 0 {
 		return p.counters, nil
 	}
 	if f.last < 0 {
-		return nil, fmt.Errorf("%w: thread %d: the walk has no last node", efg.ErrGraph, s.Thread)
+		return nil, fmt.Errorf("%w: thread %d: the walk has no last node", efg.ErrGraph, f.stream.Thread)
 	}
 	if err := p.walk(); err != nil {
-		return nil, fmt.Errorf("thread %d: %w", s.Thread, err)
+		return nil, fmt.Errorf("thread %d: %w", f.stream.Thread, err)
 	}
 	for i := range p.counters {
 		p.counters[i].close()
@@ -82,7 +82,7 @@ func (f *finder) count(s *efg.Stream) ([]counter, error) {
 }
 
 func (f *finder) newPass() *pass {
-	p := &pass{f: f, nodes: make([]passNode, len(f.nodes)), counters: make([]counter, len(f.families))}
+	p := &pass{f: f, nodes: make([]passNode, len(f.stream.Nodes)), counters: make([]counter, len(f.families))}
 	p.makeCounters()
 	for v := range p.nodes {
 		p.open(v)
@@ -110,13 +110,13 @@ func (p *pass) makeCounters() {
 }
 
 func (p *pass) open(v int) {
-	from := &p.f.nodes[v]
+	from := &p.f.stream.Nodes[v]
 	n := &p.nodes[v]
 	n.decides = v == p.f.last || len(from.Edges) != 1
 	n.runs, n.counts = from.Runs.Iter(), from.Counts.Iter()
 	n.edges = make([]passEdge, len(from.Edges))
 	for i, e := range from.Edges {
-		list := p.f.happenings(v, int(e.To))
+		list := p.f.happenings(p.f.at[v], p.f.at[e.To])
 		n.edges[i] = passEdge{list: list, on: int(e.To), fixed: e.Fixed, count: e.Count}
 		for _, h := range list {
 			n.edges[i].irreducible = n.edges[i].irreducible || p.f.families[h.family].irreducible()
@@ -159,7 +159,7 @@ func (p *pass) shorten() {
 // walk goes from decision to decision.
 func (p *pass) walk() error {
 	p.happen(p.f.happenings(-1, p.f.start), 1)
-	at, _, err := p.follow(p.f.start, 1)
+	at, _, err := p.follow(p.f.stream.Start(), 1)
 	for err == nil {
 		n := &p.nodes[at]
 		p.looked++

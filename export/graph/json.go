@@ -71,6 +71,7 @@ type loopJSON struct {
 	Number      string   `json:"number"`
 	Depth       int      `json:"depth"`
 	Header      string   `json:"header"`
+	Headers     []string `json:"headers"`
 	Entrances   []string `json:"entrances"`
 	Irreducible bool     `json:"irreducible"`
 	Nodes       []string `json:"nodes"`
@@ -103,7 +104,7 @@ func (g *Graph) JSON(w io.Writer, file string) error {
 	for i := range g.Loops {
 		l := &g.Loops[i]
 		j.Loops[i] = loopJSON{
-			Number: l.Number, Depth: l.Depth, Header: fmt.Sprint("n", l.Header), Entrances: names(l.Entrances), Irreducible: l.Irreducible,
+			Number: l.Number, Depth: l.Depth, Header: fmt.Sprint("n", l.Header), Headers: names(l.Headers), Entrances: names(l.Entrances), Irreducible: l.Irreducible,
 			Nodes: names(l.Nodes), Entries: l.Entries, Iterations: l.Iterations, Least: l.Least, Most: l.Most,
 		}
 	}
