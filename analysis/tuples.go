@@ -133,3 +133,37 @@ func (p *Process) TypeDef(word uint64) *efg.Def {
 	}
 	return p.types[word]
 }
+
+// VolumeWords are the words of a node that vary and tell what its events move.
+func (p *Process) VolumeWords(i, node int) uint64 {
+	n := &p.streams[i].Nodes[node]
+	return planOf(procOf(n)).mask & n.Mask
+}
+
+// VolumeByWords says whether VolumeOf tells what the events of a node move.
+func (p *Process) VolumeByWords(i, node int) bool {
+	return planOf(procOf(&p.streams[i].Nodes[node])).kind != starting
+}
+
+// VolumeOf is what one event of a node moves, by its words; vec gives the content
+// of arrays that vary. It is not known for calls that start operations.
+func (p *Process) VolumeOf(i, node int, words []uint64, vec func(word int) []uint64) (v Volume, known bool) {
+	n := &p.streams[i].Nodes[node]
+	proc := procOf(n)
+	plan := planOf(proc)
+	switch {
+	case plan.kind == movesNothing || n.Counted > 0 || proc.Persistent || signature.Header(n.Words[0]).ErrorClass() != 0:
+		return v, true
+	case plan.kind == starting:
+		return v, false
+	}
+	c := &instance{process: p, proc: proc, plan: plan, words: words, vecs: make([][]uint64, len(words)), mask: n.Mask, times: 1}
+	for k := range words {
+		if n.Mask>>k&1 != 0 && c.isVec(k) {
+			c.vecs[k] = vec(k)
+		}
+	}
+	var t transfer
+	c.transfer(&t)
+	return t.Volume, true
+}

@@ -3,6 +3,8 @@ package efg
 import (
 	"math"
 	"slices"
+
+	"github.com/efg-tools/efg/signature"
 )
 
 // Step is a part of a folded walk: an event, or a part of the stream that comes
@@ -29,6 +31,7 @@ type Fold struct {
 	heads   []*foldHead
 	steps   []Step
 	words   [][]uint64 // by value
+	vecs    []map[int][]uint64
 	index   map[uint64]int
 	emit    func([]Step) error
 }
@@ -39,7 +42,7 @@ const foldSteps = 1 << 16
 // NewFold prepares a folded walk. masks tells, for each node, which words matter if
 // they are demoted: events that differ in others are the same.
 func NewFold(s *Stream, defs []Def, masks []uint64) *Fold {
-	f := &Fold{walk: s.Walk(defs), matters: make([]bool, len(s.Nodes)), words: [][]uint64{nil}, index: map[uint64]int{}}
+	f := &Fold{walk: s.Walk(defs), matters: make([]bool, len(s.Nodes)), words: [][]uint64{nil}, vecs: []map[int][]uint64{nil}, index: map[uint64]int{}}
 	for i := range f.walk.nodes {
 		n := &f.walk.nodes[i]
 		n.attrs = slices.DeleteFunc(n.attrs, func(a walkAttr) bool { return masks[i]>>a.word&1 == 0 })
@@ -61,6 +64,10 @@ func (f *Fold) Words(s *Step) []uint64 {
 	}
 	return f.words[s.Value]
 }
+
+// Vec is the content of array word i of an event, if it is one that matters and is
+// demoted; else nil.
+func (f *Fold) Vec(s *Step, i int) []uint64 { return f.vecs[s.Value][i] }
 
 // Each calls emit for the steps of the stream, in order and some at a time. They
 // stay valid.
@@ -122,6 +129,16 @@ func (f *Fold) value() int {
 		return v
 	}
 	f.words = append(f.words, slices.Clone(w))
+	var vecs map[int][]uint64
+	for _, a := range f.walk.nodes[f.walk.cur].attrs {
+		if a.form == signature.VecForm && a.raw&1 == 0 {
+			if vecs == nil {
+				vecs = map[int][]uint64{}
+			}
+			vecs[a.word] = slices.Clone(a.vec)
+		}
+	}
+	f.vecs = append(f.vecs, vecs)
 	f.index[h] = len(f.words) - 1
 	return len(f.words) - 1
 }

@@ -85,7 +85,7 @@ func (t *tally) countMessages(i, k int, n *efg.Node, r *roles, at place) error {
 	if r.proc.Persistent || !r.sends && !r.receives {
 		return nil
 	}
-	words := mask(r.dest, r.sendTag, r.source, r.recvTag, r.message, r.statusSource, r.statusTag)
+	words := mask(2, r.dest, r.sendTag, r.source, r.recvTag, r.message, r.statusSource, r.statusTag)
 	return t.p.Tuples(i, k, words, func(v *analysis.Tuple) error {
 		if r.sends {
 			t.sent(t.p.PeerOf(v.Word(2), v.Word(r.dest)), t.name(v.Word(2)), v.Word(r.sendTag), v.Times, at)
@@ -291,7 +291,7 @@ func (t *tally) completed(id, source, tag, times uint64) {
 	if !r.receives {
 		return
 	}
-	if n.Mask&mask(r.source, r.recvTag, r.message) != 0 {
+	if n.Mask&mask(2, r.source, r.recvTag, r.message) != 0 {
 		if source != wordAsPosted || tag != wordAsPosted {
 			t.doubt = true // which of them had a wildcard?
 		}
@@ -360,7 +360,7 @@ func (t *tally) settle() {
 
 // pend notes receives of a node that were never completed.
 func (t *tally) pend(n *efg.Node, r *roles, open uint64) {
-	if n.Mask&mask(r.source, r.recvTag, r.message) != 0 {
+	if n.Mask&mask(2, r.source, r.recvTag, r.message) != 0 {
 		t.doubt = true
 		return
 	}

@@ -55,6 +55,7 @@ type walk struct {
 // walkThrough replaces the counts of a tally by exact ones.
 func (t *tally) walkThrough(w wants) (*found, error) {
 	exact := newTally(t.p)
+	exact.probed = map[uint64]uint64{}
 	data := t.p.Data
 	x := &walk{
 		tally: exact, wants: w, open: map[uint64]*posted{}, made: map[uint64]*posted{}, early: map[uint64][][2]uint64{},
@@ -98,6 +99,8 @@ func (x *walk) event() {
 	switch {
 	case r.proc == nil:
 		return
+	case r.found != 0:
+		x.probe(r)
 	case r.request != 0:
 		x.issue(r, at)
 	case r.sends || r.receives:
@@ -108,6 +111,14 @@ func (x *walk) event() {
 	}
 	if r.requests != 0 {
 		x.handle(r, at)
+	}
+}
+
+// probe: a message is matched, and will be received on its communicator.
+func (x *walk) probe(r *roles) {
+	if slot := x.e.Word(r.found); slot>>62 == 0 {
+		id := signature.ID{Thread: x.e.Thread(), Node: uint32(x.e.Node()), Slot: uint32(slot)}
+		x.probed[id.Word()] = x.e.Word(2)
 	}
 }
 

@@ -32,6 +32,7 @@ type roles struct {
 	sends, receives, posts         bool
 	dest, sendTag, source, recvTag int
 	message                        int // of MPI_Mrecv and MPI_Imrecv
+	found                          int // message that a probe matched
 	statusSource, statusTag        int
 	statuses                       int // array of them
 	request                        int // that the call issues
@@ -105,6 +106,8 @@ func (r *roles) word(i int) {
 		r.statusTag = i
 	case q.Kind == signature.Statuses:
 		r.statuses = i
+	case q.Kind == signature.Msg && w.Form == signature.SlotForm:
+		r.found = i
 	case q.Kind == signature.Req && w.Form == signature.SlotForm:
 		r.request = i
 	case q.Kind == signature.Req && (r.completes != "" || r.starts || r.frees || r.cancels):

@@ -60,8 +60,9 @@ type tally struct {
 	twice    []misuse
 	total    Totals
 
-	names map[uint64]uint64 // of communicators, see name
-	doubt bool              // the order of events decides
+	probed map[uint64]uint64 // communicators of matched messages, if made by going through the events
+	names  map[uint64]uint64 // of communicators, see name
+	doubt  bool              // the order of events decides
 }
 
 // misuse is a wrong use of a persistent request.
@@ -137,10 +138,17 @@ func (t *tally) commOf(r *roles, object, message uint64) uint64 {
 	if r.message == 0 {
 		return object
 	}
-	if n, _, _, ok := t.node(message); ok && probeMakes(procOf(n)) {
-		return n.Words[2]
+	if comm, ok := t.probed[message]; ok {
+		return comm
 	}
-	return 0
+	n, _, _, ok := t.node(message)
+	switch {
+	case !ok || !probeMakes(procOf(n)):
+		return 0
+	case n.Mask&mask(2) != 0:
+		t.doubt = true
+	}
+	return n.Words[2]
 }
 
 // wild says whether a receive takes messages of several senders or tags, so that

@@ -29,7 +29,7 @@ func TestExamples(t *testing.T) {
 	if len(lines) < 5 || !strings.HasPrefix(lines[0], "efg run -o jacobi.efg ") {
 		t.Fatalf("examples, run first: %q", lines)
 	}
-	for _, page := range []string{"guide", "reading", "report", "check", "diff", "query", "sql", "exchange", "graph", "loops"} {
+	for _, page := range []string{"guide", "reading", "report", "check", "phases", "diff", "query", "sql", "exchange", "graph", "loops"} {
 		lines = append(lines, commandsOf(t, page)...)
 	}
 	// What the examples of efg merge join is what the first one has recorded.
@@ -59,7 +59,7 @@ func collectExamples(cmd *cobra.Command, lines *[]string) {
 	}
 }
 
-var readingCommand = regexp.MustCompile(`(?m)^    (efg (?:info|reconstruct|graph|loops|report|matrix|check|diff|dump|query|sql|assemble|merge|export|import) .*?)(?:   .*)?$`)
+var readingCommand = regexp.MustCompile(`(?m)^    (efg (?:info|reconstruct|graph|loops|report|matrix|check|phases|diff|dump|query|sql|assemble|merge|export|import) .*?)(?:   .*)?$`)
 
 // commandsOf returns the commands in a page that read jacobi.efg.
 func commandsOf(t *testing.T, page string) []string {

@@ -28,6 +28,7 @@ var mayImport = map[string][]string{
 	"live":                 {"signature", "efg", "reconstruct", "analysis", "hook/segment", "internal/symbolize"},
 	"analysis/diff":        {"signature", "efg", "reconstruct", "analysis"},
 	"analysis/check":       {"signature", "efg", "reconstruct", "analysis"},
+	"analysis/phases":      {"signature", "efg", "reconstruct", "analysis"},
 	"analysis/query":       {"signature", "efg", "reconstruct", "analysis", "analysis/topology"},
 	"analysis/sql":         {"signature", "efg", "reconstruct", "analysis"},
 	"analysis/topology":    {},
@@ -49,7 +50,7 @@ var mayImport = map[string][]string{
 	"bench":                {"signature", "efg", "reconstruct", "bench/sim", "internal/groundtruth"},
 	"bench/sim":            {"signature", "efg"},
 	"bench/simulate":       {"bench/sim"},
-	"cmd/efg":              {"signature", "efg", "reconstruct", "analysis", "analysis/check", "analysis/diff", "analysis/loops", "analysis/query", "analysis/sql", "text", "hook", "hook/segment", "internal/symbolize", "internal/durable", "merge", "live", "daemon", "export", "export/graph", "export/gxl", "export/mtf"},
+	"cmd/efg":              {"signature", "efg", "reconstruct", "analysis", "analysis/check", "analysis/phases", "analysis/diff", "analysis/loops", "analysis/query", "analysis/sql", "text", "hook", "hook/segment", "internal/symbolize", "internal/durable", "merge", "live", "daemon", "export", "export/graph", "export/gxl", "export/mtf"},
 }
 
 // mayImportInTests tells what the tests of a package may import besides.

@@ -1,0 +1,306 @@
+package phases
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/efg-tools/efg/analysis"
+	"github.com/efg-tools/efg/bench/sim"
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/groundtruth"
+	"github.com/efg-tools/efg/reconstruct"
+)
+
+// naive is what going through the events gives of a kind of phases.
+type naive struct {
+	times, calls   uint64
+	sent, received uint64
+	mpi, app, last float64
+	busy           map[int]float64
+	dilation       []int64
+}
+
+// count goes through the events of all processes one by one.
+func count(t *testing.T, run *efg.Run) map[[2]Place]*naive {
+	t.Helper()
+	sites, err := run.Sites()
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := analysis.FirstRanks(run.Procs)
+	rows := map[[2]Place]*naive{}
+	perRank := map[[2]Place]map[int]uint64{}
+	var arrivals [][]int64
+	var kinds [][2]Place
+	for i := range run.Procs {
+		data, err := run.Process(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := analysis.NewProcess(data, first[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		main, _ := mainStream(p)
+		r := reconstruct.NewProcess(data, reconstruct.NewNames(data.Defs, sites))
+		follow := p.Follow(main, analysis.BytesField|analysis.CommField)
+		open, from, ordinal := naive{}, Place{}, 0
+		last := data.Clock
+		if s := &data.Streams[main]; s.Trace != nil {
+			last += int64(s.Trace.Begin)
+		}
+		end := func(until Place) {
+			k := [2]Place{from, until}
+			if rows[k] == nil {
+				rows[k], perRank[k] = &naive{busy: map[int]float64{}}, map[int]uint64{}
+			}
+			n := rows[k]
+			perRank[k][data.Rank]++
+			n.times = max(n.times, perRank[k][data.Rank])
+			n.calls += open.calls
+			n.sent += open.sent
+			n.received += open.received
+			n.mpi += open.mpi
+			n.app += open.app
+			n.last += open.last
+			n.busy[data.Rank] += open.app - open.last
+			open, from = naive{}, until
+		}
+		for e, err := range r.Events(main, reconstruct.Options{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, err := follow.Call(e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			open.calls++
+			for _, o := range c.Operations {
+				if o.Kind != analysis.FileOperation {
+					open.sent += o.Sent
+					open.received += o.Received
+				}
+			}
+			start, stop, _ := e.Times()
+			open.mpi += float64(stop - start)
+			open.app += float64(stop - last)
+			last = stop
+			if !meets(e, p, data) {
+				continue
+			}
+			open.last = float64(stop - start)
+			until := Place{e.Op(), strings.TrimSpace(e.Func() + " " + e.Site())}
+			if ordinal == len(arrivals) {
+				arrivals, kinds = append(arrivals, nil), append(kinds, [2]Place{from, until})
+			}
+			arrivals[ordinal] = append(arrivals[ordinal], start)
+			ordinal++
+			end(until)
+		}
+		if open.calls > 0 {
+			end(Place{})
+		}
+	}
+	for k, list := range arrivals {
+		if len(list) < len(run.Procs) {
+			continue
+		}
+		least, most := int64(math.MaxInt64), int64(math.MinInt64)
+		for _, at := range list {
+			least, most = min(least, at), max(most, at)
+		}
+		n := rows[kinds[k]]
+		n.dilation = append(n.dilation, most-least)
+	}
+	return rows
+}
+
+func meets(e *reconstruct.Event, p *analysis.Process, data *efg.Process) bool {
+	switch e.Op() {
+	case "MPI_Barrier", "MPI_Allreduce", "MPI_Allgather", "MPI_Allgatherv", "MPI_Alltoall", "MPI_Alltoallv", "MPI_Alltoallw",
+		"MPI_Reduce_scatter", "MPI_Reduce_scatter_block":
+	default:
+		return false
+	}
+	own, other := p.Members(e.Word(2))
+	return !e.Failed() && own != nil && other == nil && own.Size() == data.Size
+}
+
+// compare checks a report against the events. With statistics, times of rows are
+// at best in sum.
+func compare(t *testing.T, run *efg.Run) {
+	t.Helper()
+	var procs []int
+	for i := range run.Procs {
+		procs = append(procs, i)
+	}
+	rep, err := New(run, procs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := count(t, run)
+	if len(rep.Rows) != len(want) {
+		t.Errorf("%d kinds of phases, want %d", len(rep.Rows), len(want))
+	}
+	for i := range rep.Rows {
+		r := &rep.Rows[i]
+		n := want[[2]Place{r.From, r.Until}]
+		if n == nil {
+			t.Errorf("no phases from %v to %v", r.From, r.Until)
+			continue
+		}
+		if r.Times != n.times || r.Calls != n.calls || r.Volume.Sent != n.sent || r.Volume.Received != n.received {
+			t.Errorf("%v to %v: %d phases, %d calls, %+v; want %d, %d, %d, %d", r.From, r.Until, r.Times, r.Calls, r.Volume, n.times, n.calls, n.sent, n.received)
+		}
+		if rep.Traced {
+			compareTimes(t, r, n)
+		}
+	}
+	t.Logf("%d phases of %d kinds", rep.Phases, len(rep.Rows))
+}
+
+func compareTimes(t *testing.T, r *Row, n *naive) {
+	t.Helper()
+	busy, rank, sum := -1.0, 0, 0.0
+	for k, b := range n.busy {
+		sum += b
+		if b > busy || b == busy && k < rank {
+			busy, rank = b, k
+		}
+	}
+	if r.MPI != n.mpi || r.App != n.app || r.Meeting != n.last || r.MostBusy != busy || r.MostRank != rank || math.Abs(r.Busy*float64(len(n.busy))-sum) > 1 {
+		t.Errorf("%v to %v: %+v; want %+v", r.From, r.Until, *r, *n)
+	}
+	if len(n.dilation) == 0 {
+		if r.Dilation != nil {
+			t.Errorf("%v to %v: arrivals %+v, want none", r.From, r.Until, *r.Dilation)
+		}
+		return
+	}
+	most, all := int64(0), int64(0)
+	for _, d := range n.dilation {
+		most, all = max(most, d), all+d
+	}
+	if d := r.Dilation; d == nil || d.Count != uint64(len(n.dilation)) || d.Sum != all || d.Max != most {
+		t.Errorf("%v to %v: arrivals %+v, want %d, %d, %d", r.From, r.Until, d, len(n.dilation), all, most)
+	}
+}
+
+// simulated makes a run; with traced, each event has a time that chance decides.
+func simulated(t testing.TB, c sim.Config, traced bool) *efg.Run {
+	t.Helper()
+	var procs []*efg.Process
+	for p, err := range c.All(2) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if traced {
+			giveTimes(t, p)
+		}
+		procs = append(procs, p)
+	}
+	meta, err := c.Meta()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := efg.EncodeRun(&file, procs, meta); err != nil {
+		t.Fatal(err)
+	}
+	run, err := efg.NewRun(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run
+}
+
+func giveTimes(t testing.TB, p *efg.Process) {
+	r := rand.New(rand.NewPCG(uint64(p.Rank), 9))
+	for i := range p.Streams {
+		s := &p.Streams[i]
+		s.Trace = &efg.Trace{Error: efg.ErrorUnit / 100}
+		q, err := efg.NewQuantum(s.Trace.Error)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := range s.Nodes {
+			s.Nodes[k].Times = &efg.Times{}
+		}
+		ahead := int64(0)
+		add := func(to *efg.TimeSeq) {
+			var c efg.TimeCode
+			c, ahead = q.Encode(100+r.Uint64N(100_000), ahead)
+			to.Append(c)
+		}
+		w := s.Walk(p.Defs)
+		for w.Next() {
+			n := s.Nodes[w.Node()].Times
+			add(&n.Gap)
+			add(&n.Dur)
+		}
+		if err := w.Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Calls, bytes, times and arrivals are those of the events.
+func TestSimulated(t *testing.T) {
+	for _, traced := range []bool{false, true} {
+		for _, c := range []sim.Config{
+			{Program: "halo", Ranks: 24, Steps: 205}, {Program: "halo", Ranks: 8, Steps: 33, Periodic: true},
+			{Program: "mesh", Ranks: 20, Steps: 40}, {Program: "farm", Ranks: 9, Steps: 20}, {Program: "random", Ranks: 6, Steps: 90},
+		} {
+			c.Seed = 4
+			t.Run(fmt.Sprintf("%s-%d-%v", c.Program, c.Ranks, traced), func(t *testing.T) { compare(t, simulated(t, c, traced)) })
+		}
+	}
+}
+
+// Recorded programs, with statistics and with the time of each call.
+func TestRecorded(t *testing.T) {
+	root, err := groundtruth.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	binary := filepath.Join(dir, "efg")
+	build := exec.Command("go", "build", "-o", binary, "./cmd/efg")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, mpi := range groundtruth.Installed() {
+		bench, err := groundtruth.NewBench(t.Context(), mpi, root, dir, binary)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, source := range []string{"jacobi", "coll", "amr", "growing", "threads", "persistent", "types", "comms"} {
+			for _, time := range []string{"stats", "trace"} {
+				t.Run(mpi.Name+"/"+source+"-"+time, func(t *testing.T) {
+					program, err := bench.Build(t.Context(), "c/"+source+".c")
+					if err != nil {
+						t.Fatal(err)
+					}
+					file := filepath.Join(t.TempDir(), "run.efg")
+					line := []string{binary, "run", "--time", time, "-o", file, "--"}
+					if r, err := groundtruth.Run(t.Context(), mpi, line, nil, 4, program); err != nil || r.Status != 0 {
+						t.Fatalf("status %d: %v\n%s", r.Status, err, r.Stderr)
+					}
+					run, err := efg.OpenRun(file)
+					if err != nil {
+						t.Fatal(err)
+					}
+					defer run.Close()
+					compare(t, run)
+				})
+			}
+		}
+	}
+}

@@ -1,0 +1,280 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/efg-tools/efg/analysis/phases"
+	"github.com/efg-tools/efg/efg"
+)
+
+type phasesOptions struct {
+	ranks string
+	top   int
+	json  bool
+}
+
+func newPhases() *cobra.Command {
+	var opt phasesOptions
+	cmd := &cobra.Command{
+		Use:   "phases FILE",
+		Short: "Show calls, bytes and time from one meeting of all ranks to the next",
+		Long: `Show where calls, bytes and time went, phase by phase. A phase ends with a call
+that nobody leaves before all ranks have come: a barrier, an MPI_Allreduce and the
+like on a communicator with all of them. Phases between the same two callsites are
+one row: a loop with a reduction is one row of many phases.
+
+With --time trace it is known when each rank came to each of these calls: the
+table shows how far the first and the last are apart. docs/phases.md tells more.`,
+		Example: `  efg phases jacobi.efg
+  efg phases jacobi.efg --rank 0-1,2 --json`,
+		Args: argCount(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return showPhases(args[0], &opt, cmd.OutOrStdout())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&opt.ranks, "rank", "", "ranks to count, as in 0-3,7 (default all)")
+	f.IntVar(&opt.top, "top", 40, "rows in the table; 0: all")
+	f.BoolVar(&opt.json, "json", false, "write JSON")
+	return cmd
+}
+
+func showPhases(path string, opt *phasesOptions, out io.Writer) error {
+	set, err := parseRanks(opt.ranks)
+	if err != nil {
+		return err
+	}
+	if opt.top < 0 {
+		return usageError("--top %d: want a number of rows, or 0 for all", opt.top)
+	}
+	r, err := openRun(path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	procs, err := set.find(r)
+	if err != nil {
+		return err
+	}
+	rep, err := phases.New(r, procs)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(out)
+	if opt.json {
+		err = writeJSON(w, phasesAsJSON(path, r, rep))
+	} else {
+		writePhases(w, path, r, rep, opt.top)
+	}
+	if err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+func writePhases(w *bufio.Writer, path string, r *efg.Run, rep *phases.Report, top int) {
+	fmt.Fprintf(w, "file      %s\n", path)
+	fmt.Fprintf(w, "ranks     %d", rep.Ranks)
+	if rep.Ranks < len(r.Procs) {
+		fmt.Fprintf(w, " of %d", len(r.Procs))
+	}
+	fmt.Fprintf(w, "\nphases    %s, of %s\n", grouped(rep.Phases), pluralOf(uint64(len(rep.Rows)), "kind"))
+	switch {
+	case rep.Traced:
+		fmt.Fprintf(w, "time      of each call\n")
+	case rep.Timed:
+		fmt.Fprintf(w, "time      statistics; when ranks come to a call is not known: efg run --time trace records it\n")
+	default:
+		fmt.Fprintf(w, "time      not recorded; efg run --time stats does, and --time trace when ranks come to a call\n")
+	}
+	rows := rep.Rows
+	if top > 0 && top < len(rows) {
+		fmt.Fprintf(w, "\nThe first %d kinds\n", top)
+		rows = rows[:top]
+	} else {
+		fmt.Fprintln(w)
+	}
+	phaseTable(w, rep, rows)
+	if rep.Timed {
+		fmt.Fprintf(w, "\nImbalance: how much longer the slowest rank needs to come to the ends of the phases than the mean\n")
+		imbalanceTable(w, rep, rows)
+	}
+	phaseNotes(w, rep)
+}
+
+func placeText(p phases.Place, none string) string {
+	if p.Op == "" {
+		return none
+	}
+	return strings.TrimSpace(p.Op + " " + p.Site)
+}
+
+// timesText is the number of phases of a row, and the least if ranks differ.
+func timesText(r *phases.Row) string {
+	if r.Least < r.Times {
+		return fmt.Sprintf("%s-%s", grouped(r.Least), grouped(r.Times))
+	}
+	return grouped(r.Times)
+}
+
+// about is the mark of a time that was divided by numbers of calls.
+func about(r *phases.Row, ns float64) string {
+	if r.About {
+		return "~" + nanoText(ns)
+	}
+	return nanoText(ns)
+}
+
+func phaseTable(w io.Writer, rep *phases.Report, rows []phases.Row) {
+	t := &table{}
+	t.right("row", "phases")
+	t.left("from", "until")
+	t.right("calls", "sent")
+	if rep.Timed {
+		t.right("time/rank", "MPI", "per phase", "sent/s")
+	}
+	for i := range rows {
+		r := &rows[i]
+		cells := []string{
+			fmt.Sprint(i + 1), timesText(r), placeText(r.From, "begin"), placeText(r.Until, "end"), grouped(r.Calls), byteCell(r.Volume.Sent),
+		}
+		if rep.Timed {
+			time := r.App / float64(max(r.Ranks, 1))
+			cells = append(cells, about(r, time), fmt.Sprintf("%.1f%%", 100*r.MPI/max(r.App, 1)), about(r, time/float64(max(r.Times, 1))), byteCell(uint64(r.Rate())))
+		}
+		t.row(cells...)
+	}
+	t.write(w)
+}
+
+func imbalanceTable(w io.Writer, rep *phases.Report, rows []phases.Row) {
+	t := &table{}
+	t.right("row", "mean", "slowest", "of rank", "imbalance", "in last call")
+	if rep.Traced {
+		t.right("first to last", "longest", "in phase", "last rank")
+	}
+	for i := range rows {
+		r := &rows[i]
+		cells := []string{
+			fmt.Sprint(i + 1), about(r, r.Busy), about(r, r.MostBusy), fmt.Sprint(r.MostRank),
+			fmt.Sprintf("%.0f%%", 100*r.Imbalance()), about(r, r.Meeting/float64(max(r.Ranks, 1))),
+		}
+		if d := r.Dilation; rep.Traced && d != nil {
+			cells = append(cells, nanoText(d.Mean()), nanoText(float64(d.Max)), grouped(d.MaxPhase+1), fmt.Sprint(d.MaxRank))
+		} else if rep.Traced {
+			cells = append(cells, "-", "-", "-", "-")
+		}
+		t.row(cells...)
+	}
+	t.write(w)
+}
+
+func phaseNotes(w io.Writer, rep *phases.Report) {
+	for i := range rep.Rows {
+		if rep.Rows[i].About {
+			fmt.Fprintf(w, "\nnote: ~ times of calls that are in several rows are divided by their numbers\n")
+			break
+		}
+	}
+	if rep.Others.Calls > 0 {
+		fmt.Fprintf(w, "\nnote: %s of other threads, %s sent: nobody knows in which phases\n", pluralOf(rep.Others.Calls, "call"), byteText(rep.Others.Volume.Sent))
+	}
+	if rep.Incomplete > 0 {
+		fmt.Fprintf(w, "\nnote: ranks whose recording ends early: %d; efg info tells why\n", rep.Incomplete)
+	}
+}
+
+// The JSON form of phases is documented in docs/phases.md.
+type phasesJSON struct {
+	Schema     string      `json:"schema"`
+	File       string      `json:"file"`
+	Ranks      int         `json:"ranks"`
+	Phases     uint64      `json:"phases"`
+	Timed      bool        `json:"timed"`
+	Traced     bool        `json:"traced"`
+	Incomplete int         `json:"incomplete"`
+	Rows       []phaseJSON `json:"rows"`
+	Others     *phaseJSON  `json:"others,omitempty"`
+}
+
+type phaseJSON struct {
+	From     *placeJSON    `json:"from"`
+	Until    *placeJSON    `json:"until"`
+	Times    uint64        `json:"times"`
+	Least    uint64        `json:"least"`
+	Ranks    int           `json:"ranks"`
+	Calls    uint64        `json:"calls"`
+	Sent     uint64        `json:"sent"`
+	Received uint64        `json:"received"`
+	Read     uint64        `json:"read"`
+	Written  uint64        `json:"written"`
+	Unknown  uint64        `json:"unknown"`
+	Time     *phaseTime    `json:"time,omitempty"`
+	Dilation *dilationJSON `json:"dilation,omitempty"`
+}
+
+type placeJSON struct {
+	Op   string `json:"op"`
+	Site string `json:"site"`
+}
+
+type phaseTime struct {
+	MPI       float64 `json:"mpi"`
+	App       float64 `json:"app"`
+	Meeting   float64 `json:"meeting"`
+	About     bool    `json:"about"`
+	Rate      float64 `json:"rate"`
+	Busy      float64 `json:"busy"`
+	MostBusy  float64 `json:"most_busy"`
+	MostRank  int     `json:"most_rank"`
+	Imbalance float64 `json:"imbalance"`
+}
+
+type dilationJSON struct {
+	Count    uint64  `json:"count"`
+	Mean     float64 `json:"mean"`
+	Max      int64   `json:"max"`
+	MaxRank  int     `json:"max_rank"`
+	MaxPhase uint64  `json:"max_phase"`
+}
+
+func phasesAsJSON(path string, r *efg.Run, rep *phases.Report) *phasesJSON {
+	j := &phasesJSON{
+		Schema: "efg-phases/1", File: path, Ranks: rep.Ranks, Phases: rep.Phases, Timed: rep.Timed, Traced: rep.Traced,
+		Incomplete: rep.Incomplete, Rows: []phaseJSON{},
+	}
+	for i := range rep.Rows {
+		j.Rows = append(j.Rows, phaseAsJSON(&rep.Rows[i], rep.Timed))
+	}
+	if rep.Others.Calls > 0 {
+		o := phaseAsJSON(&rep.Others, rep.Timed)
+		j.Others = &o
+	}
+	return j
+}
+
+func phaseAsJSON(r *phases.Row, timed bool) phaseJSON {
+	place := func(p phases.Place) *placeJSON {
+		if p.Op == "" {
+			return nil
+		}
+		return &placeJSON{p.Op, p.Site}
+	}
+	v := &r.Volume
+	j := phaseJSON{
+		From: place(r.From), Until: place(r.Until), Times: r.Times, Least: r.Least, Ranks: r.Ranks, Calls: r.Calls,
+		Sent: v.Sent, Received: v.Received, Read: v.Read, Written: v.Written, Unknown: v.Unknown,
+	}
+	if timed {
+		j.Time = &phaseTime{r.MPI, r.App, r.Meeting, r.About, r.Rate(), r.Busy, r.MostBusy, r.MostRank, r.Imbalance()}
+	}
+	if d := r.Dilation; d != nil {
+		j.Dilation = &dilationJSON{d.Count, d.Mean(), d.Max, d.MaxRank, d.MaxPhase}
+	}
+	return j
+}
