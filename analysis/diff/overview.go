@@ -19,6 +19,8 @@ type Overview struct {
 	Shapes  int
 	Classes []Class // by shape
 	// Imbalance and Outliers leave out start and end of MPI. What costs most is first.
+	// All, and outliers without Op, are of all calls together.
+	All       Imbalance
 	Imbalance []Imbalance
 	Outliers  []Outlier
 	side      *side
@@ -89,8 +91,8 @@ type Outlier struct {
 	Score float64
 	// Distance of the durations of the rank's calls from those of all ranks' calls.
 	Distance
-	worst Rank
-	call  call
+	worst  Rank
+	number int // of the call
 }
 
 // Cost is how far the farthest rank is from the median.
@@ -127,6 +129,8 @@ func NewOverview(run *efg.Run, procs []int, progress func(done uint64)) (*Overvi
 	for i := range v.summaries {
 		o.Total.addSummary(&v.summaries[i])
 	}
+	o.All = v.imbalance(allCalls)
+	o.Outliers = v.outliers(allCalls)
 	for i := range v.sums {
 		if !analysis.Running(v.list[i].op) {
 			continue
@@ -160,20 +164,44 @@ func (o *Overview) sort() {
 	})
 }
 
-func (v *survey) imbalance(number int) Imbalance {
+// allCalls stands for the number of a call: all together.
+const allCalls = -2
+
+// amounts are what a process has of a call; ok is false if it does not make it.
+func (s *summary) amounts(number int) (calls, bytes, time uint64, ok bool) {
+	if number == allCalls {
+		return s.profile.total.calls, s.profile.total.bytes, s.running, true
+	}
+	k := s.row(number)
+	if k == none {
+		return 0, 0, 0, false
+	}
+	r := &s.profile.rows[k]
+	return r.calls, r.bytes, s.time[k], true
+}
+
+// texts are procedure and callsite of a call.
+func (v *survey) texts(number int) (op, site string) {
+	if number == allCalls {
+		return "", ""
+	}
 	c := v.list[number]
-	b := Imbalance{Op: c.op, Site: v.sites.text(c.site)}
+	return c.op, v.sites.text(c.site)
+}
+
+func (v *survey) imbalance(number int) Imbalance {
+	b := Imbalance{}
+	b.Op, b.Site = v.texts(number)
 	for i := range v.summaries {
 		s := &v.summaries[i]
-		k := s.row(number)
-		if k == none {
+		calls, bytes, time, ok := s.amounts(number)
+		if !ok {
 			continue
 		}
 		b.Ranks++
-		r := &s.profile.rows[k]
-		b.Calls.add(s.rank, r.calls)
-		b.Bytes.add(s.rank, r.bytes)
-		b.Time.add(s.rank, s.time[k])
+		b.Calls.add(s.rank, calls)
+		b.Bytes.add(s.rank, bytes)
+		b.Time.add(s.rank, time)
 	}
 	return b
 }
@@ -186,27 +214,25 @@ type sample struct {
 
 var metrics = [3]Metric{TimeMetric, BytesMetric, CallsMetric}
 
-func (m *sample) add(s *summary, k int) {
-	m.of = append(m.of, s)
-	r := &s.profile.rows[k]
-	for i, x := range []uint64{s.time[k], r.bytes, r.calls} {
-		m.values[i] = append(m.values[i], float64(x))
-	}
-}
-
 // outliers finds the outliers at a call.
 func (v *survey) outliers(number int) []Outlier {
-	c := v.list[number]
 	byShape := map[hash]*sample{}
 	var order []hash
 	for i := range v.summaries {
 		s := &v.summaries[i]
-		if k := s.row(number); k != none {
-			if byShape[s.shape] == nil {
-				byShape[s.shape] = &sample{}
-				order = append(order, s.shape)
-			}
-			byShape[s.shape].add(s, k)
+		calls, bytes, time, ok := s.amounts(number)
+		if !ok {
+			continue
+		}
+		m := byShape[s.shape]
+		if m == nil {
+			m = &sample{}
+			byShape[s.shape] = m
+			order = append(order, s.shape)
+		}
+		m.of = append(m.of, s)
+		for k, x := range []uint64{time, bytes, calls} {
+			m.values[k] = append(m.values[k], float64(x))
 		}
 	}
 	var list []Outlier
@@ -221,7 +247,8 @@ func (v *survey) outliers(number int) []Outlier {
 	list = append(list, small.outliers()...)
 	for i := range list {
 		o := &list[i]
-		o.Op, o.Site, o.call, o.worst.Run = c.op, v.sites.text(c.site), c, v.run
+		o.Op, o.Site = v.texts(number)
+		o.number, o.worst.Run = number, v.run
 	}
 	return list
 }
@@ -303,17 +330,27 @@ func (v *survey) describe(list []Outlier) error {
 		if err != nil {
 			return err
 		}
-		var own Totals
+		var own, all Totals
 		for _, s := range p.streams {
 			for k := range s.nodes {
-				if s.nodes[k].call == o.call {
+				if c := s.nodes[k].call; o.is(v.numbers[c], c.op) {
 					own.addNode(s.nodes[k].facts)
 				}
 			}
 		}
-		o.Distance = DistanceOf(&own.Time, &v.sums[v.numbers[o.call]].Time)
+		for k, c := range v.list {
+			if o.is(k, c.op) {
+				all.Time.Merge(&v.sums[k].Time)
+			}
+		}
+		o.Distance = DistanceOf(&own.Time, &all.Time)
 	}
 	return nil
+}
+
+// is says whether a call, of a procedure, is among those of the outlier.
+func (o *Outlier) is(number int, op string) bool {
+	return number == o.number || o.number == allCalls && analysis.Running(op)
 }
 
 // Against compares one rank of the first class with one of class i. The result has no

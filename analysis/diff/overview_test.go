@@ -246,6 +246,15 @@ func TestImbalance(t *testing.T) {
 	if matched != len(want) {
 		t.Errorf("%d callsites of %d are as counted: %+v", matched, len(want), o.Imbalance)
 	}
+	for _, n := range want {
+		for rank, v := range n.calls {
+			o.All.Calls.Sum -= v
+			o.All.Bytes.Sum -= n.bytes[rank]
+		}
+	}
+	if o.All.Ranks != 11 || o.All.Calls.Sum != 0 || o.All.Bytes.Sum != 0 || o.All.Calls.MostRank != 10 {
+		t.Errorf("all calls: %+v", o.All)
+	}
 	if first := &o.Imbalance[0]; first.Bytes.MostRank != 10 || first.Calls.Most != 100 {
 		t.Errorf("%+v", first)
 	}
@@ -302,10 +311,15 @@ func TestOutliers(t *testing.T) {
 		})
 	}
 	o := overview(t, runOf(t, procs, efg.Meta{Time: "stats"}))
-	if len(o.Outliers) != 1 {
+	if len(o.Outliers) != 2 {
 		t.Fatalf("%+v", o.Outliers)
 	}
-	x := &o.Outliers[0]
+	for i := range o.Outliers {
+		if x := &o.Outliers[i]; x.Op == "" && (x.Rank != 7 || x.Value != 2_000_000+40*50 || x.Shift < 30_000) {
+			t.Errorf("all calls: %+v", x)
+		}
+	}
+	x := &o.Outliers[slices.IndexFunc(o.Outliers, func(x diff.Outlier) bool { return x.Op != "" })]
 	if x.Op != "MPI_Barrier" || x.Rank != 7 || x.Metric != diff.TimeMetric || x.Value != 2_000_000 || x.Among != 19 || x.Shift < 90_000 || x.KS < 0.9 {
 		t.Errorf("%+v", x)
 	}

@@ -134,6 +134,7 @@ type overviewJSON struct {
 	Time      *uint64             `json:"time,omitempty"`
 	Shapes    int                 `json:"shapes"`
 	Classes   []classJSON         `json:"classes"`
+	All       rankImbalanceJSON   `json:"all"`
 	Imbalance []rankImbalanceJSON `json:"imbalance"`
 	Outliers  []outlierJSON       `json:"outliers"`
 }
@@ -203,14 +204,9 @@ func overviewAsJSON(file string, o *diff.Overview) *overviewJSON {
 		}
 		j.Classes = append(j.Classes, k)
 	}
+	j.All = asRankImbalance(&o.All, o.Timed)
 	for i := range o.Imbalance {
-		b := &o.Imbalance[i]
-		k := rankImbalanceJSON{Op: b.Op, Site: b.Site, Ranks: b.Ranks, Calls: asSpread(&b.Calls), Bytes: asSpread(&b.Bytes)}
-		if o.Timed {
-			t := asSpread(&b.Time)
-			k.Time = &t
-		}
-		j.Imbalance = append(j.Imbalance, k)
+		j.Imbalance = append(j.Imbalance, asRankImbalance(&o.Imbalance[i], o.Timed))
 	}
 	for i := range o.Outliers {
 		x := &o.Outliers[i]
@@ -220,6 +216,15 @@ func overviewAsJSON(file string, o *diff.Overview) *overviewJSON {
 			k.Shift, k.KS = &x.Shift, &x.KS
 		}
 		j.Outliers = append(j.Outliers, k)
+	}
+	return j
+}
+
+func asRankImbalance(b *diff.Imbalance, timed bool) rankImbalanceJSON {
+	j := rankImbalanceJSON{Op: b.Op, Site: b.Site, Ranks: b.Ranks, Calls: asSpread(&b.Calls), Bytes: asSpread(&b.Bytes)}
+	if timed {
+		t := asSpread(&b.Time)
+		j.Time = &t
 	}
 	return j
 }

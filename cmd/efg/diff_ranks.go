@@ -115,12 +115,11 @@ func (w *diffWriter) imbalance(o *diff.Overview) {
 		order = "by time"
 	}
 	var rows [][]string
-	for i := range o.Imbalance {
-		b := &o.Imbalance[i]
+	for _, b := range append([]diff.Imbalance{o.All}, o.Imbalance...) {
 		if b.Time.Cost() <= 0 && b.Bytes.Cost() <= 0 && b.Calls.Cost() <= 0 {
 			continue
 		}
-		cells := []string{b.Site, b.Op, grouped(uint64(b.Ranks)), number(b.Calls.Mean()), grouped(b.Calls.Most),
+		cells := []string{siteText(b.Op, b.Site), b.Op, grouped(uint64(b.Ranks)), number(b.Calls.Mean()), grouped(b.Calls.Most),
 			meanBytes(b.Bytes.Sum, uint64(b.Ranks)), byteCell(b.Bytes.Most), part(b.Bytes.Imbalance())}
 		if o.Timed {
 			cells = append(cells, nanoText(b.Time.Mean()), nanoText(float64(b.Time.Most)), fmt.Sprint(b.Time.MostRank),
@@ -135,6 +134,14 @@ func (w *diffWriter) imbalance(o *diff.Overview) {
 	t.rows = rows[:w.shown(len(rows))]
 	w.title("Imbalance", len(rows), "means and maxima over the ranks that make the call, "+order+" that the maximum is above the mean")
 	t.write(w)
+}
+
+// siteText is a callsite, or what stands for all together.
+func siteText(op, site string) string {
+	if op == "" {
+		return "all calls"
+	}
+	return site
 }
 
 // number writes a mean of counts.
@@ -163,7 +170,7 @@ func (w *diffWriter) outliers(o *diff.Overview) {
 		if x.Metric == diff.TimeMetric {
 			moved, apart = nanoText(x.Shift), fmt.Sprintf("%.2f", x.KS)
 		}
-		t.row(string(x.Metric), x.Site, x.Op, grouped(uint64(x.Among)), amount(x.Metric, x.Median), amount(x.Metric, x.Value),
+		t.row(string(x.Metric), siteText(x.Op, x.Site), x.Op, grouped(uint64(x.Among)), amount(x.Metric, x.Median), amount(x.Metric, x.Value),
 			fmt.Sprint(x.Rank), fmt.Sprintf("%.1f", x.Score), moved, apart, cut(rangesText(x.Ranks)))
 	}
 	w.title("Outliers", len(o.Outliers), "ranks that are far from the median of their shape")
