@@ -53,7 +53,7 @@ func newRecordWriter(out io.Writer) (*recordWriter, error) {
 	if _, err := io.WriteString(out, magic); err != nil {
 		return nil, err
 	}
-	zip, err := zstd.NewWriter(out, zstd.WithEncoderLevel(zstd.SpeedBetterCompression), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(8<<20))
+	zip, err := zstd.NewWriter(out, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(8<<20))
 	if err != nil {
 		return nil, err
 	}
