@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/efg-tools/efg/bench/sim"
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/hook"
 	"github.com/efg-tools/efg/internal/groundtruth"
@@ -324,5 +325,29 @@ func TestManyRuns(t *testing.T) {
 	t.Logf("listed in %v", best)
 	if best > 2*time.Second {
 		t.Errorf("takes %v", best)
+	}
+}
+
+// A job of many ranks is sealed in a moment, as one run.
+func TestSealMany(t *testing.T) {
+	const ranks = 512
+	opt := testOptions(t.TempDir(), privateFolder(t))
+	made := t.TempDir()
+	c := sim.Config{Program: "halo", Ranks: ranks, Steps: 50, Seed: 2, Stats: true}
+	if err := c.WriteSegments(feeder, made, 2); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range names(t, made, "*.seg") {
+		if err := os.Rename(file, filepath.Join(opt.Spool, filepath.Base(file))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	began := time.Now()
+	serve(t, opt)
+	x := list(t, opt, 1)[0]
+	took := time.Since(began)
+	t.Logf("%d segments are sealed in %v", ranks, took)
+	if x.Ranks != ranks || !x.Complete || took > 20*time.Second {
+		t.Errorf("%v, %+v", took, x)
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/vmihailenco/msgpack/v5"
+
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/internal/durable"
 	"github.com/efg-tools/efg/live"
@@ -194,7 +196,7 @@ func (s *Store) Summary(name string) (x Summary, err error) {
 func (s *Store) readIndex() map[string]Summary {
 	data, err := os.ReadFile(filepath.Join(s.Dir, indexFile))
 	var list []Summary
-	if err != nil || json.Unmarshal(data, &list) != nil {
+	if err != nil || msgpack.Unmarshal(data, &list) != nil {
 		return nil
 	}
 	index := make(map[string]Summary, len(list))
@@ -209,7 +211,11 @@ func (s *Store) writeIndex() error {
 	if err != nil {
 		return err
 	}
-	return writeJSON(filepath.Join(s.Dir, indexFile), list)
+	return durable.Write(filepath.Join(s.Dir, indexFile), func(w io.Writer) error {
+		e := msgpack.NewEncoder(w)
+		e.UseArrayEncodedStructs(true)
+		return e.Encode(list)
+	})
 }
 
 func writeJSON(path string, v any) error {

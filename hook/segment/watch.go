@@ -6,7 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"sync/atomic"
 	"syscall"
+
+	"github.com/efg-tools/efg/efg"
 )
 
 // Watch looks at a segment again and again. It is for one goroutine.
@@ -140,4 +143,22 @@ func guarded(f func() error) (err error) {
 		}
 	}()
 	return f()
+}
+
+// Defs reads the definitions that the process has made so far.
+func (w *Watch) Defs() (defs []efg.Def, err error) {
+	r := &reader{data: w.data, size: func() uint64 { return min(w.size(), uint64(len(w.data))) }}
+	err = guarded(func() (err error) {
+		if r.size() < HeaderSize {
+			return ErrNotSegment
+		}
+		h := view[Header](r.data)
+		n := atomic.LoadUint32(&h.NDefs)
+		defs, err = r.defs(atomic.LoadUint32(&h.Defs), n)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Base(w.path), err)
+	}
+	return defs, nil
 }
