@@ -18,6 +18,7 @@ type family struct {
 	levels        int         // settled ones, and one of those that are not
 	level         []int       // of latches
 	rest          []int       // latches that are not settled
+	tangled       bool        // most of what is in it would be irreducible, and was left out
 	trials        [][]int     // those of them whose place the counts decide; together where bodies are equal
 }
 
@@ -42,6 +43,12 @@ const (
 	// maxTrials bounds the latches whose place is tried out at a time.
 	maxTrials = 8
 )
+
+// tangle makes it one loop, whatever is in it.
+func (a *family) tangle() {
+	a.tangled, a.levels, a.rest, a.trials = true, 1, nil, nil
+	clear(a.level)
+}
 
 // advance settles levels until the counts are needed.
 func (a *family) advance() {

@@ -18,7 +18,8 @@ type Loop struct {
 	Header  int
 	Headers []int
 	// Entrances are the nodes that steps from outside lead to. If they are more than
-	// the Headers the loop is Irreducible.
+	// the Headers the loop is Irreducible. So is an outermost one if of those in it more than
+	// three, and more than half, would be: these are left out then.
 	Entrances   []int
 	Irreducible bool
 	// Nodes are all nodes of the loop, those of loops in it included, ascending.
@@ -101,7 +102,7 @@ func (b *forestBuilder) add(a *family, c *counter) {
 		s := c.at(level, inner[level])
 		number := len(b.loops)
 		l := Loop{
-			Headers: b.members[a.header], Irreducible: a.irreducible(), Nodes: b.all(a.body(level)),
+			Headers: b.members[a.header], Irreducible: a.irreducible() || a.tangled, Nodes: b.all(a.body(level)),
 			Entries: s.entries, Iterations: s.total, Least: s.least, Most: s.most,
 		}
 		b.complete(&l)

@@ -27,10 +27,55 @@ func bestFinder(s *efg.Stream) (*finder, error) {
 			}
 		}
 		if all {
+			g.flatten()
 			return g, nil
 		}
 	}
+	f.flatten()
 	return f, nil
+}
+
+// fewIrreducible is how many irreducible families may be in an outermost one
+// whatever else is in it.
+const fewIrreducible = 3
+
+// flatten drops the families in outermost ones where most are irreducible: they
+// are no nest of loops, whichever way one looks at them.
+func (f *finder) flatten() {
+	size := map[int]int{}
+	for i := range f.families {
+		size[f.root(f.families[i].header)]++
+	}
+	drop := map[int]bool{}
+	for root, count := range f.irreducible() {
+		drop[root] = count > fewIrreducible && 2*count > size[root]
+		if drop[root] {
+			f.families[root].tangle()
+		}
+	}
+	var kept []family
+	number := make([]int, len(f.families))
+	for i, a := range f.families {
+		if root := f.root(a.header); a.parent >= 0 && drop[root] {
+			number[i] = number[root]
+			continue
+		}
+		if a.parent >= 0 {
+			a.parent = number[a.parent]
+		}
+		number[i] = len(kept)
+		kept = append(kept, a)
+	}
+	for v := range f.inner {
+		if f.inner[v] >= 0 {
+			f.inner[v] = number[f.inner[v]]
+		}
+		f.headed[v] = -1
+	}
+	f.families = kept
+	for i := range f.families {
+		f.headed[f.families[i].header] = i
+	}
 }
 
 func identity(n int) []int {

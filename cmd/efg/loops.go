@@ -150,7 +150,7 @@ func writeLoops(w *bufio.Writer, g *loops.Group, timed bool) {
 	}
 	t.write(w)
 	if irreducible {
-		fmt.Fprintf(w, "*: irreducible, entered at several calls; the one that comes most often counts as the begin of an iteration\n")
+		fmt.Fprintf(w, "*: irreducible: entered at several calls, of which the most frequent counts as the begin of an iteration, or a tangle of such loops\n")
 	}
 }
 
