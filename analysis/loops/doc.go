@@ -27,7 +27,9 @@
 //   - or, if that holds for no body around it either, at least twice on average, with
 //     no fewer than four entries.
 //
-// Otherwise what the larger body has more is a branch. So a call in every tenth
+// Otherwise what the larger body has more is a branch. Where bodies overlap, and
+// one smaller body is within several, each of them is tried out as the outer one: it is
+// that around which all the rest is gone through equally often, each time. So a call in every tenth
 // iteration makes two loops, one of ten iterations in another one: the calls are
 // the same.
 //
@@ -37,5 +39,6 @@
 // header, with an entry of that. A step into a loop from outside is an entry; the
 // first event of a stream, if it is in a loop, too. Sums are exact, and so are
 // the least and the most iterations of an entry: they follow from the branch
-// runs, in time that grows with their number.
+// runs. These are followed one by one, but where all that decide repeat, the way
+// repeats, too, and counts as often as it comes (lookout).
 package loops

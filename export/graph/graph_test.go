@@ -197,22 +197,27 @@ func TestCollapse(t *testing.T) {
 	})
 }
 
-// readGraphML reads a document as other programs do: attributes by declared keys.
-func readGraphML(t *testing.T, data []byte) (nodes map[string]map[string]string, edges []map[string]string) {
-	t.Helper()
-	type datum struct {
+// declared is a key of GraphML, datum an attribute by its key.
+type (
+	declared struct {
+		ID   string `xml:"id,attr"`
+		For  string `xml:"for,attr"`
+		Name string `xml:"attr.name,attr"`
+		Type string `xml:"attr.type,attr"`
+	}
+	datum struct {
 		Key  string `xml:"key,attr"`
 		Text string `xml:",chardata"`
 	}
+)
+
+// readGraphML reads a document as other programs do: attributes by declared keys.
+func readGraphML(t *testing.T, data []byte) (nodes map[string]map[string]string, edges []map[string]string) {
+	t.Helper()
 	var doc struct {
-		XMLName xml.Name `xml:"http://graphml.graphdrawing.org/xmlns graphml"`
-		Keys    []struct {
-			ID   string `xml:"id,attr"`
-			For  string `xml:"for,attr"`
-			Name string `xml:"attr.name,attr"`
-			Type string `xml:"attr.type,attr"`
-		} `xml:"key"`
-		Graph struct {
+		XMLName xml.Name   `xml:"http://graphml.graphdrawing.org/xmlns graphml"`
+		Keys    []declared `xml:"key"`
+		Graph   struct {
 			Default string  `xml:"edgedefault,attr"`
 			Data    []datum `xml:"data"`
 			Nodes   []struct {
@@ -232,14 +237,7 @@ func readGraphML(t *testing.T, data []byte) (nodes map[string]map[string]string,
 	read := func(on string, list []datum) map[string]string {
 		out := map[string]string{}
 		for _, d := range list {
-			i := slices.IndexFunc(doc.Keys, func(k struct {
-				ID   string `xml:"id,attr"`
-				For  string `xml:"for,attr"`
-				Name string `xml:"attr.name,attr"`
-				Type string `xml:"attr.type,attr"`
-			}) bool {
-				return k.ID == d.Key && k.For == on
-			})
+			i := slices.IndexFunc(doc.Keys, func(k declared) bool { return k.ID == d.Key && k.For == on })
 			if i < 0 {
 				t.Fatalf("%s has %s, which is not declared", on, d.Key)
 			}

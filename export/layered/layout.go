@@ -3,6 +3,7 @@ package layered
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Box is the size of what is to be placed, in any unit.
@@ -143,12 +144,32 @@ func (d *drawing) turn() {
 // assignLayers gives boxes even layers, and returns the number of points that
 // edges and boxes take up.
 func (d *drawing) assignLayers() int {
-	n := len(d.boxes)
-	down, up, waits := make([][]int, n), make([][]int, n), make([]int, n)
+	layer := d.longestWays()
+	last := 0
+	for v, b := range d.boxes {
+		d.vertices = append(d.vertices, vertex{width: b.Width + d.beside[v], height: b.Height, layer: layer[v], box: v})
+		last = max(last, layer[v])
+	}
+	d.layers = make([][]int, last+1)
+	points := len(d.boxes)
 	for i, e := range d.edges {
 		if e.From != e.To {
 			a, b := d.ends(i)
-			down[a], up[b] = append(down[a], b), append(up[b], a)
+			points += layer[b] - layer[a] - 1
+		}
+	}
+	return points
+}
+
+// longestWays are the layers by the longest ways that lead to the boxes.
+func (d *drawing) longestWays() []int {
+	n := len(d.boxes)
+	down, up, waits := make([][]int, n), make([]int, n), make([]int, n)
+	for i, e := range d.edges {
+		if e.From != e.To {
+			a, b := d.ends(i)
+			down[a] = append(down[a], b)
+			up[b]++
 			waits[b]++
 		}
 	}
@@ -160,18 +181,16 @@ func (d *drawing) assignLayers() int {
 		}
 	}
 	for k := 0; k < len(sorted); k++ {
-		v := sorted[k]
-		for _, w := range down[v] {
-			layer[w] = max(layer[w], layer[v]+2)
+		for _, w := range down[sorted[k]] {
+			layer[w] = max(layer[w], layer[sorted[k]]+2)
 			if waits[w]--; waits[w] == 0 {
 				sorted = append(sorted, w)
 			}
 		}
 	}
 	// Boxes with more edges down than up go as far down as they can.
-	for k := n - 1; k >= 0; k-- {
-		v := sorted[k]
-		if len(down[v]) <= len(up[v]) {
+	for _, v := range slices.Backward(sorted) {
+		if len(down[v]) <= up[v] {
 			continue
 		}
 		low := layer[down[v][0]]
@@ -180,20 +199,7 @@ func (d *drawing) assignLayers() int {
 		}
 		layer[v] = max(layer[v], low-2)
 	}
-	last := 0
-	for v, b := range d.boxes {
-		d.vertices = append(d.vertices, vertex{width: b.Width + d.beside[v], height: b.Height, layer: layer[v], box: v})
-		last = max(last, layer[v])
-	}
-	d.layers = make([][]int, last+1)
-	points := n
-	for i, e := range d.edges {
-		if e.From != e.To {
-			a, b := d.ends(i)
-			points += layer[b] - layer[a] - 1
-		}
-	}
-	return points
+	return layer
 }
 
 // makePoints gives each edge a point in each layer that it crosses.
