@@ -51,7 +51,11 @@ func NewFold(s *Stream, defs []Def, masks []uint64) *Fold {
 	}
 	f.heads = make([]*foldHead, len(s.Nodes))
 	for _, k := range loopHeads(s) {
-		f.heads[k] = &foldHead{}
+		h := &foldHead{}
+		for i, age := range foldAges {
+			h.marks[i].next = age / 2
+		}
+		f.heads[k] = h
 	}
 	return f
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/efg-tools/efg/analysis"
 	"github.com/efg-tools/efg/efg"
-	"github.com/efg-tools/efg/reconstruct"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -296,7 +295,7 @@ func (b *builder) compare(k scopeKey, s *scopeState, list []*class) error {
 		if s.unordered {
 			f = b.unequal(list[0], c, odd)
 		} else {
-			f = b.departure(reference.restart(), odd, list[0], c)
+			f = b.departure(reference, odd, list[0], c)
 		}
 		if f == nil {
 			continue
@@ -333,31 +332,34 @@ func (b *builder) unequal(ref, odd *class, x *reading) *suspect {
 
 // departure tells where two classes part; nil if one only ends early.
 func (b *builder) departure(r, x *reading, ref, odd *class) *suspect {
-	for n := 1; ; n++ {
-		inRef, inOdd := r.next(), x.next()
-		f := &suspect{kind: CollectiveMissing, count: 1}
-		x.tell(f)
-		switch {
-		case inRef && inOdd && r.now.hash == x.now.hash:
-			continue
-		case inRef && inOdd:
-			f.kind, f.text = differs(n, &r.now.symbol, &x.now.symbol, ref.ranks[0], r.place())
-		case inRef && !b.short[odd.ranks[0]]:
-			f.text = fmt.Sprintf("makes %d collective calls on %s, and rank %d goes on with %s at %s",
-				n-1, scopeMark, ref.ranks[0], opName(&r.now.symbol), r.place())
-		case inOdd && !b.short[ref.ranks[0]]:
-			f.kind = CollectiveOrder
-			f.text = fmt.Sprintf("calls %s as collective call %d on %s, where rank %d makes no more",
-				opName(&x.now.symbol), n, scopeMark, ref.ranks[0])
-		default:
-			return nil
-		}
-		return f
+	n := r.common(x)
+	r.restart(n)
+	x.restart(n)
+	if n > 0 { // so that the last common call is known
+		r.next()
+		x.next()
 	}
+	inRef, inOdd := r.next(), x.next()
+	f := &suspect{kind: CollectiveMissing, count: 1}
+	x.tell(f)
+	switch {
+	case inRef && inOdd:
+		f.kind, f.text = differs(n+1, &r.now.symbol, &x.now.symbol, ref.ranks[0], r.place())
+	case inRef && !b.short[odd.ranks[0]]:
+		f.text = fmt.Sprintf("makes %d collective calls on %s, and rank %d goes on with %s at %s",
+			n, scopeMark, ref.ranks[0], opName(&r.now.symbol), r.place())
+	case inOdd && !b.short[ref.ranks[0]]:
+		f.kind = CollectiveOrder
+		f.text = fmt.Sprintf("calls %s as collective call %d on %s, where rank %d makes no more",
+			opName(&x.now.symbol), n+1, scopeMark, ref.ranks[0])
+	default:
+		return nil
+	}
+	return f
 }
 
 // differs tells what two calls in the same place do not have in common.
-func differs(n int, ref, odd *symbol, rank int, place string) (Kind, string) {
+func differs(n uint64, ref, odd *symbol, rank int, place string) (Kind, string) {
 	where := fmt.Sprintf("in collective call %d on %s, where rank %d at %s has", n, scopeMark, rank, place)
 	switch {
 	case ref.proc != odd.proc:
@@ -385,143 +387,4 @@ func opText(w uint64) string {
 		return tagText(w)
 	}
 	return "an operation of the program's"
-}
-
-// reading goes through the collective calls of a rank on one communicator.
-type reading struct {
-	t      *tally
-	r      *reader // nil if the process makes no collective calls
-	key    scopeKey
-	names  *reconstruct.Names
-	steps  []efg.Step
-	weight map[*efg.Step][2]uint64 // of a body: events, and calls on the communicator
-	stack  []frame
-	event  uint64 // number of the next event
-	now    call
-	at     spot
-}
-
-// frame is a body that is being gone through.
-type frame struct {
-	steps []efg.Step
-	next  int
-	left  uint64 // repeats to come
-}
-
-// reading reads the process of a rank. Of one with several threads it is the first
-// thread that makes calls on the communicator.
-func (b *builder) reading(rank int, k scopeKey) (*reading, error) {
-	i := b.number[rank]
-	data, err := b.run.Process(i)
-	if err != nil {
-		return nil, err
-	}
-	p, err := analysis.NewProcess(data, b.first[i])
-	if err != nil {
-		return nil, err
-	}
-	sites, err := b.run.Sites()
-	if err != nil {
-		return nil, err
-	}
-	t := newTally(p)
-	x := &reading{t: t, key: k, names: reconstruct.NewNames(data.Defs, sites), weight: map[*efg.Step][2]uint64{}}
-	for i := range data.Streams {
-		r := t.newReader(i)
-		if r == nil {
-			continue
-		}
-		x.r, x.steps = r, nil
-		if err := x.r.fold.Each(func(steps []efg.Step) error {
-			x.steps = append(x.steps, steps...)
-			return nil
-		}); err != nil {
-			return nil, err
-		}
-		if x.weigh(x.steps)[1] > 0 {
-			break
-		}
-	}
-	return x.restart(), nil
-}
-
-// weigh counts the events and calls of steps.
-func (x *reading) weigh(steps []efg.Step) (sum [2]uint64) {
-	for i := range steps {
-		s := &steps[i]
-		if s.Times == 0 {
-			sum[0]++
-			if c, ok := x.r.call(s); ok && c.scope == x.key {
-				sum[1]++
-			}
-			continue
-		}
-		w := x.weigh(s.Body)
-		x.weight[s] = w
-		sum[0] += w[0] * s.Times
-		sum[1] += w[1] * s.Times
-	}
-	return sum
-}
-
-func (x *reading) restart() *reading {
-	x.stack, x.event, x.at, x.now = []frame{{x.steps, 0, 0}}, 0, spot{}, call{}
-	return x
-}
-
-// next goes to the next call; false at the end.
-func (x *reading) next() bool {
-	for len(x.stack) > 0 {
-		f := &x.stack[len(x.stack)-1]
-		switch {
-		case f.next < len(f.steps):
-			s := &f.steps[f.next]
-			f.next++
-			if s.Times > 0 {
-				if w := x.weight[s]; w[1] == 0 {
-					x.event += w[0] * s.Times
-				} else {
-					x.stack = append(x.stack, frame{s.Body, 0, s.Times - 1})
-				}
-				continue
-			}
-			x.event++
-			if c, ok := x.r.call(s); ok && c.scope == x.key {
-				x.now, x.at = c, spot{place{x.t.p.Data.Streams[x.r.i].Thread, int32(s.Node)}, x.event - 1}
-				return true
-			}
-		case f.left > 0:
-			f.left--
-			f.next = 0
-		default:
-			x.stack = x.stack[:len(x.stack)-1]
-		}
-	}
-	return false
-}
-
-// tell gives a suspect the place of the last call.
-func (x *reading) tell(f *suspect) {
-	f.at, f.event = x.at.place, x.at.event
-	f.op, f.site = x.t.caller(x.at.place)
-}
-
-// place is where the last call is in the source.
-func (x *reading) place() string {
-	_, site := x.t.caller(x.at.place)
-	return strings.TrimSpace(fmt.Sprintf("event %d, %s %s", x.at.event, x.names.Func(site), x.names.Place(site)))
-}
-
-func (x *reading) isWindow() bool {
-	return x.r != nil && x.t.isWindow(x.now.word)
-}
-
-func (t *tally) isWindow(word uint64) bool {
-	for i := range t.p.Data.Defs {
-		d := &t.p.Data.Defs[i]
-		if d.Kind == efg.DefWin && d.Word == word&^(1<<24-1) {
-			return true
-		}
-	}
-	return false
 }

@@ -71,7 +71,7 @@ func (t *tally) countFailed(i, k int, n *efg.Node) error {
 	}
 	return t.p.Tuples(i, k, mask(r.requests), func(v *analysis.Tuple) error {
 		for _, id := range t.array(i, k, r, v) {
-			if _, _, at, ok := t.node(id); ok {
+			if _, at, ok := t.issuer(id); ok {
 				t.maybe[at] += v.Times
 			}
 		}
@@ -130,9 +130,15 @@ func (t *tally) array(i, k int, r *roles, v *analysis.Tuple) []uint64 {
 	return a
 }
 
+// issuer is the node that issued a request.
+func (t *tally) issuer(id uint64) (*efg.Node, place, bool) {
+	n, _, at, ok := t.node(id)
+	return n, at, ok && rolesOf(n).request != 0
+}
+
 func (t *tally) allPersistent(array []uint64) bool {
 	for _, id := range array {
-		n, _, _, ok := t.node(id)
+		n, _, ok := t.issuer(id)
 		if !ok || procOf(n) == nil || !procOf(n).Persistent {
 			return false
 		}
@@ -229,7 +235,7 @@ func (q *quads) of(k int) (source, tag uint64) {
 
 // started counts the start of a persistent request.
 func (t *tally) started(id, times uint64) {
-	n, _, at, ok := t.node(id)
+	n, at, ok := t.issuer(id)
 	if !ok {
 		return
 	}
@@ -267,7 +273,7 @@ func (t *tally) persistentWild(n *efg.Node) bool {
 
 // freed counts requests that are given back.
 func (t *tally) freed(id, times uint64) {
-	if n, _, at, ok := t.node(id); ok {
+	if n, at, ok := t.issuer(id); ok {
 		lifeAt(t.requests, at).freed += times
 		if r := rolesOf(n); r.receives {
 			t.doubt = true // a message may come yet
@@ -278,7 +284,7 @@ func (t *tally) freed(id, times uint64) {
 // completed counts the completion of a request and, of a receive with a wildcard,
 // the message that came.
 func (t *tally) completed(id, source, tag, times uint64) {
-	n, _, at, ok := t.node(id)
+	n, at, ok := t.issuer(id)
 	if !ok {
 		return
 	}

@@ -181,30 +181,26 @@ func single(h uint64) sequence {
 }
 
 func (s sequence) then(o sequence) sequence {
-	if s.length == 0 {
+	switch {
+	case s.length == 0:
 		return o
+	case o.length == 0:
+		return s
 	}
 	return sequence{(mulmod(s.hash, o.power) + o.hash) % prime, mulmod(s.power, o.power), s.length + o.length, s.sum + o.sum}
 }
 
+// times is the sequence n times. (All that is joined here are powers of one
+// sequence, so their order does not matter.)
 func (s sequence) times(n uint64) sequence {
 	var all sequence
 	for ; n > 0; n >>= 1 {
 		if n&1 != 0 {
-			all = s.thenIf(all)
+			all = all.then(s)
 		}
 		s = s.then(s)
 	}
 	return all
-}
-
-// thenIf is s, then o if there is something in o. (All are powers of one sequence,
-// so their order does not matter.)
-func (s sequence) thenIf(o sequence) sequence {
-	if o.length == 0 {
-		return s
-	}
-	return s.then(o)
 }
 
 func compareScopes(x, y scopeKey) int {

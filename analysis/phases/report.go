@@ -109,7 +109,7 @@ func New(run *efg.Run, procs []int) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{run: run, rows: map[kind]*Row{}, sites: map[uint64]string{}, names: reconstruct.NewNames(nil, sites)}
+	b := &builder{run: run, rows: map[kind]*Row{}, sites: map[uint64]string{}, names: newNames(sites)}
 	if err := analysis.EachProcess(run, procs, b.process); err != nil {
 		return nil, err
 	}
@@ -123,6 +123,8 @@ func New(run *efg.Run, procs []int) (*Report, error) {
 	}
 	return b.finish(), nil
 }
+
+func newNames(sites []efg.Site) *reconstruct.Names { return reconstruct.NewNames(nil, sites) }
 
 func (b *builder) process(p *analysis.Process) error {
 	main, cuts := mainStream(p)
