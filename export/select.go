@@ -1,6 +1,8 @@
 package export
 
 import (
+	"slices"
+
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/reconstruct"
 	"github.com/efg-tools/efg/signature"
@@ -208,7 +210,7 @@ func (c *cutter) input(e *reconstruct.Event) (in efg.Input, slot int) {
 // vector adds the content of vec word i.
 func (c *cutter) vector(e *reconstruct.Event, in *efg.Input, i int, local bool) {
 	elems, _ := e.Vec(i)
-	if in.Words[i]>>62 == 2 && (elems == nil || c.known) {
+	if in.Words[i]>>62 == 2 && (elems == nil || c.known && !slices.ContainsFunc(elems, c.older)) {
 		return // a constant, or the array that the last call left
 	}
 	elems = append([]uint64{}, elems...)
@@ -220,6 +222,13 @@ func (c *cutter) vector(e *reconstruct.Event, in *efg.Input, i int, local bool) 
 	c.known = c.known || local
 	in.Words[i] = signature.Ident(signature.Hash(elems...))
 	in.Vecs = append(in.Vecs, efg.VecContent{Word: i, Elems: elems})
+}
+
+// older tells whether a word names an object that was made before the window. Whether
+// completing it frees it cannot be seen there, nor what a call leaves of it.
+func (c *cutter) older(w uint64) bool {
+	_, made := c.ids[w]
+	return w>>62 == 1 && !made
 }
 
 // name is the name in the window of the object that word w names.

@@ -93,16 +93,23 @@ func importRun(path, format, output string, in io.Reader, errOut io.Writer) erro
 type importedRun struct {
 	meta  efg.Meta
 	procs []*efg.Process
+	nodes int    // of their graphs
 	dir   string // of parts
 	parts []string
 }
 
-// partSize is how many processes are kept in memory. Tests change it.
+// partSize is how many processes are kept in memory, and partNodes how many nodes of
+// graphs. Tests change the former.
 var partSize = 256
+
+const partNodes = 1 << 20
 
 func (r *importedRun) add(meta *efg.Meta, p *efg.Process) error {
 	r.meta, r.procs = *meta, append(r.procs, p)
-	if len(r.procs) < partSize {
+	for i := range p.Streams {
+		r.nodes += len(p.Streams[i].Nodes)
+	}
+	if len(r.procs) < partSize && r.nodes < partNodes {
 		return nil
 	}
 	return r.part()
@@ -122,7 +129,7 @@ func (r *importedRun) part() (err error) {
 	}
 	r.parts = append(r.parts, path)
 	err = errors.Join(efg.EncodePart(f, r.procs, r.meta), f.Close())
-	r.procs = nil
+	r.procs, r.nodes = nil, 0
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"io"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -161,11 +162,13 @@ type readSchema struct {
 	attrs    map[string][]string // of classes, ids of attribute classes
 	domains  map[string]string
 	from, to map[string]string
+	// limits of the ends of associations, by association and end.
+	limits map[[2]string][2]string
 }
 
 func schemaOf(t *testing.T, graph *element) *readSchema {
 	s := &readSchema{map[string]string{}, map[string]string{}, map[string]bool{}, map[string]string{}, map[string][]string{},
-		map[string]string{}, map[string]string{}, map[string]string{}}
+		map[string]string{}, map[string]string{}, map[string]string{}, map[[2]string][2]string{}}
 	for _, e := range graph.children {
 		switch e.name {
 		case "node":
@@ -186,10 +189,11 @@ func schemaOf(t *testing.T, graph *element) *readSchema {
 				s.attrs[from] = append(s.attrs[from], to)
 			case "hasDomain":
 				s.domains[from] = s.kinds[to]
-			case "from":
-				s.from[from] = to
-			case "to":
-				s.to[from] = to
+			case "from", "to":
+				s.ends(e)[from] = to
+				if l := e.attr("limits"); l != nil && len(l.children) == 2 {
+					s.limits[[2]string{from, e.kind()}] = [2]string{l.children[0].text, l.children[1].text}
+				}
 			case "contains":
 			default:
 				t.Fatalf("edge of class %s in the schema", e.kind())
@@ -197,6 +201,21 @@ func schemaOf(t *testing.T, graph *element) *readSchema {
 		}
 	}
 	return s
+}
+
+func (s *readSchema) ends(e *element) map[string]string {
+	if e.kind() == "from" {
+		return s.from
+	}
+	return s.to
+}
+
+// within tells whether a number of objects is within the limits of an end.
+func (s *readSchema) within(n int, association, end string) bool {
+	l := s.limits[[2]string{association, end}]
+	low, err1 := strconv.Atoi(l[0])
+	high, err2 := strconv.Atoi(l[1])
+	return err1 == nil && err2 == nil && n >= low && (high == -1 || n <= high)
 }
 
 func (s *readSchema) isA(class, want string) bool {
@@ -247,6 +266,7 @@ func conform(t *testing.T, root *element) {
 			}
 		}
 	}
+	count := map[[3]string]int{} // of object, association and the end that is counted
 	for _, e := range root.children[1].children {
 		if e.name != "edge" {
 			continue
@@ -254,6 +274,21 @@ func conform(t *testing.T, root *element) {
 		class, from, to := e.kind(), classes[e.attrs["from"]], classes[e.attrs["to"]]
 		if s.kinds[class] != "EdgeClass" || !s.isA(from, s.from[class]) || !s.isA(to, s.to[class]) {
 			t.Fatalf("edge of class %q from %s %s to %s %s", class, from, e.attrs["from"], to, e.attrs["to"])
+		}
+		count[[3]string{e.attrs["from"], class, "to"}]++
+		count[[3]string{e.attrs["to"], class, "from"}]++
+	}
+	for id, class := range classes {
+		for a, kind := range s.kinds {
+			if kind != "EdgeClass" {
+				continue
+			}
+			if n := count[[3]string{id, a, "to"}]; s.isA(class, s.from[a]) && !s.within(n, a, "to") {
+				t.Fatalf("%s %s: %d associations %s", class, id, n, a)
+			}
+			if n := count[[3]string{id, a, "from"}]; s.isA(class, s.to[a]) && !s.within(n, a, "from") {
+				t.Fatalf("%s %s: associated %d times by %s", class, id, n, a)
+			}
 		}
 	}
 }

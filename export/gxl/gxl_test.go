@@ -178,7 +178,7 @@ func lines(tb testing.TB, r *efg.Run, i int, from, to uint64) []string {
 }
 
 var (
-	requestName = regexp.MustCompile(`"req:[0-9:.]+"`)
+	requestName = regexp.MustCompile(`"(?:req|msg|info|errhandler|keyval|session):[0-9:.]+"`)
 	issued      = regexp.MustCompile(`"request":"(req:[0-9:.]+)"`)
 	results     = regexp.MustCompile(`"out":\{.*\},"site"`)
 )

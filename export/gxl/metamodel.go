@@ -145,7 +145,7 @@ var associations = []association{
 	{"message", "MPOperation", "Message", one, many},
 	{"messageSender", "Message", "Process", many, maybe},
 	{"messageReceiver", "Message", "Process", many, one},
-	{"waitsFor", "WaitOperation", "MPOperation", maybe, many},
+	{"waitsFor", "WaitOperation", "MPOperation", many, many},
 	{"tests", "TestOperation", "MPOperation", many, many},
 	{"patternOccurrence", "TracePattern", "PatternOccurrence", one, many},
 	{"unit", "PatternOccurrence", "TraceableUnit", maybe, many},

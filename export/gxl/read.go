@@ -99,7 +99,7 @@ func (r *reader) graph() error {
 		}
 		switch e.Name.Local {
 		case "type":
-			o.class = class1(&e)
+			o.class = typeOf(&e)
 			trace = o.class == "MPITrace"
 			err = r.skip()
 		case "attr":
@@ -123,8 +123,8 @@ func (r *reader) graph() error {
 	}
 }
 
-// class1 is the class that a type element names: what follows the #.
-func class1(e *xml.StartElement) string {
+// typeOf is the class that a type element names: what follows the #.
+func typeOf(e *xml.StartElement) string {
 	href := named(e, "href")
 	return href[strings.LastIndexByte(href, '#')+1:]
 }
@@ -142,7 +142,7 @@ func (r *reader) node(e *xml.StartElement) error {
 		}
 		switch e.Name.Local {
 		case "type":
-			o.class = class1(&e)
+			o.class = typeOf(&e)
 			err = r.skip()
 		case "attr":
 			err = r.attribute(&e, &o)
