@@ -220,7 +220,6 @@ func TestHostileSegments(t *testing.T) {
 	}
 	serve(t, opt)
 	put(t, opt.Spool, good)
-	defer func() { x, _ := (&Store{opt.Store}).State(); t.Log(x) }()
 	waitFor(t, func() bool {
 		return len(names(t, opt.Spool, "*.seg")) == 3 && len(names(t, opt.Store, "*"+sealingExt)) == 0
 	})
@@ -349,5 +348,60 @@ func TestSealMany(t *testing.T) {
 	t.Logf("%d segments are sealed in %v", ranks, took)
 	if x.Ranks != ranks || !x.Complete || took > 20*time.Second {
 		t.Errorf("%v, %+v", took, x)
+	}
+}
+
+// A daemon that is killed while jobs run, and started again while they run or when they
+// have ended, seals each job as one run.
+func TestRestartedMeanwhile(t *testing.T) {
+	h, err := hook.Ensure(hook.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(backVar, h.BackVar())
+	for _, m := range groundtruth.Installed() {
+		for _, sooner := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s/%v", m.Name, sooner), func(t *testing.T) {
+				opt := testOptions(t.TempDir(), filepath.Join(t.TempDir(), "spool"))
+				program := compile(t, m, "stuck.c")
+				first := startDaemon(t, opt.Store, opt.Spool)
+				waitFor(t, func() bool { return (&Spool{opt.Spool}).Published() })
+				jobs := make(chan error, 2)
+				for range 2 {
+					go func() {
+						env := []string{"LD_PRELOAD=" + h.Front, "EFG_SPOOL=" + opt.Spool}
+						r, err := groundtruth.Run(t.Context(), m, nil, env, 3, program, "slow", "2")
+						if err == nil && (r.Status != 0 || strings.Contains(r.Stderr, "efg:")) {
+							err = fmt.Errorf("%+v", r)
+						}
+						jobs <- err
+					}()
+				}
+				waitFor(t, func() bool { return len(names(t, opt.Spool, "*"+jobExt)) == 6 })
+				first.Process.Kill()
+				first.Wait()
+				wait := func() {
+					for range 2 {
+						if err := <-jobs; err != nil {
+							t.Error(err)
+						}
+					}
+				}
+				if !sooner {
+					wait()
+				}
+				second := startDaemon(t, opt.Store, opt.Spool)
+				defer func() { second.Process.Kill(); second.Wait() }()
+				if sooner {
+					wait()
+				}
+				for _, x := range list(t, opt, 2) {
+					if x.Ranks != 3 || !x.Complete {
+						t.Errorf("%+v", x)
+					}
+					verify(t, (&Store{opt.Store}).RunFile(x.Name))
+				}
+			})
+		}
 	}
 }

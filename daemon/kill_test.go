@@ -24,10 +24,15 @@ var feeder string // writes segments; see sim.BuildFeeder
 // daemonVar makes the test's program a daemon: the store and the spool.
 const daemonVar = "EFG_TEST_DAEMON"
 
+// backVar is what it tells the hook of back ends.
+const backVar = "EFG_TEST_BACK"
+
 func TestMain(m *testing.M) {
 	if v := os.Getenv(daemonVar); v != "" {
 		store, spool, _ := strings.Cut(v, ":")
-		if err := Run(context.Background(), testOptions(store, spool)); err != nil {
+		opt := testOptions(store, spool)
+		opt.Settings = func() ([][2]string, error) { return [][2]string{{"EFG_BACK", os.Getenv(backVar)}}, nil }
+		if err := Run(context.Background(), opt); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -189,9 +194,7 @@ func TestDaemonKilled(t *testing.T) {
 	if len(found) != len(all) {
 		t.Errorf("%d processes are stored, of %d", len(found), len(all))
 	}
-	if left := names(t, store, ".*.tmp"); len(left) > 0 {
-		t.Errorf("temporary files are left: %v", left)
-	}
+	waitFor(t, func() bool { return len(names(t, store, ".*.tmp")) == 0 }) // no temporary files are left
 	t.Logf("%d daemons killed, %d while they sealed; %d processes", n, interrupted, len(all))
 	if interrupted == 0 {
 		t.Error("none was killed while it sealed")

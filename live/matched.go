@@ -23,6 +23,11 @@ type channel struct {
 // graphs of both ranks tell: then the message is under way, or just being taken, and
 // nobody needs to do anything for it.
 func (n *needs) matched(r *Rank, x *need) bool {
+	for i := range x.of {
+		if n.matched(r, &x.of[i]) {
+			return true
+		}
+	}
 	m := x.message
 	if m == nil {
 		return false
@@ -33,31 +38,44 @@ func (n *needs) matched(r *Rank, x *need) bool {
 	}
 	if m.send {
 		peer := n.trafficOf(n.byRank[x.ranks[0]])
-		return peer == nil || count(peer.taken, r.Number, m)+count(peer.wild, analysis.NoRank, m) >= count(own.sent, x.ranks[0], m)
+		return peer == nil || fitting(peer.taken, r.Number, m)+fitting(peer.wild, analysis.NoRank, m) >= within(own.sent, x.ranks[0], m)
 	}
-	taken := count(own.wild, analysis.NoRank, m)
+	taken := uint64(0)
 	if !m.consumes {
 		taken++
 	}
+	if m.peer == wordAnySource {
+		taken += within(own.wild, analysis.NoRank, m)
+	}
 	var sent uint64
 	for _, from := range x.ranks {
-		taken += count(own.taken, from, m)
+		taken += within(own.taken, from, m)
 		peer := n.trafficOf(n.byRank[from])
 		if peer == nil {
 			return true
 		}
-		sent += count(peer.sent, r.Number, m)
+		sent += within(peer.sent, r.Number, m)
 	}
 	return sent >= taken
 }
 
-// count adds up the messages of a channel. A tag that is not known fits all.
-func count(in map[channel]uint64, peer int, m *message) (sum uint64) {
+// within counts the messages that m would surely have matched, too: one of them is
+// missing if there are fewer on the other side.
+func within(in map[channel]uint64, peer int, m *message) uint64 {
 	if m.tag != wordAnyTag {
-		return in[channel{peer, m.comm, m.tag}] + in[channel{peer, m.comm, wordAnyTag}]
+		return in[channel{peer, m.comm, m.tag}]
 	}
+	return all(in, peer, m.comm)
+}
+
+// fitting counts the messages that could match m: also those whose tag is not known.
+func fitting(in map[channel]uint64, peer int, m *message) uint64 {
+	return in[channel{peer, m.comm, m.tag}] + in[channel{peer, m.comm, wordAnyTag}]
+}
+
+func all(in map[channel]uint64, peer int, comm uint64) (sum uint64) {
 	for c, k := range in {
-		if c.peer == peer && c.comm == m.comm {
+		if c.peer == peer && c.comm == comm {
 			sum += k
 		}
 	}

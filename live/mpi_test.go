@@ -37,7 +37,7 @@ type job struct {
 func compile(t *testing.T, m groundtruth.MPI, source string) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), strings.TrimSuffix(filepath.Base(source), ".c"))
-	out, err := exec.Command(m.CC, "-g", "-Wall", "-Wextra", "-Werror", "-Wno-stringop-overflow", "-o", program, "../testdata/c/"+source, "-lm").CombinedOutput()
+	out, err := exec.Command(m.CC, "-g", "-Wall", "-Wextra", "-Werror", "-Wno-stringop-overflow", "-Wno-stringop-overread", "-Wno-deprecated-declarations", "-DOMPI_OMIT_MPI1_COMPAT_DECLS=0", "-pthread", "-o", program, "../testdata/c/"+source, "-lm").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -257,4 +257,63 @@ func TestBusy(t *testing.T) {
 			})
 		}
 	}
+}
+
+// healthy are programs that use much of MPI, and never hang.
+var healthy = []struct {
+	source string
+	args   []string
+}{
+	{"coll.c", nil}, {"icoll.c", nil}, {"pcoll.c", nil}, {"intercoll.c", nil}, {"neigh.c", nil}, {"persistent.c", nil},
+	{"comms.c", nil}, {"inter.c", nil}, {"probes.c", nil}, {"rma.c", nil}, {"io.c", []string{"2", "DIR"}}, {"threads.c", nil},
+	{"lists.c", nil}, {"polling.c", nil}, {"posted.c", nil}, {"eager.c", nil}, {"amr.c", nil}, {"halo3d.c", nil},
+	{"sessions.c", nil}, {"attrs.c", nil}, {"errors.c", nil}, {"spawn.c", nil},
+}
+
+// Whenever a healthy program is looked at, and whenever it is killed, it is not stuck.
+func TestHealthyPrograms(t *testing.T) {
+	looks := 0
+	for i, m := range groundtruth.Installed() {
+		for k, p := range healthy {
+			t.Run(m.Name+"/"+p.source, func(t *testing.T) {
+				program := compile(t, m, p.source)
+				args := []string{program}
+				for _, a := range p.args {
+					args = append(args, strings.ReplaceAll(a, "DIR", t.TempDir()))
+				}
+				j := launch(t, m, 4, args...)
+				limit := time.Now().Add(time.Duration(150+37*(k*7%12)) * time.Millisecond)
+				for running := true; running && (k%2 == i || time.Now().Before(limit)); {
+					select {
+					case <-j.done:
+						running = false
+					case <-time.After(2 * time.Millisecond):
+					}
+					looks += j.checkHealthy(t)
+				}
+				j.kill()
+				looks += j.checkHealthy(t)
+			})
+		}
+	}
+	if looks < 100 {
+		t.Errorf("looked only %d times", looks)
+	}
+}
+
+// checkHealthy looks once, if there is anything to see.
+func (j *job) checkHealthy(t *testing.T) int {
+	t.Helper()
+	paths, err := Segments(j.dir)
+	if err != nil {
+		return 0
+	}
+	read, err := Read(paths, 5*time.Millisecond)
+	if err != nil {
+		return 0
+	}
+	if c := NewRollCall(read); len(c.Deadlocks) > 0 || read.Running && len(c.InVain)+len(c.Behind) > 0 {
+		t.Fatalf("taken for stuck:\n%s", describe(c))
+	}
+	return 1
 }

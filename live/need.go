@@ -19,6 +19,8 @@ type need struct {
 	*set
 	all     bool
 	message *message // that is to come or to be taken; nil for a collective
+	// of are the needs of which one is enough, if this is one of several.
+	of []need
 }
 
 // waiting is what a thread's call in progress needs. All of its needs must be met;
@@ -197,11 +199,11 @@ func (n *needs) requests(w *waiting, r *Rank, thread int, words []uint64) {
 
 // anyOf makes one need of many: it is enough that one is met.
 func anyOf(all waiting) waiting {
-	if len(all.needs) < 2 {
+	if len(all.needs) == 0 || len(all.needs) == 1 && !all.unclear {
 		return all
 	}
-	one := need{set: &set{unknown: all.unclear}}
-	for _, x := range all.needs { // of a collective any member would be too few, but none too many
+	one := need{set: &set{unknown: all.unclear}, of: all.needs}
+	for _, x := range all.needs {
 		one.ranks = append(one.ranks, x.ranks...)
 		one.unknown = one.unknown || x.unknown
 	}
