@@ -5,14 +5,14 @@
 // # What is a loop
 //
 // A loop is a set of nodes of which each can be reached from each other, and a
-// header: the call with which an iteration begins. Loops nest. They are found by
+// header: the call with which an iteration begins. Nodes that differ only in what
+// the call told the program are one here. Loops nest. They are found by
 // taking strongly connected components, cutting the steps to the header of each,
 // and looking for components in what is left (after Tarjan, Steensgaard and
 // Havlak). A component that is entered at one node only is a natural loop and that node
 // is its header. One that is entered at several is irreducible, which is said;
 // its header is the one of them with most events. But before, the nodes of one
-// procedure and callsite count as one in such a component, if fewer are irreducible then:
-// a master that answers whoever asks goes round in one loop, whomever it answers.
+// procedure and callsite count as one in such a component, if fewer are irreducible then.
 //
 // # Loops that share a header
 //

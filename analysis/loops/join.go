@@ -1,27 +1,32 @@
 package loops
 
 import (
+	"encoding/binary"
+	"slices"
+
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/signature"
 )
 
-// bestFinder finds the families of a stream. Where some are irreducible because
-// calls at one place have now these arguments and now others, such as a master
-// that answers whoever asks, these calls count as one, if that helps.
+// bestFinder finds the families of a stream. Calls that differ only in what they told
+// the program are one. Where families are irreducible because
+// calls at one place have now these arguments and now others, these calls count as
+// one, too, if that helps.
 func bestFinder(s *efg.Stream) (*finder, error) {
 	last, err := lastNode(s)
 	if err != nil {
 		return nil, err
 	}
-	n := len(s.Nodes)
-	f := newFinder(s, last, identity(n), n)
+	at, n := alike(s)
+	f := newFinder(s, last, at, n)
 	tangled := f.irreducible()
 	for len(tangled) > 0 {
 		at, n := f.joined(tangled)
 		g := newFinder(s, last, at, n)
 		better, all := g.irreducible(), true
 		for root, count := range tangled {
-			if better[g.root(at[f.families[root].header])] >= count {
+			member := slices.Index(f.at, f.families[root].header)
+			if better[g.root(at[member])] >= count {
 				delete(tangled, root)
 				all = false
 			}
@@ -106,32 +111,83 @@ func (f *finder) irreducible() map[int]int {
 	return count
 }
 
+// alike numbers the nodes of a stream so that those with equal arguments at one
+// place are one, whatever came of the calls.
+func alike(s *efg.Stream) (at []int, n int) {
+	known := map[string]int{}
+	at = make([]int, len(s.Nodes))
+	for v := range at {
+		at[v] = numberOf(known, string(arguments(v, &s.Nodes[v])), &n)
+	}
+	return at, n
+}
+
+// numberOf is the number of a key, a new one if it is not known.
+func numberOf[K comparable](known map[K]int, key K, n *int) int {
+	k, ok := known[key]
+	if !ok {
+		k = *n
+		known[key] = k
+		*n++
+	}
+	return k
+}
+
+// arguments writes down procedure, callsite and arguments of node v. A procedure
+// that is not known makes it differ from all others.
+func arguments(v int, n *efg.Node) []byte {
+	if len(n.Words) < 2 {
+		return binary.AppendVarint(nil, int64(v))
+	}
+	header := signature.Header(n.Words[0])
+	p := signature.ProcByID(header.Proc())
+	if p == nil || len(p.Words) != len(n.Words) {
+		return binary.AppendVarint(nil, int64(v))
+	}
+	key := binary.LittleEndian.AppendUint64([]byte{'p'}, uint64(header.Proc()))
+	if header.Counted() {
+		key = append(key, 'c')
+	}
+	for i := 1; i < len(n.Words); i++ {
+		switch {
+		case n.Mask>>i&1 != 0:
+			key = append(key, '*')
+		case i == 1 || !p.Words[i].Out:
+			key = binary.LittleEndian.AppendUint64(append(key, '='), n.Words[i])
+		}
+	}
+	return key
+}
+
+// place is a call in the program, whatever its arguments.
+type place struct {
+	proc uint16
+	site uint64
+}
+
+func placeOf(n *efg.Node) place {
+	if len(n.Words) < 2 {
+		return place{}
+	}
+	return place{uint16(signature.Header(n.Words[0]).Proc()), n.Words[1]}
+}
+
 // joined numbers the nodes of the stream so that those of one procedure and callsite in
-// the same one of some outermost families are one.
+// the same one of some outermost families are one, besides those that are one
+// already.
 func (f *finder) joined(roots map[int]int) (at []int, n int) {
 	type call struct {
-		root int
-		proc uint16
-		site uint64
+		root, number int // of the family, or -1 and of the graph's node
+		place
 	}
 	known := map[call]int{}
 	at = make([]int, len(f.stream.Nodes))
 	for v := range at {
-		words := f.stream.Nodes[v].Words
-		root := f.root(v)
-		if roots[root] == 0 || len(words) < 2 {
-			at[v] = n
-			n++
-			continue
+		key := call{root: -1, number: f.at[v]}
+		if root := f.root(f.at[v]); roots[root] > 0 {
+			key = call{root: root, place: placeOf(&f.stream.Nodes[v])}
 		}
-		key := call{root, uint16(signature.Header(words[0]).Proc()), words[1]}
-		k, ok := known[key]
-		if !ok {
-			k = n
-			known[key] = k
-			n++
-		}
-		at[v] = k
+		at[v] = numberOf(known, key, &n)
 	}
 	return at, n
 }

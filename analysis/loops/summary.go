@@ -157,8 +157,12 @@ func (b *builder) find(s *efg.Stream) (*Forest, error) {
 // sequences are too long for that.
 func stepsOf(s *efg.Stream) (string, bool) {
 	key := binary.AppendVarint(nil, int64(s.Start()))
+	calls, _ := alike(s)
+	places, known := 0, map[place]int{}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
+		key = binary.AppendUvarint(key, uint64(calls[i]))
+		key = binary.AppendUvarint(key, uint64(numberOf(known, placeOf(n), &places)))
 		key = binary.AppendUvarint(key, uint64(len(n.Edges)))
 		for _, e := range n.Edges {
 			key = binary.AppendUvarint(key, uint64(e.To))
