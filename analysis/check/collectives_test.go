@@ -54,6 +54,9 @@ func (c coll) words() []uint64 {
 	if c.self {
 		w[2] = wordSelf
 	}
+	if p.Object < 0 {
+		w[2] = 0
+	}
 	set := func(name string, v uint64) {
 		for i := 3; i < len(w); i++ {
 			if p.Words[i].Name == name {
@@ -70,14 +73,23 @@ func (c coll) words() []uint64 {
 	return w
 }
 
-// runOf records what ranks call.
+// runOf records what ranks call between MPI_Init and MPI_Finalize.
 func runOf(t *testing.T, ranks ...[]coll) *efg.Run {
+	t.Helper()
+	for i, list := range ranks {
+		ranks[i] = append(append([]coll{{op: "MPI_Init"}}, list...), coll{op: "MPI_Finalize"})
+	}
+	return runThat(t, nil, ranks...)
+}
+
+// runThat records what ranks call. ends are how they end, if not by MPI_Finalize.
+func runThat(t *testing.T, ends []efg.End, ranks ...[]coll) *efg.Run {
 	t.Helper()
 	var procs []*efg.Process
 	for rank, list := range ranks {
 		var defs efg.Definitions
 		b := efg.NewBuilder(0, efg.DefaultDemote, &defs)
-		for _, c := range append(append([]coll{{op: "MPI_Init"}}, list...), coll{op: "MPI_Finalize"}) {
+		for _, c := range list {
 			if err := b.Add(efg.Input{Words: c.words()}); err != nil {
 				t.Fatal(err)
 			}
@@ -86,7 +98,9 @@ func runOf(t *testing.T, ranks ...[]coll) *efg.Run {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.End = efg.EndFinalized
+		if s.End = efg.EndFinalized; ends != nil {
+			s.End = ends[rank]
+		}
 		procs = append(procs, &efg.Process{Rank: rank, Size: len(ranks), Streams: []efg.Stream{*s}, Defs: defs.List})
 	}
 	var file bytes.Buffer
