@@ -85,10 +85,10 @@ func (t *tally) countMessages(i, k int, n *efg.Node, r *roles, at place) error {
 	if r.proc.Persistent || !r.sends && !r.receives {
 		return nil
 	}
-	words := mask(2, r.dest, r.sendTag, r.source, r.recvTag, r.message, r.statusSource, r.statusTag)
+	words := mask(2, r.dest, r.sendTag, r.source, r.recvTag, r.message, r.statusSource, r.statusTag, r.sendType, r.recvType)
 	return t.p.Tuples(i, k, words, func(v *analysis.Tuple) error {
 		if r.sends {
-			t.sent(t.p.PeerOf(v.Word(2), v.Word(r.dest)), t.name(v.Word(2)), v.Word(r.sendTag), v.Times, at)
+			t.sent(t.p.PeerOf(v.Word(2), v.Word(r.dest)), t.name(v.Word(2)), v.Word(r.sendTag), v.Word(r.sendType), v.Times, at)
 		}
 		if r.receives {
 			t.countReceive(r, v, at)
@@ -102,10 +102,10 @@ func (t *tally) countReceive(r *roles, v *analysis.Tuple, at place) {
 	switch {
 	case nothing(r, source, v.Word(r.message)):
 	case !wild(r, source, tag):
-		t.received(t.p.PeerOf(v.Word(2), source), t.name(v.Word(2)), tag, v.Times, at)
+		t.received(t.p.PeerOf(v.Word(2), source), t.name(v.Word(2)), tag, v.Word(r.recvType), v.Times, at)
 	case !r.posts:
 		comm := t.commOf(r, v.Word(2), v.Word(r.message))
-		t.received(t.p.PeerOf(comm, v.Word(r.statusSource)), t.name(comm), v.Word(r.statusTag), v.Times, at)
+		t.received(t.p.PeerOf(comm, v.Word(r.statusSource)), t.name(comm), v.Word(r.statusTag), v.Word(r.recvType), v.Times, at)
 	}
 }
 
@@ -251,9 +251,9 @@ func (t *tally) started(id, times uint64) {
 		switch {
 		case !o.Moves:
 		case o.Kind == analysis.SendOperation:
-			t.sent(o.Peer, t.name(o.Comm), o.Tag, times, at)
+			t.sent(o.Peer, t.name(o.Comm), o.Tag, o.Datatype, times, at)
 		case o.Kind == analysis.ReceiveOperation && !t.persistentWild(n):
-			t.received(o.Peer, t.name(o.Comm), o.Tag, times, at)
+			t.received(o.Peer, t.name(o.Comm), o.Tag, o.Datatype, times, at)
 		}
 	}
 	if moves { // with MPI_PROC_NULL a request may count as inactive at once
@@ -313,7 +313,15 @@ func (t *tally) completed(id, source, tag, times uint64) {
 		tag = n.Words[r.recvTag]
 	}
 	comm := t.commOf(r, n.Words[2], n.Words[r.message])
-	t.received(t.p.PeerOf(comm, source), t.name(comm), tag, times, at)
+	t.received(t.p.PeerOf(comm, source), t.name(comm), tag, t.typeAt(n, r), times, at)
+}
+
+// typeAt is the datatype of a node's receives; 0 if they have several.
+func (t *tally) typeAt(n *efg.Node, r *roles) uint64 {
+	if n.Mask&mask(r.recvType) != 0 {
+		return 0
+	}
+	return n.Words[r.recvType]
 }
 
 // countObjects counts what a call makes and frees.

@@ -9,6 +9,7 @@ import (
 // wants are the events that a walk is to find.
 type wants struct {
 	sends   map[channel]uint64 // the send that so many others on the channel precede
+	first   map[channel]bool   // the first send
 	objects map[object]bool    // the last call that made them
 	nodes   map[place]bool     // the first event of a node
 }
@@ -22,6 +23,7 @@ type spot struct {
 // found are the events that a walk has found.
 type found struct {
 	sends   map[channel]spot
+	first   map[channel]spot
 	objects map[object]spot
 	nodes   map[place]spot
 	pending map[place]spot // the first that was not completed, by issuing node
@@ -34,6 +36,7 @@ type posted struct {
 	comm                       uint64
 	dest, sendTag, source, tag uint64
 	message                    uint64
+	sendType, recvType         uint64
 	cancelled                  bool
 	older                      *posted // with the same name, complete in a thread that comes later
 }
@@ -59,7 +62,7 @@ func (t *tally) walkThrough(w wants) (*found, error) {
 	data := t.p.Data
 	x := &walk{
 		tally: exact, wants: w, open: map[uint64]*posted{}, made: map[uint64]*posted{}, early: map[uint64][][2]uint64{},
-		found:  found{map[channel]spot{}, map[object]spot{}, map[place]spot{}, map[place]spot{}},
+		found:  found{map[channel]spot{}, map[channel]spot{}, map[object]spot{}, map[place]spot{}, map[place]spot{}},
 		single: len(data.Streams) == 1,
 	}
 	p := reconstruct.NewProcess(data, reconstruct.NewNames(data.Defs, nil))
@@ -162,9 +165,12 @@ func (x *walk) object(r *roles, at spot) {
 	}
 }
 
-func (x *walk) send(to int, comm, tag uint64, at spot) {
-	x.sent(to, comm, tag, 1, at.place)
+func (x *walk) send(to int, comm, tag, datatype uint64, at spot) {
+	x.sent(to, comm, tag, datatype, 1, at.place)
 	c := channel{x.rank, int32(to), comm, tag}
+	if x.wants.first[c] && x.flow(c).sent == 1 {
+		x.found.first[c] = at
+	}
 	if n, ok := x.wants.sends[c]; ok && x.flow(c).sent == n+1 {
 		x.found.sends[c] = at
 	}
@@ -174,7 +180,7 @@ func (x *walk) send(to int, comm, tag uint64, at spot) {
 func (x *walk) message(r *roles, at spot) {
 	e := x.e
 	if r.sends {
-		x.send(x.p.PeerOf(e.Word(2), e.Word(r.dest)), x.name(e.Word(2)), e.Word(r.sendTag), at)
+		x.send(x.p.PeerOf(e.Word(2), e.Word(r.dest)), x.name(e.Word(2)), e.Word(r.sendTag), e.Word(r.sendType), at)
 	}
 	if !r.receives {
 		return
@@ -187,7 +193,7 @@ func (x *walk) message(r *roles, at spot) {
 	if wild(r, source, tag) {
 		source, tag = e.Word(r.statusSource), e.Word(r.statusTag)
 	}
-	x.received(x.p.PeerOf(comm, source), x.name(comm), tag, 1, at.place)
+	x.received(x.p.PeerOf(comm, source), x.name(comm), tag, e.Word(r.recvType), 1, at.place)
 }
 
 // word is a word of the event; of one that the procedure does not have 0.
@@ -211,6 +217,7 @@ func (x *walk) issue(r *roles, at spot) {
 	q := &posted{
 		spot: at, r: r, dest: x.word(r.dest), sendTag: x.word(r.sendTag),
 		source: x.word(r.source), tag: x.word(r.recvTag), message: x.word(r.message),
+		sendType: x.word(r.sendType), recvType: x.word(r.recvType),
 	}
 	q.comm = x.commOf(r, e.Word(2), q.message)
 	if r.proc.Persistent {
@@ -223,7 +230,7 @@ func (x *walk) issue(r *roles, at spot) {
 // begin: an operation with a request begins.
 func (x *walk) begin(id uint64, q *posted) {
 	if q.r.sends {
-		x.send(x.p.PeerOf(q.comm, q.dest), x.name(q.comm), q.sendTag, q.spot)
+		x.send(x.p.PeerOf(q.comm, q.dest), x.name(q.comm), q.sendTag, q.sendType, q.spot)
 	}
 	q.older = x.open[id]
 	x.open[id] = q
@@ -346,7 +353,7 @@ func (x *walk) complete(id, source, tag uint64) {
 	if !wild(q.r, q.source, q.tag) || tag == wordAsPosted || tag == signature.Absent {
 		tag = q.tag
 	}
-	x.received(x.p.PeerOf(q.comm, source), x.name(q.comm), tag, 1, q.place)
+	x.received(x.p.PeerOf(q.comm, source), x.name(q.comm), tag, q.recvType, 1, q.place)
 }
 
 // drop forgets a request.
@@ -378,16 +385,16 @@ func (x *walk) close() {
 	for _, q := range x.open {
 		for ; q != nil; q = q.older {
 			x.leaveOpen(q)
-			x.first(q)
+			x.keep(q)
 		}
 	}
 	for _, q := range x.made {
-		x.first(q)
+		x.keep(q)
 	}
 }
 
-// first keeps the first request of a node that is open at the end.
-func (x *walk) first(q *posted) {
+// keep keeps the first request of a node that is open at the end.
+func (x *walk) keep(q *posted) {
 	if f, ok := x.found.pending[q.place]; !ok || q.event < f.event {
 		x.found.pending[q.place] = q.spot
 	}

@@ -20,6 +20,7 @@ type Kind string
 const (
 	LostMessage       Kind = "lost message"
 	UnsentMessage     Kind = "message from nowhere"
+	OtherTypes        Kind = "message of other datatypes"
 	OpenReceive       Kind = "receive never completed"
 	OpenRequest       Kind = "request never completed"
 	OpenStart         Kind = "started request never completed"
@@ -226,6 +227,12 @@ func (b *builder) process(p *analysis.Process) error {
 		sum.received += f.received
 		sum.pending += f.pending
 		sum.cancelled += f.cancelled
+		if f.sent > 0 {
+			sum.out = f.out
+		}
+		if f.received > 0 {
+			sum.in = f.in
+		}
 		at := f.sender
 		if c.from != t.rank || f.sent == 0 {
 			at = f.receiver
@@ -332,7 +339,10 @@ func before(x, y *suspect) bool {
 // match compares what was sent with what was received.
 func (b *builder) match() {
 	keys := slices.Collect(maps.Keys(b.flows))
-	keys = slices.DeleteFunc(keys, func(c channel) bool { return b.flows[c].sent == b.flows[c].received })
+	keys = slices.DeleteFunc(keys, func(c channel) bool {
+		f := b.flows[c]
+		return f.sent == f.received && !f.out.differs(&f.in)
+	})
 	slices.SortFunc(keys, func(x, y channel) int {
 		return cmp.Or(cmp.Compare(x.to, y.to), cmp.Compare(x.from, y.from), cmp.Compare(x.comm, y.comm), cmp.Compare(x.tag, y.tag))
 	})
@@ -358,6 +368,14 @@ func (b *builder) judge(c channel, f *flow) {
 	}
 	at := b.callers[c]
 	s := suspect{at: at.at, op: at.op, site: at.site, channel: c, remark: remark}
+	if f.out.differs(&f.in) {
+		other := s
+		other.kind, other.count, other.rank, other.remark = OtherTypes, f.sent, int(c.from), ""
+		b.group(other)
+	}
+	if f.sent == f.received {
+		return
+	}
 	if f.sent > f.received {
 		lost := f.sent - f.received
 		lost -= min(lost, f.pending+f.cancelled)
@@ -393,10 +411,12 @@ func (b *builder) locate() error {
 }
 
 func (b *builder) locateIn(p *analysis.Process, groups []*group, sites []efg.Site) error {
-	w := wants{map[channel]uint64{}, map[object]bool{}, map[place]bool{}}
+	w := wants{map[channel]uint64{}, map[channel]bool{}, map[object]bool{}, map[place]bool{}}
 	walk := false
 	for _, g := range groups {
 		switch g.kind {
+		case OtherTypes:
+			w.first[g.channel] = true
 		case LostMessage:
 			w.sends[g.channel] = g.before
 		case UnfreedObject:
@@ -425,7 +445,7 @@ func (b *builder) locateIn(p *analysis.Process, groups []*group, sites []efg.Sit
 // located says whether the event is known without looking.
 func (g *group) located() bool {
 	switch g.kind {
-	case LostMessage, UnsentMessage, UnfreedObject, OpenReceive, OpenRequest, OpenStart, UnfreedRequest:
+	case LostMessage, OtherTypes, UnsentMessage, UnfreedObject, OpenReceive, OpenRequest, OpenStart, UnfreedRequest:
 		return false
 	}
 	return true
@@ -434,6 +454,8 @@ func (g *group) located() bool {
 func (g *group) finding(f *found, names *reconstruct.Names) Finding {
 	at := spot{g.at, g.event}
 	switch g.kind {
+	case OtherTypes:
+		at = f.first[g.channel]
 	case LostMessage:
 		at = f.sends[g.channel]
 	case UnsentMessage:
@@ -458,6 +480,8 @@ func (g *group) describe(names *reconstruct.Names) string {
 	switch g.kind {
 	case LostMessage:
 		return fmt.Sprintf("the message to rank %d %s was never received", c.to, on)
+	case OtherTypes:
+		return fmt.Sprintf("the message to rank %d %s is received as of other basic datatypes", c.to, on)
 	case UnsentMessage:
 		return fmt.Sprintf("got a message from rank %d %s that is not among those that it sent", c.from, on)
 	case OpenReceive:
@@ -485,7 +509,7 @@ func tagText(tag uint64) string {
 
 // kinds is the order in which findings are shown.
 var kinds = []Kind{
-	BeforeInit, AfterFinalize, NoFinalize, LostMessage, UnsentMessage, OpenReceive, OpenRequest, OpenStart,
+	BeforeInit, AfterFinalize, NoFinalize, LostMessage, UnsentMessage, OtherTypes, OpenReceive, OpenRequest, OpenStart,
 	PersistentMisused, CollectiveOrder, CollectiveMissing, CollectiveRoot, CollectiveOp, CollectiveData,
 	UnfreedRequest, UnfreedObject,
 }

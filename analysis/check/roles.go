@@ -10,13 +10,14 @@ import (
 )
 
 var (
-	wordAnySource   = constant("MPI_ANY_SOURCE")
-	wordAnyTag      = constant("MPI_ANY_TAG")
-	wordProcNull    = constant("MPI_PROC_NULL")
-	wordAsPosted    = constant("EFG_AS_POSTED")
-	wordSame        = constant("EFG_SAME")
-	wordNoProc      = constant("MPI_MESSAGE_NO_PROC")
-	wordNullRequest = constant("MPI_REQUEST_NULL")
+	wordAnySource = constant("MPI_ANY_SOURCE")
+	wordAnyTag    = constant("MPI_ANY_TAG")
+	wordProcNull  = constant("MPI_PROC_NULL")
+	wordAsPosted  = constant("EFG_AS_POSTED")
+	wordSame      = constant("EFG_SAME")
+	wordNoProc    = constant("MPI_MESSAGE_NO_PROC")
+	wordByte      = constant("MPI_BYTE")
+	wordPacked    = constant("MPI_PACKED")
 )
 
 func constant(name string) uint64 { return signature.ConstantByName(name).Word() }
@@ -31,6 +32,7 @@ type roles struct {
 	// when it is there.
 	sends, receives, posts         bool
 	dest, sendTag, source, recvTag int
+	sendType, recvType             int
 	message                        int // of MPI_Mrecv and MPI_Imrecv
 	found                          int // message that a probe matched
 	statusSource, statusTag        int
@@ -84,6 +86,7 @@ func makeRoles(p *signature.Proc) roles {
 	r.posts = has("NonBlockingSend") || has("NonBlockingReceive")
 	r.dest, r.source = r.in("dest"), r.in("source")
 	r.sendTag, r.recvTag = r.in("sendtag", "tag"), r.in("recvtag", "tag")
+	r.sendType, r.recvType = r.in("sendtype", "datatype"), r.in("recvtype", "datatype")
 	r.message = r.in("message")
 	r.completes, r.starts = p.Completes, p.Starts
 	r.cancels = p.Name == "MPI_Cancel"

@@ -1,6 +1,8 @@
 package check
 
 import (
+	"slices"
+
 	"github.com/efg-tools/efg/analysis"
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/signature"
@@ -19,6 +21,30 @@ type flow struct {
 	// message. Cancelled operations may have taken place, or not.
 	pending, cancelled uint64
 	sender, receiver   place // a node that sends or receives
+	out, in            typing
+}
+
+// typing is of which basic datatypes the messages of one side are, if all are of
+// the same.
+type typing struct {
+	basics uint64 // 0: none yet
+	mixed  bool   // different ones, or not known
+}
+
+func (y *typing) note(basics uint64) {
+	switch {
+	case basics == 0:
+		y.mixed = true
+	case y.basics == 0:
+		y.basics = basics
+	case y.basics != basics:
+		y.mixed = true
+	}
+}
+
+// differs says whether no message of one side fits one of the other.
+func (y *typing) differs(o *typing) bool {
+	return !y.mixed && !o.mixed && y.basics != 0 && o.basics != 0 && y.basics != o.basics
 }
 
 // place is a node of a process.
@@ -62,6 +88,7 @@ type tally struct {
 
 	probed map[uint64]uint64 // communicators of matched messages, if made by going through the events
 	names  map[uint64]uint64 // of communicators, see name
+	types  map[uint64]uint64 // see basics
 	doubt  bool              // the order of events decides
 }
 
@@ -74,7 +101,7 @@ type misuse struct {
 func newTally(p *analysis.Process) *tally {
 	return &tally{
 		p: p, rank: int32(p.Data.Rank), flows: map[channel]*flow{}, waiting: map[anywhere]uint64{},
-		requests: map[place]*life{}, maybe: map[place]uint64{}, objects: map[object]*life{}, starts: map[place]*life{}, names: map[uint64]uint64{},
+		requests: map[place]*life{}, maybe: map[place]uint64{}, objects: map[object]*life{}, starts: map[place]*life{}, names: map[uint64]uint64{}, types: map[uint64]uint64{},
 	}
 }
 
@@ -97,25 +124,43 @@ func lifeAt[K comparable](m map[K]*life, k K) *life {
 }
 
 // sent counts messages to a peer.
-func (t *tally) sent(to int, comm, tag, times uint64, at place) {
+func (t *tally) sent(to int, comm, tag, datatype, times uint64, at place) {
 	if to == analysis.NoRank || t.rank < 0 {
 		return
 	}
 	f := t.flow(channel{t.rank, int32(to), comm, tag})
 	f.sent += times
 	f.sender = at
+	f.out.note(t.basics(datatype))
 	t.total.Sent += times
 }
 
 // received counts messages from a peer.
-func (t *tally) received(from int, comm, tag, times uint64, at place) {
+func (t *tally) received(from int, comm, tag, datatype, times uint64, at place) {
 	if from == analysis.NoRank || t.rank < 0 {
 		return
 	}
 	f := t.flow(channel{int32(from), t.rank, comm, tag})
 	f.received += times
 	f.receiver = at
+	f.in.note(t.basics(datatype))
 	t.total.Received += times
+}
+
+// basics stands for the basic datatypes of a datatype; 0 if they are not known, or
+// fit all.
+func (t *tally) basics(datatype uint64) uint64 {
+	b, ok := t.types[datatype]
+	if !ok {
+		list := basicsOf(t.p, datatype, map[uint64]bool{})
+		slices.Sort(list)
+		list = slices.Compact(list)
+		if len(list) > 0 && !slices.Contains(list, wordByte) && !slices.Contains(list, wordPacked) {
+			b = signature.Hash(list...)
+		}
+		t.types[datatype] = b
+	}
+	return b
 }
 
 // node returns the node that a request or message comes from.

@@ -55,6 +55,12 @@ static void twice(void) /* a persistent request that is started while it is acti
     MPI_Request_free(&r);
 }
 
+static void types(void) /* a message of another datatype than it is received as */
+{
+    float f = 1;
+    MPI_Sendrecv(&f, 1, MPI_FLOAT, right, 4, &in, 1, MPI_INT, left, 4, world, MPI_STATUS_IGNORE);
+}
+
 static void comm(void)
 {
     MPI_Comm c;
@@ -120,6 +126,7 @@ static const struct fault {
     int stops; /* a call that does not return is to come: end by MPI_Abort */
 } faults[] = {
     {"lost", lost, 0}, {"receive", receive, 0}, {"request", request, 0}, {"persistent", persistent, 0}, {"twice", twice, 0},
+    {"types", types, 0},
     {"comm", comm, 0}, {"type", type, 0}, {"win", win, 0}, {"file", file, 0}, {"order", order, 1}, {"root", root, 1},
     {"count", count, 1}, {"finalize", finalize, 1},
 };
