@@ -3,15 +3,11 @@ package check
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/efg-tools/efg/analysis"
 	"github.com/efg-tools/efg/efg"
-	"github.com/efg-tools/efg/reconstruct"
-	"github.com/efg-tools/efg/signature"
 )
 
 // Kind is a kind of fault.
@@ -217,6 +213,15 @@ func (b *builder) process(p *analysis.Process) error {
 	}
 	b.report.add(&t.total)
 	b.use(p, used)
+	b.addFlows(t)
+	for a, n := range t.waiting {
+		b.waiting[a] += n
+	}
+	return nil
+}
+
+// addFlows adds the messages of a process to those of the others.
+func (b *builder) addFlows(t *tally) {
 	for c, f := range t.flows {
 		sum := b.flows[c]
 		if sum == nil {
@@ -245,10 +250,6 @@ func (b *builder) process(p *analysis.Process) error {
 			b.callers[c] = caller{at, op, site}
 		}
 	}
-	for a, n := range t.waiting {
-		b.waiting[a] += n
-	}
-	return nil
 }
 
 func (t *tally) caller(at place) (op string, site uint64) {
@@ -334,177 +335,6 @@ func before(x, y *suspect) bool {
 	return cmp.Or(cmp.Compare(x.rank, y.rank), cmp.Compare(x.at.thread, y.at.thread), cmp.Compare(x.at.node, y.at.node),
 		cmp.Compare(x.event, y.event), cmp.Compare(x.channel.to, y.channel.to), cmp.Compare(x.channel.tag, y.channel.tag),
 		cmp.Compare(x.object.word, y.object.word)) < 0
-}
-
-// match compares what was sent with what was received.
-func (b *builder) match() {
-	keys := slices.Collect(maps.Keys(b.flows))
-	keys = slices.DeleteFunc(keys, func(c channel) bool {
-		f := b.flows[c]
-		return f.sent == f.received && !f.out.differs(&f.in)
-	})
-	slices.SortFunc(keys, func(x, y channel) int {
-		return cmp.Or(cmp.Compare(x.to, y.to), cmp.Compare(x.from, y.from), cmp.Compare(x.comm, y.comm), cmp.Compare(x.tag, y.tag))
-	})
-	for _, c := range keys {
-		f := b.flows[c]
-		_, from := b.number[int(c.from)]
-		_, to := b.number[int(c.to)]
-		if !from || !to {
-			b.report.Unjudged += f.sent + f.received
-			continue
-		}
-		b.judge(c, f)
-	}
-}
-
-// judge decides about a channel where the numbers differ.
-func (b *builder) judge(c channel, f *flow) {
-	remark := ""
-	for _, rank := range []int{int(c.to), int(c.from)} {
-		if b.short[rank] {
-			remark = fmt.Sprintf("the recording of rank %d ends early", rank)
-		}
-	}
-	at := b.callers[c]
-	s := suspect{at: at.at, op: at.op, site: at.site, channel: c, remark: remark}
-	if f.out.differs(&f.in) {
-		other := s
-		other.kind, other.count, other.rank, other.remark = OtherTypes, f.sent, int(c.from), ""
-		b.group(other)
-	}
-	if f.sent == f.received {
-		return
-	}
-	if f.sent > f.received {
-		lost := f.sent - f.received
-		lost -= min(lost, f.pending+f.cancelled)
-		w := anywhere{c.to, c.comm}
-		taken := min(lost, b.waiting[w])
-		b.waiting[w] -= taken
-		if lost -= taken; lost == 0 {
-			return
-		}
-		s.kind, s.count, s.before, s.rank = LostMessage, lost, f.sent-lost, int(c.from)
-	} else {
-		if b.short[int(c.from)] || f.received <= f.sent+f.cancelled {
-			return // what is missing was sent
-		}
-		s.kind, s.count, s.rank = UnsentMessage, f.received-f.sent, int(c.to)
-	}
-	b.group(s)
-}
-
-// locate finds the events of the suspects that are shown.
-func (b *builder) locate() error {
-	byProc := map[int][]*group{}
-	for _, g := range b.groups {
-		byProc[g.proc] = append(byProc[g.proc], g)
-	}
-	sites, err := b.run.Sites()
-	if err != nil {
-		return err
-	}
-	return analysis.EachProcess(b.run, slices.Sorted(maps.Keys(byProc)), func(p *analysis.Process) error {
-		return b.locateIn(p, byProc[b.number[p.Data.Rank]], sites)
-	})
-}
-
-func (b *builder) locateIn(p *analysis.Process, groups []*group, sites []efg.Site) error {
-	w := wants{map[channel]uint64{}, map[channel]bool{}, map[object]bool{}, map[place]bool{}}
-	walk := false
-	for _, g := range groups {
-		switch g.kind {
-		case OtherTypes:
-			w.first[g.channel] = true
-		case LostMessage:
-			w.sends[g.channel] = g.before
-		case UnfreedObject:
-			w.objects[g.object] = true
-		case UnsentMessage:
-			w.nodes[g.at] = true
-		}
-		walk = walk || !g.located()
-	}
-	f := &found{}
-	if walk {
-		var err error
-		if f, err = newTally(p).walkThrough(w); err != nil {
-			return err
-		}
-	}
-	names := reconstruct.NewNames(p.Data.Defs, sites)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, g := range groups {
-		b.report.Findings = append(b.report.Findings, g.finding(f, names))
-	}
-	return nil
-}
-
-// located says whether the event is known without looking.
-func (g *group) located() bool {
-	switch g.kind {
-	case LostMessage, OtherTypes, UnsentMessage, UnfreedObject, OpenReceive, OpenRequest, OpenStart, UnfreedRequest:
-		return false
-	}
-	return true
-}
-
-func (g *group) finding(f *found, names *reconstruct.Names) Finding {
-	at := spot{g.at, g.event}
-	switch g.kind {
-	case OtherTypes:
-		at = f.first[g.channel]
-	case LostMessage:
-		at = f.sends[g.channel]
-	case UnsentMessage:
-		at = f.nodes[g.at]
-	case UnfreedObject:
-		at = f.objects[g.object]
-	case OpenReceive, OpenRequest, OpenStart, UnfreedRequest:
-		at = f.pending[g.at]
-	}
-	slices.Sort(g.ranks)
-	return Finding{
-		Kind: g.kind, Rank: g.rank, Thread: at.thread, Event: at.event, Op: g.op,
-		Site: strings.TrimSpace(names.Func(g.site) + " " + names.Place(g.site)),
-		Text: g.describe(names), Count: g.total, Ranks: slices.Compact(g.ranks), Remark: g.remark,
-	}
-}
-
-// describe says what is wrong.
-func (g *group) describe(names *reconstruct.Names) string {
-	c := g.channel
-	on := fmt.Sprintf("with tag %s on %s", tagText(c.tag), names.Handle(signature.Comm, c.comm))
-	switch g.kind {
-	case LostMessage:
-		return fmt.Sprintf("the message to rank %d %s was never received", c.to, on)
-	case OtherTypes:
-		return fmt.Sprintf("the message to rank %d %s is received as of other basic datatypes", c.to, on)
-	case UnsentMessage:
-		return fmt.Sprintf("got a message from rank %d %s that is not among those that it sent", c.from, on)
-	case OpenReceive:
-		return "posted a receive that no call completed"
-	case OpenRequest:
-		return "made a request that no call completed or freed"
-	case OpenStart:
-		return "made a persistent request that was started and not completed"
-	case UnfreedRequest:
-		return "made a persistent request that was never freed"
-	case UnfreedObject:
-		return fmt.Sprintf("made the %s %s, which was never freed", g.text, names.Handle(g.object.kind, g.object.word))
-	}
-	return g.text
-}
-
-func tagText(tag uint64) string {
-	if k, ok := signature.ConstNumber(tag); ok {
-		if c := signature.ConstantByID(k); c != nil {
-			return c.Name
-		}
-	}
-	return fmt.Sprint(int64(tag))
 }
 
 // kinds is the order in which findings are shown.

@@ -73,9 +73,8 @@ type life struct {
 
 // tally is what counts in a process.
 type tally struct {
-	p     *analysis.Process
-	rank  int32
-	exact bool // made by going through the events
+	p    *analysis.Process
+	rank int32
 
 	flows    map[channel]*flow
 	waiting  map[anywhere]uint64

@@ -26,7 +26,17 @@ type naive struct {
 	dilation       []int64
 }
 
-// count goes through the events of all processes one by one.
+// counter goes through the events of all processes one by one.
+type counter struct {
+	t        *testing.T
+	rows     map[[2]Place]*naive
+	perRank  map[[2]Place]map[int]uint64
+	arrivals [][]int64 // by the order of the calls that end phases
+	kinds    [][2]Place
+	open     naive // of the process at hand
+	from     Place
+}
+
 func count(t *testing.T, run *efg.Run) map[[2]Place]*naive {
 	t.Helper()
 	sites, err := run.Sites()
@@ -34,10 +44,7 @@ func count(t *testing.T, run *efg.Run) map[[2]Place]*naive {
 		t.Fatal(err)
 	}
 	first := analysis.FirstRanks(run.Procs)
-	rows := map[[2]Place]*naive{}
-	perRank := map[[2]Place]map[int]uint64{}
-	var arrivals [][]int64
-	var kinds [][2]Place
+	c := &counter{t: t, rows: map[[2]Place]*naive{}, perRank: map[[2]Place]map[int]uint64{}}
 	for i := range run.Procs {
 		data, err := run.Process(i)
 		if err != nil {
@@ -47,67 +54,9 @@ func count(t *testing.T, run *efg.Run) map[[2]Place]*naive {
 		if err != nil {
 			t.Fatal(err)
 		}
-		main, _ := mainStream(p)
-		r := reconstruct.NewProcess(data, reconstruct.NewNames(data.Defs, sites))
-		follow := p.Follow(main, analysis.BytesField|analysis.CommField)
-		open, from, ordinal := naive{}, Place{}, 0
-		last := data.Clock
-		if s := &data.Streams[main]; s.Trace != nil {
-			last += int64(s.Trace.Begin)
-		}
-		end := func(until Place) {
-			k := [2]Place{from, until}
-			if rows[k] == nil {
-				rows[k], perRank[k] = &naive{busy: map[int]float64{}}, map[int]uint64{}
-			}
-			n := rows[k]
-			perRank[k][data.Rank]++
-			n.times = max(n.times, perRank[k][data.Rank])
-			n.calls += open.calls
-			n.sent += open.sent
-			n.received += open.received
-			n.mpi += open.mpi
-			n.app += open.app
-			n.last += open.last
-			n.busy[data.Rank] += open.app - open.last
-			open, from = naive{}, until
-		}
-		for e, err := range r.Events(main, reconstruct.Options{}) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			c, err := follow.Call(e)
-			if err != nil {
-				t.Fatal(err)
-			}
-			open.calls++
-			for _, o := range c.Operations {
-				if o.Kind != analysis.FileOperation {
-					open.sent += o.Sent
-					open.received += o.Received
-				}
-			}
-			start, stop, _ := e.Times()
-			open.mpi += float64(stop - start)
-			open.app += float64(stop - last)
-			last = stop
-			if !meets(e, p, data) {
-				continue
-			}
-			open.last = float64(stop - start)
-			until := Place{e.Op(), strings.TrimSpace(e.Func() + " " + e.Site())}
-			if ordinal == len(arrivals) {
-				arrivals, kinds = append(arrivals, nil), append(kinds, [2]Place{from, until})
-			}
-			arrivals[ordinal] = append(arrivals[ordinal], start)
-			ordinal++
-			end(until)
-		}
-		if open.calls > 0 {
-			end(Place{})
-		}
+		c.process(data, p, sites)
 	}
-	for k, list := range arrivals {
+	for k, list := range c.arrivals {
 		if len(list) < len(run.Procs) {
 			continue
 		}
@@ -115,10 +64,74 @@ func count(t *testing.T, run *efg.Run) map[[2]Place]*naive {
 		for _, at := range list {
 			least, most = min(least, at), max(most, at)
 		}
-		n := rows[kinds[k]]
+		n := c.rows[c.kinds[k]]
 		n.dilation = append(n.dilation, most-least)
 	}
-	return rows
+	return c.rows
+}
+
+func (c *counter) process(data *efg.Process, p *analysis.Process, sites []efg.Site) {
+	main, _ := mainStream(p)
+	r := reconstruct.NewProcess(data, reconstruct.NewNames(data.Defs, sites))
+	follow := p.Follow(main, analysis.BytesField|analysis.CommField)
+	c.open, c.from = naive{}, Place{}
+	ordinal, last := 0, data.Clock
+	if s := &data.Streams[main]; s.Trace != nil {
+		last += int64(s.Trace.Begin)
+	}
+	for e, err := range r.Events(main, reconstruct.Options{}) {
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		call, err := follow.Call(e)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		c.open.calls++
+		for _, o := range call.Operations {
+			if o.Kind != analysis.FileOperation {
+				c.open.sent += o.Sent
+				c.open.received += o.Received
+			}
+		}
+		start, stop, _ := e.Times()
+		c.open.mpi += float64(stop - start)
+		c.open.app += float64(stop - last)
+		last = stop
+		if !meets(e, p, data) {
+			continue
+		}
+		c.open.last = float64(stop - start)
+		until := Place{e.Op(), strings.TrimSpace(e.Func() + " " + e.Site())}
+		if ordinal == len(c.arrivals) {
+			c.arrivals, c.kinds = append(c.arrivals, nil), append(c.kinds, [2]Place{c.from, until})
+		}
+		c.arrivals[ordinal] = append(c.arrivals[ordinal], start)
+		ordinal++
+		c.end(data.Rank, until)
+	}
+	if c.open.calls > 0 {
+		c.end(data.Rank, Place{})
+	}
+}
+
+// end ends a phase.
+func (c *counter) end(rank int, until Place) {
+	k := [2]Place{c.from, until}
+	if c.rows[k] == nil {
+		c.rows[k], c.perRank[k] = &naive{busy: map[int]float64{}}, map[int]uint64{}
+	}
+	n := c.rows[k]
+	c.perRank[k][rank]++
+	n.times = max(n.times, c.perRank[k][rank])
+	n.calls += c.open.calls
+	n.sent += c.open.sent
+	n.received += c.open.received
+	n.mpi += c.open.mpi
+	n.app += c.open.app
+	n.last += c.open.last
+	n.busy[rank] += c.open.app - c.open.last
+	c.open, c.from = naive{}, until
 }
 
 func meets(e *reconstruct.Event, p *analysis.Process, data *efg.Process) bool {
