@@ -377,6 +377,9 @@ func (s *Stream) LoadTimes() error {
 		if err != nil {
 			return err
 		}
+		if p == nil || len(p.times) != len(times) {
+			return fmt.Errorf("%w: part %d is of no stream", ErrTimes, part)
+		}
 		for i := range times {
 			times[i].Gap.join(p.times[i].Gap)
 			times[i].Dur.join(p.times[i].Dur)

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/efg-tools/efg/efg"
@@ -166,6 +167,12 @@ func (c *cutter) addCodes(node int, gap, dur efg.TimeCode) {
 
 // event adds an event to the window and returns its node there.
 func (c *cutter) event(e *reconstruct.Event) (node int, err error) {
+	if p := signature.ProcByID(e.Header().Proc()); e.Proc() == nil && p != nil {
+		return 0, fmt.Errorf("%w: event %d: %d words, those of %s are %d", efg.ErrGraph, e.Seq, len(e.Words()), p.Name, len(p.Words))
+	}
+	if e.Words() == nil {
+		return 0, fmt.Errorf("%w: event %d: a word without its definition", efg.ErrWalk, e.Seq)
+	}
 	in, slot := c.input(e)
 	if slot > 0 && in.Words[slot]>>62 == 0 {
 		old := signature.ID{Thread: e.Thread(), Node: uint32(e.Node()), Slot: uint32(in.Words[slot])}.Word()
