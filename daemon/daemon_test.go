@@ -342,13 +342,32 @@ func TestSealMany(t *testing.T) {
 		}
 	}
 	began := time.Now()
-	serve(t, opt)
+	d := startDaemon(t, opt.Store, opt.Spool)
+	defer func() { d.Process.Kill(); d.Wait() }()
 	x := list(t, opt, 1)[0]
 	took := time.Since(began)
-	t.Logf("%d segments are sealed in %v", ranks, took)
+	memory := peakMemory(t, d.Process.Pid)
+	t.Logf("%d segments are sealed in %v, with %d MiB", ranks, took, memory>>20)
+	if memory > 300<<20 {
+		t.Errorf("takes %d bytes", memory)
+	}
 	if x.Ranks != ranks || !x.Complete || took > 20*time.Second {
 		t.Errorf("%v, %+v", took, x)
 	}
+}
+
+// peakMemory is the most memory that a process has had, in bytes.
+func peakMemory(t *testing.T, pid int) (n int) {
+	t.Helper()
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(data), "VmHWM:")
+	if _, err := fmt.Sscanf(rest, "%d kB", &n); err != nil {
+		t.Fatal(err)
+	}
+	return n << 10
 }
 
 // A daemon that is killed while jobs run, and started again while they run or when they
