@@ -136,7 +136,7 @@ const maxBasics = 1 << 12
 // basicsOf lists the basic datatypes that a datatype is made of.
 func basicsOf(p *analysis.Process, datatype uint64, seen map[uint64]bool) []uint64 {
 	if k, ok := signature.ConstNumber(datatype); ok {
-		if c := signature.ConstantByID(k); c != nil && c.Group == "type" {
+		if c := signature.ConstantByID(k); c != nil && c.Group == "type" && c.Size > 0 { // not MPI_LB and MPI_UB
 			return []uint64{datatype}
 		}
 		return nil
