@@ -124,6 +124,7 @@ func (r *reader) look(calls bool) (*Look, error) {
 		return nil, err
 	}
 	ref := l.Header.Streams
+	nodes := uint64(len(r.data)) / uint64(unsafe.Sizeof(Node{})) // more do not fit
 	for n := 0; ref != 0; n++ {
 		if n > maxStreams {
 			return nil, r.corrupt("stream", ref, errors.New("too many"))
@@ -139,7 +140,7 @@ func (r *reader) look(calls bool) (*Look, error) {
 		}
 		live := view[Stream](b)
 		if calls {
-			if err := r.callTimes(n, atomic.LoadUint32(&live.Nodes), l); err != nil {
+			if err := r.callTimes(n, atomic.LoadUint32(&live.Nodes), &nodes, l); err != nil {
 				return nil, err
 			}
 		}
@@ -151,17 +152,17 @@ func (r *reader) look(calls bool) (*Look, error) {
 // maxStreams is how many threads a recorder has at most.
 const maxStreams = 4096
 
-// callTimes reads the counters of a list of nodes.
-func (r *reader) callTimes(thread int, ref uint32, l *Look) error {
+// callTimes reads the counters of a list of nodes, of at most so many as are left.
+func (r *reader) callTimes(thread int, ref uint32, left *uint64, l *Look) error {
 	const size = uint64(unsafe.Sizeof(Node{}))
-	for left := uint64(len(r.data)) / size; ref != 0; left-- {
+	for ; ref != 0; *left-- {
 		b, err := r.bytes("node", ref, 0, size+2*8)
 		if err != nil {
 			return err
 		}
 		node := view[Node](b)
 		n := uint64(node.N)
-		if left == 0 || n < signature.FirstWord || n > MaxWords {
+		if *left == 0 || n < signature.FirstWord || n > MaxWords {
 			return r.corrupt("node", ref, errors.New("a list without end, or a node of no or too many words"))
 		}
 		c := CallTime{Thread: thread, Header: signature.Header(binary.LittleEndian.Uint64(b[size:])), Site: binary.LittleEndian.Uint64(b[size+8:])}

@@ -247,6 +247,8 @@ func FuzzParse(f *testing.F) {
 				data[i+k] ^= byte(flip >> (8 * k))
 			}
 		}
+		whole := append(make([]byte, 0, len(data)+8), data...) // aligned
+		(&reader{data: whole, size: func() uint64 { return uint64(len(whole)) }}).look(true)
 		s, err := Parse(data)
 		if err != nil {
 			return
