@@ -52,6 +52,9 @@ func TestDaemonAndRuns(t *testing.T) {
 		out, _, status := efgRun(t, nil, "where")
 		return status == 0 && strings.Contains(out, "DEADLOCK  ranks 0-1 wait for each other: 0 -> 1 -> 0\n")
 	})
+	if out, errOut, _ := efgRun(t, nil, "where", "last"); !strings.Contains(out, "; running\n") {
+		t.Errorf("the last run is not the one that is running: %s%s", out, errOut)
+	}
 	cmd.Wait()
 	wait(func() bool { return strings.Contains(runs(), "  deadlock, incomplete  stuck recv\n") })
 	for _, args := range [][]string{{"info", "last"}, {"report", "last"}, {"where", "last"}, {"reconstruct", "last", "--verify"}} {

@@ -108,12 +108,7 @@ func segmentsOf(target string) ([]string, error) {
 	}
 	st, err := os.Stat(target)
 	if errors.Is(err, fs.ErrNotExist) && isRunName(target) {
-		for _, j := range jobsIn("") {
-			if strings.HasPrefix(j.Name(), target) {
-				return j.Paths(), nil
-			}
-		}
-		return nil, errStored
+		return jobNamed(target)
 	}
 	if err != nil {
 		return nil, usageError("%s: %w", target, reason(err))
@@ -126,6 +121,28 @@ func segmentsOf(target string) ([]string, error) {
 		return nil, usageError("%s: %w", target, reason(err))
 	}
 	return paths, nil
+}
+
+// jobNamed finds the segments of the job that the daemon is recording under a name, or
+// whose name alone begins so; "last" is the newest. All are newer than stored runs.
+func jobNamed(name string) ([]string, error) {
+	var found []*daemon.Job
+	for _, j := range jobsIn("") {
+		if j.Name() == name {
+			return j.Paths(), nil
+		}
+		if name == "last" || strings.HasPrefix(j.Name(), name) {
+			found = append(found, j)
+		}
+	}
+	slices.SortFunc(found, func(a, b *daemon.Job) int { return strings.Compare(a.Name(), b.Name()) })
+	switch {
+	case len(found) == 0:
+		return nil, errStored
+	case len(found) == 1 || name == "last":
+		return found[len(found)-1].Paths(), nil
+	}
+	return nil, usageError("%s: several jobs begin like this, as %s and %s", name, found[0].Name(), found[1].Name())
 }
 
 // storedRollCall is that which the daemon has kept of a run.
