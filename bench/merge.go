@@ -73,7 +73,9 @@ func (b *bench) mergeRow(name string, c sim.Config, prepare func(dir string) err
 // usage is what a command has used.
 type usage struct {
 	wall, processor time.Duration
-	memory          int64 // bytes resident, at most
+	// memory is bytes resident, at most. The system counts what this program had when
+	// it started the command, too: less cannot be measured.
+	memory int64
 }
 
 func used(args ...string) (usage, error) {

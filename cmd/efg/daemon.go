@@ -65,6 +65,7 @@ func runDaemon(ctx context.Context, opt *daemonOptions, errOut io.Writer) error 
 	if ctx == nil {
 		ctx = context.Background()
 	}
+	headroom = nil
 	var err error
 	if opt.hookTime, err = timeForHook(opt.time); err != nil {
 		return err
