@@ -50,6 +50,7 @@ static void twice(void) /* a persistent request that is started while it is acti
     MPI_Recv_init(&in, 1, MPI_INT, left, 5, world, &r);
     MPI_Start(&r);
     MPI_Start(&r);
+    MPI_Barrier(world); /* an early message would end the first receive, and there is no second */
     MPI_Send(&out, 1, MPI_INT, right, 5, world);
     MPI_Wait(&r, MPI_STATUS_IGNORE);
     MPI_Request_free(&r);
