@@ -3,7 +3,6 @@ package analysis_test
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -35,27 +34,16 @@ var recordings = []struct {
 // TestRecorded compares reports and matrices of recorded programs with what
 // counting their events gives.
 func TestRecorded(t *testing.T) {
-	root, err := groundtruth.Root()
+	benches, err := groundtruth.Benches(t.Context(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	binary := filepath.Join(dir, "efg")
-	build := exec.Command("go", "build", "-o", binary, "./cmd/efg")
-	build.Dir = root
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	for _, mpi := range groundtruth.Installed() {
-		bench, err := groundtruth.NewBench(t.Context(), mpi, root, dir, binary)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, bench := range benches {
 		for _, r := range recordings {
-			if mpi.Name != "openmpi" && !r.both {
+			if bench.Name != "openmpi" && !r.both {
 				continue
 			}
-			t.Run(mpi.Name+"/"+filepath.Base(r.source), func(t *testing.T) {
+			t.Run(bench.Name+"/"+filepath.Base(r.source), func(t *testing.T) {
 				program, err := bench.Build(t.Context(), r.source)
 				if err != nil {
 					t.Fatal(err)

@@ -2,7 +2,6 @@ package check
 
 import (
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -48,27 +47,16 @@ var programs = []struct {
 
 // TestPrograms records programs and finds their faults, and nothing else.
 func TestPrograms(t *testing.T) {
-	root, err := groundtruth.Root()
+	benches, err := groundtruth.Benches(t.Context(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	binary := filepath.Join(dir, "efg")
-	build := exec.Command("go", "build", "-o", binary, "./cmd/efg")
-	build.Dir = root
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	for _, mpi := range groundtruth.Installed() {
-		bench, err := groundtruth.NewBench(t.Context(), mpi, root, dir, binary)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, bench := range benches {
 		for _, p := range programs {
-			if p.only != "" && p.only != mpi.Name {
+			if p.only != "" && p.only != bench.Name {
 				continue
 			}
-			t.Run(mpi.Name+"/"+filepath.Base(p.source)+"-"+p.args, func(t *testing.T) {
+			t.Run(bench.Name+"/"+filepath.Base(p.source)+"-"+p.args, func(t *testing.T) {
 				program, err := bench.Build(t.Context(), p.source)
 				if err != nil {
 					t.Fatal(err)

@@ -2,7 +2,6 @@ package loops_test
 
 import (
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -125,22 +124,11 @@ func checkRun(t *testing.T, run *efg.Run) {
 
 // Recorded programs: what the source says, and what counting the events gives.
 func TestRecorded(t *testing.T) {
-	root, err := groundtruth.Root()
+	benches, err := groundtruth.Benches(t.Context(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	binary := filepath.Join(dir, "efg")
-	build := exec.Command("go", "build", "-o", binary, "./cmd/efg")
-	build.Dir = root
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	for _, mpi := range groundtruth.Installed() {
-		bench, err := groundtruth.NewBench(t.Context(), mpi, root, dir, binary)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, bench := range benches {
 		for _, c := range []struct {
 			program string
 			rank    int
@@ -162,7 +150,7 @@ func TestRecorded(t *testing.T) {
 			{"jacobi 400", 3, []string{"1 Irecv exchange 1:40:40-40", "2 Irecv exchange 40:400:10-10"}},
 			{"farm", 0, []string{"1 Recv master 1:60:60-60"}}, {"polling", 0, nil}, {"threads", 0, nil}, {"amr", 0, nil}, {"persistent", 0, nil}, {"halo3d", 0, nil},
 		} {
-			t.Run(mpi.Name+"/"+c.program, func(t *testing.T) {
+			t.Run(bench.Name+"/"+c.program, func(t *testing.T) {
 				args := strings.Fields(c.program)
 				program, err := bench.Build(t.Context(), "c/"+args[0]+".c")
 				if err != nil {

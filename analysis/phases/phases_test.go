@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -278,32 +277,21 @@ func TestSimulated(t *testing.T) {
 
 // Recorded programs, with statistics and with the time of each call.
 func TestRecorded(t *testing.T) {
-	root, err := groundtruth.Root()
+	benches, err := groundtruth.Benches(t.Context(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	binary := filepath.Join(dir, "efg")
-	build := exec.Command("go", "build", "-o", binary, "./cmd/efg")
-	build.Dir = root
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	for _, mpi := range groundtruth.Installed() {
-		bench, err := groundtruth.NewBench(t.Context(), mpi, root, dir, binary)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, bench := range benches {
 		for _, source := range []string{"jacobi", "coll", "amr", "growing", "threads", "persistent", "types", "comms"} {
 			for _, time := range []string{"stats", "trace"} {
-				t.Run(mpi.Name+"/"+source+"-"+time, func(t *testing.T) {
+				t.Run(bench.Name+"/"+source+"-"+time, func(t *testing.T) {
 					program, err := bench.Build(t.Context(), "c/"+source+".c")
 					if err != nil {
 						t.Fatal(err)
 					}
 					file := filepath.Join(t.TempDir(), "run.efg")
-					line := []string{binary, "run", "--time", time, "-o", file, "--"}
-					if r, err := groundtruth.Run(t.Context(), mpi, line, nil, 4, program); err != nil || r.Status != 0 {
+					line := []string{bench.Efg, "run", "--time", time, "-o", file, "--"}
+					if r, err := groundtruth.Run(t.Context(), bench.MPI, line, nil, 4, program); err != nil || r.Status != 0 {
 						t.Fatalf("status %d: %v\n%s", r.Status, err, r.Stderr)
 					}
 					run, err := efg.OpenRun(file)

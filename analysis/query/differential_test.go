@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -201,21 +200,11 @@ var recordings = []struct {
 }
 
 func TestRecorded(t *testing.T) {
-	root, err := groundtruth.Root()
+	benches, err := groundtruth.Benches(t.Context(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	binary := filepath.Join(dir, "efg")
-	build := exec.Command("go", "build", "-o", binary, "./cmd/efg")
-	build.Dir = root
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	bench, err := groundtruth.NewBench(t.Context(), groundtruth.Installed()[0], root, dir, binary)
-	if err != nil {
-		t.Fatal(err)
-	}
+	bench := benches[0]
 	for _, r := range recordings {
 		t.Run(filepath.Base(r.source), func(t *testing.T) {
 			program, err := bench.Build(t.Context(), r.source)

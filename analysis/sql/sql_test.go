@@ -3,7 +3,6 @@ package sql_test
 import (
 	"encoding/json"
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -78,21 +77,11 @@ func TestSimulated(t *testing.T) {
 
 // Persistent and collective operations, one-sided ones, threads, errors.
 func TestRecorded(t *testing.T) {
-	root, err := groundtruth.Root()
+	benches, err := groundtruth.Benches(t.Context(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	binary := filepath.Join(dir, "efg")
-	build := exec.Command("go", "build", "-o", binary, "./cmd/efg")
-	build.Dir = root
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	bench, err := groundtruth.NewBench(t.Context(), groundtruth.Installed()[0], root, dir, binary)
-	if err != nil {
-		t.Fatal(err)
-	}
+	bench := benches[0]
 	for _, source := range []string{"c/persistent.c", "c/coll.c", "c/rma.c", "c/threads.c", "c/errors.c"} {
 		t.Run(source, func(t *testing.T) {
 			program, err := bench.Build(t.Context(), source)

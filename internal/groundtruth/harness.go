@@ -24,6 +24,30 @@ type Bench struct {
 var compilerFlags = []string{"-Wall", "-Wextra", "-Werror", "-Wno-stringop-overflow",
 	"-Wno-stringop-overread", "-Wno-deprecated-declarations", withRemoved, "-O1", "-g", "-std=gnu11"}
 
+// Benches builds efg and returns a bench for each installed MPI; all that they make is
+// in dir.
+func Benches(ctx context.Context, dir string) ([]*Bench, error) {
+	root, err := Root()
+	if err != nil {
+		return nil, err
+	}
+	efg := filepath.Join(dir, "efg")
+	build := exec.CommandContext(ctx, "go", "build", "-o", efg, "./cmd/efg")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%w\n%s", err, out)
+	}
+	var list []*Bench
+	for _, m := range Installed() {
+		b, err := NewBench(ctx, m, root, dir, efg)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, b)
+	}
+	return list, nil
+}
+
 // NewBench builds the logger for an MPI library. efg is the binary to test.
 func NewBench(ctx context.Context, m MPI, root, dir, efg string) (*Bench, error) {
 	b := &Bench{MPI: m, Root: root, Dir: filepath.Join(dir, m.Name), Efg: efg}
