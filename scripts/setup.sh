@@ -12,6 +12,7 @@ probe() {
     gcc) have gcc && have cc ;;
     libc6-dev) header stdio.h gcc ;;
     binutils) have ld && have nm ;;
+    g++) have g++ ;;
     gfortran) have gfortran ;;
     openmpi-bin) have mpiexec.openmpi && have mpicc.openmpi ;;
     libopenmpi-dev) header mpi.h mpicc.openmpi ;;
@@ -72,7 +73,7 @@ check_go() {
 
 cd "$(dirname "$0")/.."
 demo=(gcc libc6-dev openmpi-bin libopenmpi-dev)
-all=("${demo[@]}" binutils gfortran mpich libmpich-dev python3-mpi4py
+all=("${demo[@]}" binutils g++ gfortran mpich libmpich-dev python3-mpi4py
     lammps hpcc scalapack-mpi-test netpipe-mpich2 zstd)
 case ${1:-} in
 demo) packages=("${demo[@]}") ;;

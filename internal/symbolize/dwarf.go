@@ -133,7 +133,7 @@ func (s *dwarfSearch) enter(e *dwarf.Entry) {
 // name returns a function's name, which may stand in the entry that this one
 // is an instance or the completion of.
 func (s *dwarfSearch) name(e *dwarf.Entry, hops int) string {
-	if n, ok := e.Val(dwarf.AttrName).(string); ok {
+	if n := entryName(e); n != "" {
 		return n
 	}
 	if hops == 0 {

@@ -123,7 +123,7 @@ func nameFromSymbols(f *elf.File, queries []query) {
 		}
 		for _, q := range within(queries, s.Value, s.Value+s.Size) {
 			if q.place.Func == "" {
-				q.place.Func = s.Name
+				q.place.Func = functionName(s.Name)
 			}
 		}
 	}

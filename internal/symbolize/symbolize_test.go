@@ -114,6 +114,56 @@ func TestResolveWithoutDebugInformation(t *testing.T) {
 	}
 }
 
+// The names of C++ functions are those of the source, with and without debug
+// information, inlined or not.
+func TestResolveCPlusPlus(t *testing.T) {
+	want := map[string]string{
+		"mark_member":   "mesh::Halo::exchange",
+		"mark_template": "mesh::pack<double>",
+		"mark_inlined":  "mesh::Halo::wait in step", // step has no name for the linker
+	}
+	for _, option := range []string{"-g", "-gdwarf-4", "-Wl,--strip-debug"} {
+		t.Run(option, func(t *testing.T) {
+			exe := filepath.Join(t.TempDir(), "names")
+			run(t, "g++", "-O1", option, "-Wl,--build-id", "-o", exe, "testdata/names.cc")
+			syms, id := symbols(t, exe)
+			for mark, name := range want {
+				got, err := Resolve(exe, id, []uint64{syms[mark].Value})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if option == "-Wl,--strip-debug" && mark == "mark_inlined" {
+					name = "mesh::(anonymous namespace)::step"
+				}
+				if got[0].Func != name {
+					t.Errorf("%s: in %q, want %q", mark, got[0].Func, name)
+				}
+			}
+		})
+	}
+}
+
+func TestFunctionName(t *testing.T) {
+	for symbol, want := range map[string]string{
+		"main":                        "main",
+		"solve_":                      "solve_",
+		"_ZN4mesh4Halo8exchangeEv":    "mesh::Halo::exchange",
+		"_Z4packIdEvPT_":              "pack<double>",
+		"_ZN4mesh4HaloC2ERKS0_":       "mesh::Halo::Halo",
+		"_Z4waitv.constprop.0":        "wait",
+		"_Znonsense":                  "_Znonsense",
+		"_Z":                          "_Z",
+		"__halo_MOD_exchange":         "exchange",
+		"halo_MOD_exchange":           "halo_MOD_exchange",
+		"_ZNSt6vectorIdSaIdEE4sizeEv": "std::vector<double, std::allocator<double> >::size",
+		"_Z1fISt6vectorIS0_IS0_IS0_IS0_IdSaIdEESaIS2_EESaIS4_EESaIS6_EESaIS8_EEEvv": "f",
+	} {
+		if got := functionName(symbol); got != want {
+			t.Errorf("%s: %q, want %q", symbol, got, want)
+		}
+	}
+}
+
 func TestResolveRefusesOtherBuild(t *testing.T) {
 	exe := build(t)
 	_, err := Resolve(exe, "00112233", []uint64{0})
