@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -278,4 +279,19 @@ func (b *builder) finish() *Summary {
 		return cmp.Or(cmp.Compare(x.Thread, y.Thread), cmp.Compare(uint(x.Ranks[0]), uint(y.Ranks[0])), cmp.Compare(len(y.Rows), len(x.Rows)))
 	})
 	return s
+}
+
+// Numbers numbers loops by their nesting: 1, 1.1, 1.2, 2.
+func Numbers(rows []Row) []string {
+	numbers := make([]string, len(rows))
+	used := map[int]int{}
+	for i := range rows {
+		p := rows[i].Parent
+		used[p]++
+		numbers[i] = strconv.Itoa(used[p])
+		if p >= 0 {
+			numbers[i] = numbers[p] + "." + numbers[i]
+		}
+	}
+	return numbers
 }

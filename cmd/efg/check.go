@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/efg-tools/efg/analysis/check"
+	"github.com/efg-tools/efg/document"
 )
 
 type checkOptions struct {
@@ -56,7 +57,7 @@ func checkRun(path string, opt *checkOptions, out io.Writer) error {
 	}
 	w := bufio.NewWriter(out)
 	if opt.json {
-		err = writeJSON(w, checkAsJSON(path, rep))
+		err = document.Write(w, document.NewCheck(path, rep))
 	} else {
 		writeCheck(w, path, rep, opt.top)
 	}
@@ -148,50 +149,4 @@ func writeFinding(w io.Writer, f *check.Finding) {
 	if f.Remark != "" {
 		fmt.Fprintf(w, "    %s\n", f.Remark)
 	}
-}
-
-// The JSON form of a check is documented in docs/check.md.
-type checkJSON struct {
-	Schema      string        `json:"schema"`
-	File        string        `json:"file"`
-	Processes   int           `json:"processes"`
-	Calls       uint64        `json:"calls"`
-	Sent        uint64        `json:"sent"`
-	Received    uint64        `json:"received"`
-	Requests    uint64        `json:"requests"`
-	Objects     uint64        `json:"objects"`
-	Collectives uint64        `json:"collectives"`
-	Incomplete  []int         `json:"incomplete"`
-	Missing     []int         `json:"missing"`
-	Unjudged    uint64        `json:"unjudged"`
-	Faults      int           `json:"faults"`
-	Findings    []findingJSON `json:"findings"`
-}
-
-type findingJSON struct {
-	Kind   string `json:"kind"`
-	Rank   int    `json:"rank"`
-	Thread uint32 `json:"thread"`
-	Event  uint64 `json:"event"`
-	Op     string `json:"op"`
-	Site   string `json:"site"`
-	Text   string `json:"text"`
-	Count  uint64 `json:"count"`
-	Ranks  []int  `json:"ranks"`
-	Remark string `json:"remark,omitempty"`
-}
-
-func checkAsJSON(path string, r *check.Report) *checkJSON {
-	j := &checkJSON{
-		Schema: "efg-check/1", File: path, Processes: r.Processes, Calls: r.Calls, Sent: r.Sent, Received: r.Received,
-		Requests: r.Requests, Objects: r.Objects, Collectives: r.Collectives, Incomplete: append([]int{}, r.Incomplete...),
-		Missing: append([]int{}, r.Missing...), Unjudged: r.Unjudged, Faults: r.Faults(), Findings: []findingJSON{},
-	}
-	for i := range r.Findings {
-		f := &r.Findings[i]
-		j.Findings = append(j.Findings, findingJSON{
-			string(f.Kind), f.Rank, f.Thread, f.Event, f.Op, f.Site, f.Text, f.Count, f.Ranks, f.Remark,
-		})
-	}
-	return j
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/efg-tools/efg/document"
 )
 
 // A run without faults, one whose last rank was killed, and one in which messages
@@ -17,7 +19,7 @@ func TestCheck(t *testing.T) {
 		t.Errorf("status %d, %q, %q", status, out, errOut)
 	}
 	out, errOut, status = efgRun(t, nil, "check", "app.efg", "--json")
-	var r checkJSON
+	var r document.Check
 	if err := json.Unmarshal([]byte(out), &r); err != nil {
 		t.Fatal(err)
 	}

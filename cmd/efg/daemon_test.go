@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/efg-tools/efg/document"
 )
 
 // What a daemon has recorded is listed, and its runs go by their names.
@@ -63,7 +65,7 @@ func TestDaemonAndRuns(t *testing.T) {
 		}
 	}
 	out, _, _ := efgRun(t, nil, "runs", "--json", "--last", "1")
-	var l runsList
+	var l document.RunList
 	if err := json.Unmarshal([]byte(out), &l); err != nil || len(l.Runs) != 1 || !l.Runs[0].Where || !l.Daemon || l.Runs[0].Ranks != 2 || len(l.Jobs) != 0 {
 		t.Errorf("%v: %s", err, out)
 	}

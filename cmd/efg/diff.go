@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/efg-tools/efg/analysis/diff"
+	"github.com/efg-tools/efg/document"
 	"github.com/efg-tools/efg/efg"
 )
 
@@ -167,7 +168,7 @@ func diffRuns(w *bufio.Writer, in *diffInput, opt *diffOptions, conditions []dif
 		}
 	}
 	if opt.json {
-		return held, writeJSON(w, runsAsJSON(in.files, r, held))
+		return held, document.Write(w, document.NewRunsDiff(in.files, r, held))
 	}
 	(&diffWriter{Writer: w, top: opt.top}).runs(in, r)
 	return held, nil
@@ -179,7 +180,7 @@ func diffPair(w *bufio.Writer, files []string, ranks [2]diff.Rank, opt *diffOpti
 		return err
 	}
 	if opt.json {
-		return writeJSON(w, pairAsJSON(files, p))
+		return document.Write(w, document.NewPair(files, p))
 	}
 	(&diffWriter{Writer: w, top: opt.top}).pair(files, p)
 	return nil
@@ -193,7 +194,7 @@ func diffRanks(w *bufio.Writer, in *diffInput, opt *diffOptions) error {
 		return err
 	}
 	if opt.json {
-		return writeJSON(w, overviewAsJSON(file, o))
+		return document.Write(w, document.NewOverview(file, o))
 	}
 	return (&diffWriter{Writer: w, top: opt.top}).overview(file, o)
 }

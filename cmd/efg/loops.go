@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/efg-tools/efg/analysis/loops"
+	"github.com/efg-tools/efg/document"
 	"github.com/efg-tools/efg/efg"
 )
 
@@ -66,7 +67,7 @@ func findLoops(path string, opt *loopsOptions, out io.Writer) error {
 	}
 	w := bufio.NewWriter(out)
 	if opt.json {
-		err = writeJSON(w, loopsAsJSON(path, r, s, len(procs)))
+		err = document.Write(w, document.NewLoops(path, r, s, len(procs)))
 	} else {
 		loopsText(w, path, r, s, opt, len(procs))
 	}
@@ -142,7 +143,7 @@ func writeLoops(w *bufio.Writer, g *loops.Group, timed bool) {
 		t.right("MPI/it.", "between/it.", "%app")
 	}
 	irreducible := false
-	numbers := loopNumbers(g.Rows)
+	numbers := loops.Numbers(g.Rows)
 	for i := range g.Rows {
 		row := &g.Rows[i]
 		t.row(loopCells(row, numbers[i], g.App, timed)...)
@@ -166,21 +167,6 @@ func loopCells(row *loops.Row, number string, app uint64, timed bool) []string {
 		cells = append(cells, nanoText(row.PerIteration(row.Time.Sum)), nanoText(row.PerIteration(row.Gap)), percent(row.Time.Sum+row.Gap, app))
 	}
 	return cells
-}
-
-// loopNumbers numbers loops by their nesting: 1, 1.1, 1.2, 2.
-func loopNumbers(rows []loops.Row) []string {
-	numbers := make([]string, len(rows))
-	used := map[int]int{}
-	for i := range rows {
-		p := rows[i].Parent
-		used[p]++
-		numbers[i] = strconv.Itoa(used[p])
-		if p >= 0 {
-			numbers[i] = numbers[p] + "." + numbers[i]
-		}
-	}
-	return numbers
 }
 
 // spreadText is the number of each rank, or from the least to the most of them.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/efg-tools/efg/analysis"
+	"github.com/efg-tools/efg/document"
 )
 
 type matrixOptions struct {
@@ -74,7 +74,7 @@ func matrix(path string, opt *matrixOptions, out io.Writer) error {
 	w := bufio.NewWriter(out)
 	switch {
 	case opt.json:
-		err = json.NewEncoder(w).Encode(matrixAsJSON(path, m, opt))
+		err = document.Write(w, document.NewMatrix(path, m, opt.MatrixOptions))
 	case opt.csv:
 		err = matrixCSV(w, m)
 	default:

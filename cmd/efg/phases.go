@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/efg-tools/efg/analysis/phases"
+	"github.com/efg-tools/efg/document"
 	"github.com/efg-tools/efg/efg"
 )
 
@@ -67,7 +68,7 @@ func showPhases(path string, opt *phasesOptions, out io.Writer) error {
 	}
 	w := bufio.NewWriter(out)
 	if opt.json {
-		err = writeJSON(w, phasesAsJSON(path, r, rep))
+		err = document.Write(w, document.NewPhases(path, rep))
 	} else {
 		writePhases(w, path, r, rep, opt.top)
 	}
@@ -187,94 +188,4 @@ func phaseNotes(w io.Writer, rep *phases.Report) {
 	if rep.Incomplete > 0 {
 		fmt.Fprintf(w, "\nnote: ranks whose recording ends early: %d; efg info tells why\n", rep.Incomplete)
 	}
-}
-
-// The JSON form of phases is documented in docs/phases.md.
-type phasesJSON struct {
-	Schema     string      `json:"schema"`
-	File       string      `json:"file"`
-	Ranks      int         `json:"ranks"`
-	Phases     uint64      `json:"phases"`
-	Timed      bool        `json:"timed"`
-	Traced     bool        `json:"traced"`
-	Incomplete int         `json:"incomplete"`
-	Rows       []phaseJSON `json:"rows"`
-	Others     *phaseJSON  `json:"others,omitempty"`
-}
-
-type phaseJSON struct {
-	From     *placeJSON    `json:"from"`
-	Until    *placeJSON    `json:"until"`
-	Times    uint64        `json:"times"`
-	Least    uint64        `json:"least"`
-	Ranks    int           `json:"ranks"`
-	Calls    uint64        `json:"calls"`
-	Sent     uint64        `json:"sent"`
-	Received uint64        `json:"received"`
-	Read     uint64        `json:"read"`
-	Written  uint64        `json:"written"`
-	Unknown  uint64        `json:"unknown"`
-	Time     *phaseTime    `json:"time,omitempty"`
-	Dilation *dilationJSON `json:"dilation,omitempty"`
-}
-
-type placeJSON struct {
-	Op   string `json:"op"`
-	Site string `json:"site"`
-}
-
-type phaseTime struct {
-	MPI       float64 `json:"mpi"`
-	App       float64 `json:"app"`
-	Meeting   float64 `json:"meeting"`
-	About     bool    `json:"about"`
-	Rate      float64 `json:"rate"`
-	Busy      float64 `json:"busy"`
-	MostBusy  float64 `json:"most_busy"`
-	MostRank  int     `json:"most_rank"`
-	Imbalance float64 `json:"imbalance"`
-}
-
-type dilationJSON struct {
-	Count    uint64  `json:"count"`
-	Mean     float64 `json:"mean"`
-	Max      int64   `json:"max"`
-	MaxRank  int     `json:"max_rank"`
-	MaxPhase uint64  `json:"max_phase"`
-}
-
-func phasesAsJSON(path string, r *efg.Run, rep *phases.Report) *phasesJSON {
-	j := &phasesJSON{
-		Schema: "efg-phases/1", File: path, Ranks: rep.Ranks, Phases: rep.Phases, Timed: rep.Timed, Traced: rep.Traced,
-		Incomplete: rep.Incomplete, Rows: []phaseJSON{},
-	}
-	for i := range rep.Rows {
-		j.Rows = append(j.Rows, phaseAsJSON(&rep.Rows[i], rep.Timed))
-	}
-	if rep.Others.Calls > 0 {
-		o := phaseAsJSON(&rep.Others, rep.Timed)
-		j.Others = &o
-	}
-	return j
-}
-
-func phaseAsJSON(r *phases.Row, timed bool) phaseJSON {
-	place := func(p phases.Place) *placeJSON {
-		if p.Op == "" {
-			return nil
-		}
-		return &placeJSON{p.Op, p.Site}
-	}
-	v := &r.Volume
-	j := phaseJSON{
-		From: place(r.From), Until: place(r.Until), Times: r.Times, Least: r.Least, Ranks: r.Ranks, Calls: r.Calls,
-		Sent: v.Sent, Received: v.Received, Read: v.Read, Written: v.Written, Unknown: v.Unknown,
-	}
-	if timed {
-		j.Time = &phaseTime{r.MPI, r.App, r.Meeting, r.About, r.Rate(), r.Busy, r.MostBusy, r.MostRank, r.Imbalance()}
-	}
-	if d := r.Dilation; d != nil {
-		j.Dilation = &dilationJSON{d.Count, d.Mean(), d.Max, d.MaxRank, d.MaxPhase}
-	}
-	return j
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/efg-tools/efg/document"
 )
 
 func TestPhases(t *testing.T) {
@@ -14,7 +16,7 @@ func TestPhases(t *testing.T) {
 		t.Errorf("status %d, %q, %s", status, errOut, out)
 	}
 	out, errOut, status = efgRun(t, nil, "phases", "ring.efg", "--json", "--rank", "0,1")
-	var j phasesJSON
+	var j document.Phases
 	if err := json.Unmarshal([]byte(out), &j); err != nil || status != 0 || errOut != "" {
 		t.Fatalf("%v, status %d, %q", err, status, errOut)
 	}

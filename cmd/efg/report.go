@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/efg-tools/efg/analysis"
+	"github.com/efg-tools/efg/document"
 	"github.com/efg-tools/efg/efg"
 )
 
@@ -20,9 +20,6 @@ type reportOptions struct {
 	top             int
 	histogram, json bool
 }
-
-// reportTables are what --by selects from.
-var reportTables = []string{"procedure", "callsite", "rank"}
 
 func newReport() *cobra.Command {
 	var opt reportOptions
@@ -57,8 +54,8 @@ func report(path string, opt *reportOptions, out io.Writer) error {
 		return err
 	}
 	for _, by := range opt.by {
-		if !slices.Contains(reportTables, by) {
-			return usageError("--by %s: want %s", by, strings.Join(reportTables, ", "))
+		if !slices.Contains(document.ReportTables, by) {
+			return usageError("--by %s: want %s", by, strings.Join(document.ReportTables, ", "))
 		}
 	}
 	if opt.top < 0 {
@@ -79,7 +76,7 @@ func report(path string, opt *reportOptions, out io.Writer) error {
 	}
 	w := bufio.NewWriter(out)
 	if opt.json {
-		err = writeJSON(w, reportAsJSON(path, r, rep, opt))
+		err = document.Write(w, document.NewReport(path, r, rep, opt.by))
 	} else {
 		newReportWriter(w, rep, opt).write(path, r)
 	}
@@ -87,13 +84,6 @@ func report(path string, opt *reportOptions, out io.Writer) error {
 		return err
 	}
 	return w.Flush()
-}
-
-func writeJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
 }
 
 // reportWriter writes a report as tables.
@@ -112,7 +102,7 @@ func newReportWriter(w *bufio.Writer, r *analysis.Report, opt *reportOptions) *r
 func (w *reportWriter) write(path string, r *efg.Run) {
 	w.head(path, r)
 	tables := map[string]func(){"procedure": w.procedures, "callsite": w.callsites, "rank": w.ranks}
-	for _, name := range reportTables {
+	for _, name := range document.ReportTables {
 		if len(w.opt.by) == 0 || slices.Contains(w.opt.by, name) {
 			tables[name]()
 		}
@@ -281,11 +271,8 @@ func (w *reportWriter) title(name string, n int, order string) {
 	fmt.Fprintf(w, "\n%s, %s\n", name, order)
 }
 
-// imbalanced is how many callsites the table of imbalance shows.
-const imbalanced = 10
-
 func (w *reportWriter) imbalance() {
-	list := w.Imbalanced(imbalanced)
+	list := w.Imbalanced(document.MostImbalanced)
 	if len(list) == 0 {
 		return
 	}
@@ -301,9 +288,6 @@ func (w *reportWriter) imbalance() {
 	t.write(w)
 }
 
-// longestWaits is how many waits are shown.
-const longestWaits = 10
-
 func (w *reportWriter) waits() {
 	if len(w.Waits) == 0 {
 		return
@@ -312,7 +296,7 @@ func (w *reportWriter) waits() {
 	t.right("rank", "longest")
 	t.left("callsite", "procedure")
 	t.right("calls")
-	for _, v := range w.Waits[:min(len(w.Waits), longestWaits)] {
+	for _, v := range w.Waits[:min(len(w.Waits), document.LongestWaits)] {
 		t.row(fmt.Sprint(v.Rank), nanoText(float64(v.Time)), v.Site, v.Op, grouped(v.Calls))
 	}
 	fmt.Fprintf(w, "\nLargest waits: the longest single call of a rank at a callsite\n")

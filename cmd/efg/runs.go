@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/efg-tools/efg/daemon"
+	"github.com/efg-tools/efg/document"
 )
 
 type runsOptions struct {
@@ -43,25 +44,6 @@ as tells it apart; last is the newest one.`,
 	return cmd
 }
 
-// jobSummary is a job that is being recorded.
-type jobSummary struct {
-	Name      string    `json:"name"`
-	Command   []string  `json:"command"`
-	Started   time.Time `json:"started"`
-	Processes int       `json:"processes"`
-	Running   int       `json:"running"`
-}
-
-// runsList is what efg runs --json writes.
-type runsList struct {
-	Version  int              `json:"version"`
-	Store    string           `json:"store"`
-	Daemon   bool             `json:"daemon"` // one is working
-	Problems []string         `json:"problems"`
-	Jobs     []jobSummary     `json:"jobs"`
-	Runs     []daemon.Summary `json:"runs"`
-}
-
 func listRuns(opt *runsOptions, out io.Writer) error {
 	if opt.last < 0 {
 		return usageError("--last %d: want a number of runs, or 0 for all", opt.last)
@@ -72,19 +54,19 @@ func listRuns(opt *runsOptions, out io.Writer) error {
 	}
 	w := bufio.NewWriter(out)
 	if opt.json {
-		err = writeJSON(w, l)
+		err = document.Write(w, l)
 	} else {
-		l.write(w)
+		writeRuns(w, l)
 	}
 	return errors.Join(err, w.Flush())
 }
 
-func readRuns(opt *runsOptions) (*runsList, error) {
+func readRuns(opt *runsOptions) (*document.RunList, error) {
 	dir, err := storeFolder(opt.store)
 	if err != nil {
 		return nil, err
 	}
-	l := &runsList{Version: 1, Store: dir, Problems: []string{}, Jobs: []jobSummary{}, Runs: []daemon.Summary{}}
+	l := document.NewRunList(dir)
 	store, err := daemon.OpenStore(dir, false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, usageError("%s: no runs: efg daemon has not recorded anything yet", dir)
@@ -109,7 +91,7 @@ func readRuns(opt *runsOptions) (*runsList, error) {
 		}
 	}
 	for _, j := range jobsIn(spool) {
-		l.Jobs = append(l.Jobs, jobSummary{j.Name(), j.Command(), j.Started(), len(j.Segments), j.Running()})
+		l.Jobs = append(l.Jobs, document.NewJob(j.Name(), j))
 	}
 	return l, nil
 }
@@ -130,7 +112,7 @@ func jobsIn(dir string) []*daemon.Job {
 	return jobs
 }
 
-func (l *runsList) write(w *bufio.Writer) {
+func writeRuns(w *bufio.Writer, l *document.RunList) {
 	t := &table{}
 	t.left("run", "started")
 	t.right("time", "ranks", "events", "size")

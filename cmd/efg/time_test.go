@@ -1,6 +1,10 @@
 package main
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/efg-tools/efg/document"
+)
 
 func TestTimeForHook(t *testing.T) {
 	for s, want := range map[string]string{
@@ -27,7 +31,7 @@ func TestTimeForMeta(t *testing.T) {
 			t.Errorf("%q: comes back as %q, %v", s, again, err)
 		}
 	}
-	if got, want := (&summary{Time: "trace=0.1"}).recorded(), "times: trace, within 0.1 %"; got != want {
+	if got, want := (&infoWriter{&document.Info{Time: "trace=0.1"}}).recorded(), "times: trace, within 0.1 %"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

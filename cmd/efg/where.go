@@ -15,6 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/efg-tools/efg/daemon"
+	"github.com/efg-tools/efg/document"
+	"github.com/efg-tools/efg/internal/rankset"
 	"github.com/efg-tools/efg/live"
 )
 
@@ -65,7 +67,7 @@ func where(target string, opt *whereOptions, out io.Writer) error {
 	}
 	w := bufio.NewWriter(out)
 	if opt.json {
-		if err := writeJSON(w, c); err != nil {
+		if err := document.Write(w, c); err != nil {
 			return err
 		}
 		return w.Flush()
@@ -327,7 +329,7 @@ func (w *whereWriter) threads(set ranks) error {
 	for i := range w.call.Threads {
 		x := &w.call.Threads[i]
 		found[x.Rank] = true
-		if set == nil || set.has(x.Rank) {
+		if set == nil || rankset.Set(set).Has(x.Rank) {
 			t.row(fmt.Sprint(x.Rank), fmt.Sprint(x.Thread), grouped(x.Event), spanText(x.Seconds, x.Seconds),
 				doing(x.State, x.Op, x.Args), x.Site, awaitsText(x.Awaits, x.Any))
 		}
@@ -342,8 +344,4 @@ func (w *whereWriter) threads(set ranks) error {
 	fmt.Fprintln(w)
 	t.write(w)
 	return nil
-}
-
-func (r ranks) has(rank int) bool {
-	return slices.ContainsFunc(r, func(part [2]int) bool { return part[0] <= rank && rank <= part[1] })
 }

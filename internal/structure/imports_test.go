@@ -35,6 +35,7 @@ var mayImport = map[string][]string{
 	"analysis/loops":       {"signature", "efg", "reconstruct", "analysis"},
 	"export/graph":         {"efg", "reconstruct", "analysis", "analysis/loops", "export/layered"},
 	"export/layered":       {},
+	"document":             {"efg", "analysis", "analysis/check", "analysis/phases", "analysis/diff", "analysis/loops", "daemon"},
 	"hook":                 {},
 	"hook/slots":           {"signature"},
 	"hook/segment":         {"signature", "efg"},
@@ -42,6 +43,7 @@ var mayImport = map[string][]string{
 	"hook/gen/layout":      {"hook/segment"},
 	"hook/gen/wrap":        {"signature", "hook/slots"},
 	"internal/durable":     {},
+	"internal/rankset":     {"efg"},
 	"internal/symbolize":   {"efg"},
 	"internal/mpilib":      {},
 	"internal/groundtruth": {},
@@ -50,7 +52,7 @@ var mayImport = map[string][]string{
 	"bench":                {"signature", "efg", "reconstruct", "bench/sim", "internal/groundtruth"},
 	"bench/sim":            {"signature", "efg"},
 	"bench/simulate":       {"bench/sim"},
-	"cmd/efg":              {"signature", "efg", "reconstruct", "analysis", "analysis/check", "analysis/phases", "analysis/diff", "analysis/loops", "analysis/query", "analysis/sql", "text", "hook", "hook/segment", "internal/symbolize", "internal/durable", "merge", "live", "daemon", "export", "export/graph", "export/gxl", "export/mtf"},
+	"cmd/efg":              {"signature", "efg", "reconstruct", "analysis", "analysis/check", "analysis/phases", "analysis/diff", "analysis/loops", "analysis/query", "analysis/sql", "text", "hook", "hook/segment", "internal/symbolize", "internal/durable", "merge", "live", "daemon", "document", "internal/rankset", "export", "export/graph", "export/gxl", "export/mtf"},
 }
 
 // mayImportInTests tells what the tests of a package may import besides.

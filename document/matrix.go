@@ -1,4 +1,4 @@
-package main
+package document
 
 import (
 	"slices"
@@ -6,28 +6,28 @@ import (
 	"github.com/efg-tools/efg/analysis"
 )
 
-// The JSON form of a matrix is documented in docs/report.md.
-type matrixJSON struct {
-	Schema      string          `json:"schema"`
-	File        string          `json:"file"`
-	Ranks       int             `json:"ranks"`
-	OneSided    bool            `json:"one_sided"`
-	Collectives bool            `json:"collectives"`
-	Total       cellJSON        `json:"total"`
-	Outside     cellJSON        `json:"outside"`
-	Entries     [][4]uint64     `json:"entries"`
-	Fans        []fanJSON       `json:"fans"`
-	Unmatched   []unmatchedJSON `json:"unmatched"`
+// Matrix is a communication matrix; docs/report.md describes it.
+type Matrix struct {
+	Schema      string      `json:"schema"`
+	File        string      `json:"file"`
+	Ranks       int         `json:"ranks"`
+	OneSided    bool        `json:"one_sided"`
+	Collectives bool        `json:"collectives"`
+	Total       Cell        `json:"total"`
+	Outside     Cell        `json:"outside"`
+	Entries     [][4]uint64 `json:"entries"`
+	Fans        []Fan       `json:"fans"`
+	Unmatched   []Unmatched `json:"unmatched"`
 }
 
-type cellJSON struct {
+type Cell struct {
 	Bytes    uint64 `json:"bytes"`
 	Messages uint64 `json:"messages"`
 }
 
-// fanJSON says that each of From sends Bytes in Messages to each of Members but
+// Fan says that each of From sends Bytes in Messages to each of Members but
 // itself, or only to those behind it.
-type fanJSON struct {
+type Fan struct {
 	From     [][3]int `json:"from"`
 	Members  [][3]int `json:"members"`
 	Behind   bool     `json:"behind"`
@@ -35,31 +35,31 @@ type fanJSON struct {
 	Messages uint64   `json:"messages"`
 }
 
-type unmatchedJSON struct {
+type Unmatched struct {
 	Rank     int    `json:"rank"`
 	Sent     uint64 `json:"sent"`
 	Receives uint64 `json:"receives"`
 }
 
-func matrixAsJSON(path string, m *analysis.Matrix, opt *matrixOptions) *matrixJSON {
+func NewMatrix(path string, m *analysis.Matrix, opt analysis.MatrixOptions) *Matrix {
 	all, _, _ := m.Totals()
-	j := &matrixJSON{
+	j := &Matrix{
 		Schema: "efg-matrix/1", File: path, Ranks: m.Size, OneSided: opt.OneSided, Collectives: opt.Collectives,
-		Total: cellJSON(all), Outside: cellJSON(m.Outside),
-		Entries: make([][4]uint64, 0, len(m.Entries)), Fans: []fanJSON{}, Unmatched: []unmatchedJSON{},
+		Total: Cell(all), Outside: Cell(m.Outside),
+		Entries: make([][4]uint64, 0, len(m.Entries)), Fans: []Fan{}, Unmatched: []Unmatched{},
 	}
 	for _, e := range m.Entries {
 		j.Entries = append(j.Entries, [4]uint64{uint64(e.From), uint64(e.To), e.Bytes, e.Messages})
 	}
 	j.Fans = joinFans(m.Fans)
 	for _, u := range m.Unmatched {
-		j.Unmatched = append(j.Unmatched, unmatchedJSON{u.Rank, u.Sent, u.Received})
+		j.Unmatched = append(j.Unmatched, Unmatched{u.Rank, u.Sent, u.Received})
 	}
 	return j
 }
 
 // joinFans writes fans that differ in the sender only as one.
-func joinFans(fans []analysis.Fan) []fanJSON {
+func joinFans(fans []analysis.Fan) []Fan {
 	type key struct {
 		many   *analysis.Members
 		higher bool
@@ -74,11 +74,11 @@ func joinFans(fans []analysis.Fan) []fanJSON {
 		}
 		from[k] = append(from[k], f.From)
 	}
-	list := []fanJSON{}
+	list := []Fan{}
 	for _, k := range order {
 		senders := from[k]
 		slices.Sort(senders)
-		list = append(list, fanJSON{
+		list = append(list, Fan{
 			From:    ranges(len(senders), func(i int) int { return senders[i] }),
 			Members: ranges(k.many.Size(), k.many.At), Behind: k.higher, Bytes: k.cell.Bytes, Messages: k.cell.Messages,
 		})

@@ -1,0 +1,157 @@
+package document
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/efg-tools/efg/efg"
+)
+
+// Info is what efg info tells of a run file; docs/guide.md describes it.
+type Info struct {
+	File      string    `json:"file"`
+	Bytes     uint64    `json:"bytes"`
+	Tool      string    `json:"tool"`
+	Command   []string  `json:"command"`
+	Started   time.Time `json:"started"`
+	Seconds   float64   `json:"seconds"`
+	Status    int       `json:"status"`
+	Time      string    `json:"time"`
+	Polls     string    `json:"polls,omitempty"`
+	Queries   bool      `json:"queries"`
+	Buffers   bool      `json:"buffers"`
+	Programs  []string  `json:"programs"`
+	MPI       []string  `json:"mpi"`
+	Hosts     []string  `json:"hosts"`
+	Processes int       `json:"processes"`
+	Missing   []int     `json:"missing"` // ranks
+	Threads   int       `json:"threads"`
+	Events    uint64    `json:"events"`
+	Dropped   uint64    `json:"dropped"`
+	Nodes     uint64    `json:"nodes"`
+	Edges     uint64    `json:"edges"`
+	Graphs    int       `json:"shapes"` // of graphs: equal but for arguments and weights
+	Ratio     float64   `json:"ratio"`
+	Complete  int       `json:"complete"`
+	Streams   []Stream  `json:"streams"`
+	// Linear is how many bytes the run would have as a list of events.
+	Linear uint64 `json:"-"`
+}
+
+type Stream struct {
+	Rank     int    `json:"rank"`
+	PID      int    `json:"pid"`
+	Thread   uint32 `json:"thread"`
+	Events   uint64 `json:"events"`
+	Nodes    uint64 `json:"nodes"`
+	Edges    uint64 `json:"edges"`
+	Bytes    uint64 `json:"bytes"`
+	Dropped  uint64 `json:"dropped"`
+	End      string `json:"end"`
+	Complete bool   `json:"complete"`
+}
+
+var endTexts = map[efg.End]string{
+	efg.EndOpen: "killed or running", efg.EndThread: "thread ended",
+	efg.EndFinalized: "finalized", efg.EndExit: "exit without MPI_Finalize",
+}
+
+// NewInfo sums up a run. It lists each stream if list is set, else those that are
+// incomplete.
+func NewInfo(path string, r *efg.Run, list bool) *Info {
+	m := &r.Meta
+	s := &Info{
+		File: path, Bytes: r.Size(), Tool: m.Tool, Command: m.Command, Started: time.Unix(0, m.Started).UTC(),
+		Seconds: float64(m.Ended-m.Started) / 1e9, Status: m.Status, Time: m.Time,
+		Polls: m.Polls, Queries: m.Queries, Buffers: m.Buffers, Processes: len(r.Procs), Missing: missing(r),
+		Streams: []Stream{},
+	}
+	graphs := map[int]bool{}
+	hosts := map[string]bool{}
+	last, graph := &efg.ProcInfo{}, -1 // most processes are like the one before
+	for i := range r.Procs {
+		p := &r.Procs[i]
+		if !slices.Equal(p.Command, last.Command) || p.MPI != last.MPI {
+			s.Programs = addOnce(s.Programs, strings.Join(p.Command, " "))
+			s.MPI = addOnce(s.MPI, p.MPI)
+		}
+		if p.Host != last.Host && !hosts[p.Host] && p.Host != "" {
+			hosts[p.Host] = true
+			s.Hosts = append(s.Hosts, p.Host)
+		}
+		for j := range p.Streams {
+			t := &p.Streams[j]
+			s.add(t)
+			if t.Class != graph {
+				graph = t.Class
+				graphs[graph] = true
+			}
+			if list || !t.Complete() {
+				s.Streams = append(s.Streams, asStream(p, t))
+			}
+		}
+		last = p
+	}
+	s.Graphs = len(graphs)
+	if s.Bytes > 0 {
+		s.Ratio = float64(s.Linear) / float64(s.Bytes)
+	}
+	return s
+}
+
+func (s *Info) add(t *efg.StreamInfo) {
+	s.Threads++
+	s.Events += t.Events
+	s.Dropped += t.Dropped
+	s.Nodes += t.Nodes
+	s.Edges += t.Edges
+	s.Linear += 8 * t.Words
+	if t.Complete() {
+		s.Complete++
+	}
+}
+
+func asStream(p *efg.ProcInfo, t *efg.StreamInfo) Stream {
+	return Stream{
+		Rank: p.Rank, PID: p.PID, Thread: t.Thread, Events: t.Events, Nodes: t.Nodes, Edges: t.Edges, Bytes: t.Bytes,
+		Dropped: t.Dropped, End: endTexts[t.End], Complete: t.Complete(),
+	}
+}
+
+// addOnce appends v unless it is empty or there.
+func addOnce(list []string, v string) []string {
+	if v == "" {
+		return list
+	}
+	for _, l := range list {
+		if l == v {
+			return list
+		}
+	}
+	return append(list, v)
+}
+
+// missing returns the ranks that the worlds have and the file has not. The ranks
+// of a world follow those of the one before.
+func missing(r *efg.Run) []int {
+	const most = 1000
+	list := []int{}
+	next, end := 0, 0 // rank to come, end of the current world
+	for _, p := range r.Procs {
+		if p.Rank < 0 {
+			break
+		}
+		for ; next < p.Rank && len(list) < most; next++ {
+			list = append(list, next)
+		}
+		if p.Rank >= end {
+			end += p.Size
+		}
+		next = p.Rank + 1
+	}
+	for ; next < end && len(list) < most; next++ {
+		list = append(list, next)
+	}
+	return list
+}

@@ -1,0 +1,36 @@
+package document
+
+import (
+	"time"
+
+	"github.com/efg-tools/efg/daemon"
+)
+
+// RunList is what efg runs --json writes; docs/daemon.md describes it.
+type RunList struct {
+	Version  int              `json:"version"`
+	Store    string           `json:"store"`
+	Daemon   bool             `json:"daemon"` // one is working
+	Problems []string         `json:"problems"`
+	Jobs     []Job            `json:"jobs"`
+	Runs     []daemon.Summary `json:"runs"`
+}
+
+// Job is a job that is being recorded.
+type Job struct {
+	Name      string    `json:"name"`
+	Command   []string  `json:"command"`
+	Started   time.Time `json:"started"`
+	Processes int       `json:"processes"`
+	Running   int       `json:"running"`
+}
+
+// NewRunList is an empty list.
+func NewRunList(store string) *RunList {
+	return &RunList{Version: 1, Store: store, Problems: []string{}, Jobs: []Job{}, Runs: []daemon.Summary{}}
+}
+
+// NewJob tells of a job under the name that it goes by.
+func NewJob(name string, j *daemon.Job) Job {
+	return Job{name, j.Command(), j.Started(), len(j.Segments), j.Running()}
+}
