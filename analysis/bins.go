@@ -1,10 +1,10 @@
 package analysis
 
-// Bins is a matrix of at most so many rows and columns: the bytes between groups of
-// Width ranks that follow each other.
+// Bins is a matrix of at most so many rows and columns: bytes and messages between
+// groups of Width ranks that follow each other.
 type Bins struct {
 	Ranks, Width, Size int
-	Bytes              [][]uint64 // by sender, then receiver
+	Bytes, Messages    [][]uint64 // by sender, then receiver
 }
 
 // Bin adds up a matrix into at most most rows and columns. Fans are not expanded: the
@@ -12,12 +12,13 @@ type Bins struct {
 func (m *Matrix) Bin(most int) *Bins {
 	b := &Bins{Ranks: m.Size, Width: max(1, (m.Size+most-1)/most)}
 	b.Size = (m.Size + b.Width - 1) / b.Width
-	b.Bytes = make([][]uint64, b.Size)
+	b.Bytes, b.Messages = make([][]uint64, b.Size), make([][]uint64, b.Size)
 	for i := range b.Bytes {
-		b.Bytes[i] = make([]uint64, b.Size)
+		b.Bytes[i], b.Messages[i] = make([]uint64, b.Size), make([]uint64, b.Size)
 	}
 	for _, e := range m.Entries {
 		b.Bytes[e.From/b.Width][e.To/b.Width] += e.Bytes
+		b.Messages[e.From/b.Width][e.To/b.Width] += e.Messages
 	}
 	m.eachGroup(func(fans []Fan, index []int) { b.addFans(fans, index) })
 	return b
@@ -44,9 +45,10 @@ func (b *Bins) addFans(fans []Fan, index []int) {
 		if !higher && index[k] >= 0 {
 			take(index[k], ^uint64(0))
 		}
-		row := b.Bytes[fans[k].From/b.Width]
+		from := fans[k].From / b.Width
 		for i, n := range count {
-			row[i] += n * fans[k].Bytes
+			b.Bytes[from][i] += n * fans[k].Bytes
+			b.Messages[from][i] += n * fans[k].Messages
 		}
 		if !higher && index[k] >= 0 {
 			take(index[k], 1)

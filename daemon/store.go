@@ -98,6 +98,19 @@ func (s *Store) path(name, ext string) string { return filepath.Join(s.Dir, name
 // RunFile is the run file of a run.
 func (s *Store) RunFile(name string) string { return s.path(name, runExt) }
 
+// Has tells whether there is a finished run of exactly this name.
+func (s *Store) Has(name string) bool {
+	if name == "" || strings.HasPrefix(name, ".") || strings.ContainsAny(name, "/\x00") {
+		return false
+	}
+	for _, ext := range []string{runExt, summaryExt} {
+		if _, err := os.Lstat(s.path(name, ext)); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
 // lock makes this process the only daemon of the store, until it ends.
 func (s *Store) lock() (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(s.Dir, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
@@ -315,6 +328,11 @@ func summarize(name, file string) (*Summary, error) {
 		return nil, err
 	}
 	defer run.Close()
+	return Summarize(name, run), nil
+}
+
+// Summarize sums up a run that goes by a name. When the last call was it does not know.
+func Summarize(name string, run *efg.Run) *Summary {
 	x := &Summary{
 		Version: SummaryVersion, Name: name, Command: run.Meta.Command, Started: time.Unix(0, run.Meta.Started).UTC(),
 		Ranks: len(run.Procs), Bytes: int64(run.Size()), Complete: true,
@@ -336,5 +354,5 @@ func summarize(name, file string) (*Summary, error) {
 		x.Size += n
 	}
 	x.Complete = x.Complete && x.Ranks >= x.Size
-	return x, nil
+	return x
 }

@@ -105,3 +105,33 @@ func ranges(n int, at func(int) int) [][3]int {
 	}
 	return list
 }
+
+// MatrixBins is a matrix of many ranks, added up: Bytes[i][j] is what Width ranks from
+// i*Width on sent to Width ranks from j*Width on.
+type MatrixBins struct {
+	Schema      string     `json:"schema"`
+	File        string     `json:"file"`
+	Ranks       int        `json:"ranks"`
+	OneSided    bool       `json:"one_sided"`
+	Collectives bool       `json:"collectives"`
+	Total       Cell       `json:"total"`
+	Outside     Cell       `json:"outside"`
+	Width       int        `json:"width"`
+	Size        int        `json:"size"`
+	Bytes       [][]uint64 `json:"bytes"`
+	Messages    [][]uint64 `json:"messages"`
+	Unmatched   int        `json:"unmatched"` // receivers where sends and receives differ in number
+}
+
+func (*MatrixBins) compact() {}
+
+// NewMatrixBins adds a matrix up into at most so many rows and columns.
+func NewMatrixBins(path string, m *analysis.Matrix, opt analysis.MatrixOptions, most int) *MatrixBins {
+	all, _, _ := m.Totals()
+	b := m.Bin(most)
+	return &MatrixBins{
+		Schema: "efg-matrix-bins/1", File: path, Ranks: m.Size, OneSided: opt.OneSided, Collectives: opt.Collectives,
+		Total: Cell(all), Outside: Cell(m.Outside), Width: b.Width, Size: b.Size, Bytes: b.Bytes, Messages: b.Messages,
+		Unmatched: len(m.Unmatched),
+	}
+}

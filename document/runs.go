@@ -14,6 +14,8 @@ type RunList struct {
 	Problems []string         `json:"problems"`
 	Jobs     []Job            `json:"jobs"`
 	Runs     []daemon.Summary `json:"runs"`
+	Total    int              `json:"total"`          // that there are, or that match what was searched for
+	Next     string           `json:"next,omitempty"` // there are older ones: what to give as after
 }
 
 // Job is a job that is being recorded.

@@ -77,6 +77,7 @@ func readRuns(opt *runsOptions) (*document.RunList, error) {
 	if l.Runs, err = store.List(); err != nil {
 		return nil, err
 	}
+	l.Total = len(l.Runs)
 	if opt.last > 0 && len(l.Runs) > opt.last {
 		l.Runs = l.Runs[len(l.Runs)-opt.last:]
 	}

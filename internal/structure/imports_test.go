@@ -36,6 +36,7 @@ var mayImport = map[string][]string{
 	"export/graph":         {"efg", "reconstruct", "analysis", "analysis/loops", "export/layered"},
 	"export/layered":       {},
 	"document":             {"efg", "analysis", "analysis/check", "analysis/phases", "analysis/diff", "analysis/loops", "daemon"},
+	"api":                  {"efg", "analysis", "analysis/check", "analysis/phases", "analysis/diff", "analysis/loops", "export/graph", "daemon", "live", "document", "internal/rankset"},
 	"hook":                 {},
 	"hook/slots":           {"signature"},
 	"hook/segment":         {"signature", "efg"},
@@ -52,7 +53,7 @@ var mayImport = map[string][]string{
 	"bench":                {"signature", "efg", "reconstruct", "bench/sim", "internal/groundtruth"},
 	"bench/sim":            {"signature", "efg"},
 	"bench/simulate":       {"bench/sim"},
-	"cmd/efg":              {"signature", "efg", "reconstruct", "analysis", "analysis/check", "analysis/phases", "analysis/diff", "analysis/loops", "analysis/query", "analysis/sql", "text", "hook", "hook/segment", "internal/symbolize", "internal/durable", "merge", "live", "daemon", "document", "internal/rankset", "export", "export/graph", "export/gxl", "export/mtf"},
+	"cmd/efg":              {"signature", "efg", "reconstruct", "analysis", "analysis/check", "analysis/phases", "analysis/diff", "analysis/loops", "analysis/query", "analysis/sql", "text", "hook", "hook/segment", "internal/symbolize", "internal/durable", "merge", "live", "daemon", "document", "api", "internal/rankset", "export", "export/graph", "export/gxl", "export/mtf"},
 }
 
 // mayImportInTests tells what the tests of a package may import besides.
@@ -61,6 +62,7 @@ var mayImportInTests = map[string][]string{
 	"efg":             {"text", "bench/sim"},
 	"bench/sim":       {"reconstruct", "hook/segment", "internal/groundtruth"},
 	"analysis":        {"internal/groundtruth"},
+	"api":             {"bench/sim"},
 	"analysis/diff":   {"bench/sim", "internal/groundtruth"},
 	"analysis/check":  {"bench/sim", "internal/groundtruth"},
 	"analysis/query":  {"bench/sim", "internal/groundtruth"},

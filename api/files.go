@@ -1,0 +1,53 @@
+package api
+
+import (
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/efg-tools/efg/daemon"
+	"github.com/efg-tools/efg/document"
+	"github.com/efg-tools/efg/efg"
+)
+
+// Files serves run files. Their names in the list are those of the files; documents call
+// them as they were given.
+type Files struct {
+	list    *document.RunList
+	entries map[string]*Entry
+}
+
+// NewFiles reads what the files hold. Of names that are equal the later ones get a number.
+func NewFiles(given []string, paths []string) (*Files, error) {
+	f := &Files{list: document.NewRunList(""), entries: map[string]*Entry{}}
+	taken := map[string]bool{"last": true}
+	for i, path := range paths {
+		path, err := filepath.Abs(path)
+		if err != nil {
+			return nil, err
+		}
+		name := freeName(plainName(strings.TrimSuffix(filepath.Base(path), ".efg")), taken)
+		run, err := efg.OpenRun(path)
+		if err != nil {
+			return nil, err
+		}
+		x := daemon.Summarize(name, run)
+		x.Ended = time.Unix(0, run.Meta.Ended).UTC()
+		run.Close()
+		f.list.Runs = append(f.list.Runs, *x)
+		f.entries[name] = &Entry{Name: given[i], File: path}
+	}
+	f.list.Total = len(f.list.Runs)
+	return f, nil
+}
+
+// List implements Runs.
+func (f *Files) List() (*document.RunList, error) { return f.list, nil }
+
+// Find implements Runs.
+func (f *Files) Find(name string) (*Entry, error) {
+	if name == "last" {
+		name = f.list.Runs[len(f.list.Runs)-1].Name
+	}
+	return f.entries[name], nil
+}

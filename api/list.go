@@ -1,0 +1,69 @@
+package api
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/efg-tools/efg/daemon"
+	"github.com/efg-tools/efg/document"
+)
+
+// mostListed bounds the runs in one answer.
+const mostListed = 100_000
+
+// list lists runs and jobs: of those that match the newest, or those that come next
+// after one of an earlier answer.
+func (s *Server) list(w http.ResponseWriter, r *http.Request, q *query) error {
+	limit, search, after := q.number("limit", mostListed, 1, mostListed), strings.ToLower(q.text("search")), q.text("after")
+	if q.err != nil {
+		return q.err
+	}
+	l, err := s.opt.Runs.List()
+	if err != nil {
+		return err
+	}
+	p := *l
+	p.Runs = []daemon.Summary{}
+	for i := range l.Runs {
+		if search == "" || matches(search, l.Runs[i].Name, l.Runs[i].Host, l.Runs[i].Command) {
+			p.Runs = append(p.Runs, l.Runs[i])
+		}
+	}
+	p.Jobs = []document.Job{}
+	for i := range l.Jobs {
+		if search == "" || matches(search, l.Jobs[i].Name, "", l.Jobs[i].Command) {
+			p.Jobs = append(p.Jobs, l.Jobs[i])
+		}
+	}
+	p.Total = len(p.Runs)
+	if after != "" {
+		n := len(p.Runs)
+		for n > 0 && p.Runs[n-1].Name != after {
+			n--
+		}
+		if n == 0 {
+			return badRequest("after=%s: no such run; begin anew", after)
+		}
+		p.Runs = p.Runs[:n-1]
+	}
+	if n := len(p.Runs); n > limit {
+		p.Runs = p.Runs[n-limit:]
+		p.Next = p.Runs[0].Name
+	}
+	x, err := compress(r.Context(), func(_ context.Context, w io.Writer) (string, error) { return jsonType, document.Write(w, &p) })
+	if err != nil {
+		return err
+	}
+	if notModified(w, r, tagOf("runs", string(x.zipped))) {
+		return nil
+	}
+	return x.send(w, r)
+}
+
+// matches tells whether any of the texts has what is searched for.
+func matches(search, name, host string, command []string) bool {
+	return strings.Contains(strings.ToLower(name), search) || strings.Contains(strings.ToLower(host), search) ||
+		strings.Contains(strings.ToLower(strings.Join(command, " ")), search)
+}
