@@ -95,7 +95,7 @@ func FuzzBlock(f *testing.F) {
 		f.Add(block[1 : len(block)-checksumSize])
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		cols, err := decodeColumns(&cursor{buf: data})
+		cols, err := decodeColumns(&cursor{buf: data}, maxColumns)
 		total := 0
 		for _, c := range cols {
 			total += len(c)

@@ -34,7 +34,9 @@ type Stream struct {
 	// Marks are places from which a walk can begin; nil: only the start.
 	Marks *Marks
 
-	later func(part int) (*tracePart, error) // reads times from a run file
+	// They read times, and what stands in front of them, from a run file.
+	later func(part int) (*tracePart, error)
+	head  func(part int) (*traceHead, error)
 }
 
 // End is how a stream ended.

@@ -103,12 +103,13 @@ type block struct {
 
 // readBlock reads and decodes a block.
 func readBlock(r io.ReaderAt, ref blockRef, section string) (*block, error) {
-	_, b, err := readRawBlock(r, ref, section)
+	_, b, err := readRawBlock(r, ref, section, maxColumns)
 	return b, err
 }
 
-// readRawBlock reads and decodes a block and returns its bytes, too.
-func readRawBlock(r io.ReaderAt, ref blockRef, section string) ([]byte, *block, error) {
+// readRawBlock reads a block, decodes its first columns, so many at most, and returns
+// its bytes, too.
+func readRawBlock(r io.ReaderAt, ref blockRef, section string, columns int) ([]byte, *block, error) {
 	corrupt := func(cause error) ([]byte, *block, error) {
 		return nil, nil, &CorruptError{Section: section, Offset: ref.offset, Cause: cause}
 	}
@@ -127,14 +128,14 @@ func readRawBlock(r io.ReaderAt, ref blockRef, section string) ([]byte, *block, 
 	if kind := blockKind(c.byte()); kind != ref.kind {
 		return corrupt(fmt.Errorf("block of kind %v in place of %v", kind, ref.kind))
 	}
-	cols, err := decodeColumns(c)
+	cols, err := decodeColumns(c, columns)
 	if err != nil {
 		return corrupt(err)
 	}
 	return b, &block{section: section, cols: cols, at: make([]int, len(cols))}, nil
 }
 
-func decodeColumns(c *cursor) ([][]uint64, error) {
+func decodeColumns(c *cursor, wanted int) ([][]uint64, error) {
 	type entry struct{ head, size uint64 }
 	n := c.uvarint()
 	if n > maxColumns {
@@ -164,7 +165,7 @@ func decodeColumns(c *cursor) ([][]uint64, error) {
 		if c.err != nil {
 			return nil, c.err
 		}
-		if e.head == 0 {
+		if e.head == 0 || i >= wanted {
 			continue
 		}
 		var err error

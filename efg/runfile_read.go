@@ -47,6 +47,8 @@ type Run struct {
 
 	cache   *blockCache
 	times   timesCache
+	shared  timesCache // blocks with the times of each event of several streams
+	ofOne   partCache  // blocks with those of one
 	clocks  hostClocks
 	mu      sync.Mutex
 	keys    map[int]shapeKey // of pieces
@@ -98,7 +100,7 @@ func (r *Run) Size() uint64 { return r.size }
 
 // NewRun opens a run file's content of the given size.
 func NewRun(file io.ReaderAt, size int64) (*Run, error) {
-	r := &Run{r: file, size: uint64(size), cache: newBlockCache(cacheSize), keys: map[int]shapeKey{}, commands: map[string][]string{}}
+	r := &Run{r: file, size: uint64(size), cache: newBlockCache(cacheSize), keys: map[int]shapeKey{}, shared: timesCache{limit: keptShared}, commands: map[string][]string{}}
 	if err := r.checkHeader(); err != nil {
 		return nil, err
 	}
@@ -195,8 +197,11 @@ func (r *Run) read(n int) (*block, error) {
 }
 
 // readRaw reads block n and returns its bytes, too.
-func (r *Run) readRaw(n int) ([]byte, *block, error) {
-	return readRawBlock(r.r, r.blocks[n], fmt.Sprintf("%v block %d", r.blocks[n].kind, n))
+func (r *Run) readRaw(n int) ([]byte, *block, error) { return r.readColumns(n, maxColumns) }
+
+// readColumns is readRaw of the first columns only.
+func (r *Run) readColumns(n, columns int) ([]byte, *block, error) {
+	return readRawBlock(r.r, r.blocks[n], fmt.Sprintf("%v block %d", r.blocks[n].kind, n), columns)
 }
 
 // one reads the only block of a kind.
@@ -511,6 +516,20 @@ func (r *Run) Sites() ([]Site, error) {
 
 // Process reads everything of Procs[i].
 func (r *Run) Process(i int) (*Process, error) {
+	p, err := r.untimed(i)
+	if err != nil {
+		return nil, err
+	}
+	for j := range p.Streams {
+		if err := r.attachTrace(i, j, &p.Streams[j]); err != nil {
+			return nil, err
+		}
+	}
+	return p, r.readTimes(i, p.Streams)
+}
+
+// untimed reads Procs[i] without times.
+func (r *Run) untimed(i int) (*Process, error) {
 	info := &r.Procs[i]
 	p := &Process{
 		Rank: info.Rank, Size: info.Size, World: info.World, PID: info.PID, Host: info.Host,
@@ -535,12 +554,7 @@ func (r *Run) Process(i int) (*Process, error) {
 		}
 		p.Streams = append(p.Streams, *s)
 	}
-	for j := range p.Streams {
-		if err := r.attachTrace(i, j, &p.Streams[j]); err != nil {
-			return nil, err
-		}
-	}
-	return p, r.readTimes(i, p.Streams)
+	return p, nil
 }
 
 // Defs reads the definitions of Procs[i], in the order in which it made them.

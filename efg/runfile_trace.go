@@ -241,8 +241,7 @@ func (s *Stream) passed(m *Marks, k, parts uint64) (ns uint64, err error) {
 
 // tracePart is a part of a stream's times that was read.
 type tracePart struct {
-	trace Trace
-	clock uint64
+	traceHead
 	times []Times // of each node
 }
 
@@ -250,11 +249,11 @@ type tracePart struct {
 // None are wanted if nodes is nil: so many events are passed over. It returns
 // nil if the stream has no times.
 func (b *block) trace(nodes []Node, count []uint64, events uint64) *tracePart {
-	n := b.get(traceNodes)
-	if n == 0 || b.err != nil {
+	h, n := b.traceHead()
+	if h == nil {
 		return nil
 	}
-	p := &tracePart{trace: Trace{Error: uint32(b.below(traceError, ErrorUnit, "error")), Begin: b.get(traceBegin)}, clock: b.get(traceClock)}
+	p := &tracePart{traceHead: *h}
 	q, err := NewQuantum(p.trace.Error)
 	if err != nil {
 		b.failf("%w", err)
@@ -270,8 +269,8 @@ func (b *block) trace(nodes []Node, count []uint64, events uint64) *tracePart {
 		}
 		return nil
 	}
-	if n != uint64(len(nodes))+1 {
-		b.failf("times of %d nodes, there are %d", n-1, len(nodes))
+	if n != uint64(len(nodes)) {
+		b.failf("times of %d nodes, there are %d", n, len(nodes))
 		return nil
 	}
 	p.times = make([]Times, len(nodes))
@@ -324,7 +323,18 @@ func (r *Run) readTrace(i, j int, s *Stream, part int) (*tracePart, error) {
 	for k := range to {
 		to[k] -= from[k]
 	}
-	b, err := r.read(blocks[part].block)
+	number := blocks[part].block
+	if blocks[part].streams == 1 {
+		return r.ofOne.get(number, func() (*tracePart, error) {
+			b, err := r.read(number)
+			if err != nil {
+				return nil, err
+			}
+			p := b.trace(s.Nodes, to, 0)
+			return p, b.err
+		})
+	}
+	b, err := r.shared.block(r, number)
 	if err != nil {
 		return nil, err
 	}
@@ -349,15 +359,21 @@ func (r *Run) attachTrace(i, j int, s *Stream) error {
 		return nil
 	}
 	load := func(part int) (*tracePart, error) { return r.readTrace(i, j, s, part) }
+	if len(blocks) > 1 {
+		n := r.Procs[i].first + j
+		h, err := r.readHead(n, 0)
+		if err != nil || h == nil {
+			return err
+		}
+		s.Trace, s.later = &h.trace, load
+		s.head = func(part int) (*traceHead, error) { return r.readHead(n, part) }
+		return nil
+	}
 	p, err := load(0)
 	if err != nil || p == nil {
 		return err
 	}
-	s.Trace = &p.trace
-	s.later = load
-	if len(blocks) > 1 {
-		return nil
-	}
+	s.Trace, s.later = &p.trace, load
 	for k := range s.Nodes {
 		s.Nodes[k].Times = &p.times[k]
 	}

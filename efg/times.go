@@ -273,6 +273,26 @@ func (c *Clock) load() error {
 	return nil
 }
 
+// Now is when the event before the next one ended.
+func (c *Clock) Now() uint64 { return c.now }
+
+// Elapsed is how long a stream with traced times took, from the beginning of its
+// clock to the end of its last event. Of a long stream it reads the last part.
+func (s *Stream) Elapsed() (uint64, error) {
+	c, err := s.ClockFrom(s.Events)
+	if err != nil {
+		return 0, err
+	}
+	for i := range c.nodes {
+		for range c.nodes[i].gap.left {
+			if _, _, err := c.take(uint32(i)); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return c.now, nil
+}
+
 // Next takes the stream's next event, which is at a node, and returns its start
 // and its end.
 func (c *Clock) Next(node uint32) (start, end uint64, err error) {

@@ -1,0 +1,48 @@
+// Package timeline tells what ranks did when, for a picture: at each pixel, of a
+// row of ranks, the procedure in which most of the time passed. The run must have
+// the times of each event (efg run --time trace).
+//
+// Time is divided into cells of 2^level nanoseconds since the run began; a view
+// is of the level whose cells are pixels of at least the resolution that was asked
+// for. So the pixels of one view are sums of those of others, and what was computed
+// once serves again: cells are kept, 4,096 of a stream together, in a cache of
+// bounded size, and those of a long stretch of time are made from those of its
+// halves. What is not in the cache is made by walking through the events of that
+// stretch, from the last mark of the stream before it. A query can limit how many
+// events that may be: what then is missing is in the answer's counts, and the same
+// query again goes on where this one ended.
+//
+// # Encoding
+//
+// View.Encode writes a line of JSON, and after it bytes. The line is an object:
+//
+//	schema        "efg-timeline/1"
+//	begin, end    of the run, ns since it began; not less than what was recorded
+//	from, to      of the first pixel's start, and of the last one's end
+//	pixel         ns
+//	width         pixels of a row
+//	rows          of each row: [first rank, last rank, ranks, ranks that were read]
+//	complete      no limit of events was met: all pixels are exact
+//	legend        {"op", "class", "time"} of each procedure with time in the view, longest
+//	              first; time is in ns, of all ranks together. class is one of
+//	              p2p, wait, poll, collective, one-sided, file, other.
+//	share         the second array of bytes is there
+//	slices        null if they were not asked for, or are more than was asked for; else
+//	              each call that lies in the view, in the order of ranks, threads and
+//	              time: [rank, thread, start, end, procedure, site]. The procedure is a
+//	              number as in the pixels, or 252 if it has no time in the view; site is
+//	              an index into sites
+//	sites         "function file:line"; "" if there are no slices
+//
+// Then rows × width bytes follow, the first row first:
+//
+//	0         most of the time passed outside of MPI
+//	1 … 250   in procedure number n of the legend (the first is 1)
+//	251       in one that is not in the legend, which has 250 at most
+//	254       not looked at for the limit of events
+//	255       nothing was recorded: not begun yet, ended, or killed
+//
+// Time of a row is that of all threads of its ranks. Where time was recorded in a part
+// of a pixel only, that part counts. With share as many bytes follow again: the part of the
+// recorded time that is in MPI, from 0 to 254; 255 where nothing is known.
+package timeline

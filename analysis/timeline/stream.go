@@ -1,0 +1,256 @@
+package timeline
+
+import (
+	"context"
+	"math"
+	"slices"
+	"sort"
+	"sync"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/signature"
+)
+
+// leafEvents is about how many events are walked through for one chunk; the chunk of
+// a stretch with more is made of its halves. Tests change it.
+var leafEvents uint64 = 4 << 20
+
+// budget is how many events may still be walked through for a query.
+type budget struct {
+	mu   sync.Mutex
+	left uint64
+	all  bool // no limit
+}
+
+// take allows to walk through so many events as long as there are any left.
+func (b *budget) take(n uint64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.all {
+		return true
+	}
+	if b.left == 0 {
+		return false
+	}
+	b.left -= min(b.left, max(n, 1))
+	return true
+}
+
+// markTimes are the times of a stream's marks as far as they are known, since its
+// clock began. They outlive the stream's graph.
+type markTimes struct {
+	mu     sync.Mutex
+	events []uint64 // before each mark
+	at     map[int]int64
+}
+
+// stream is a stream that is being read.
+type stream struct {
+	*efg.Stream
+	number int // in the run
+	begin  int64
+	marks  *markTimes
+	procs  []uint16 // by node
+}
+
+func newStream(p *efg.Process, s *efg.Stream, number int, marks *markTimes) *stream {
+	out := &stream{Stream: s, number: number, begin: int64(s.Trace.Begin) + p.Clock, marks: marks, procs: make([]uint16, len(s.Nodes))}
+	for i := range s.Nodes {
+		out.procs[i] = uint16(signature.Header(s.Nodes[i].Words[0]).Proc())
+	}
+	marks.mu.Lock()
+	defer marks.mu.Unlock()
+	if marks.at == nil {
+		marks.at = map[int]int64{}
+		if s.Marks != nil {
+			it := s.Marks.Events.Iter()
+			for e, ok := it.Next(); ok; e, ok = it.Next() {
+				marks.events = append(marks.events, e)
+			}
+		}
+	}
+	return out
+}
+
+// markTime is the time at mark k.
+func (s *stream) markTime(k int) (int64, error) {
+	s.marks.mu.Lock()
+	at, ok := s.marks.at[k]
+	s.marks.mu.Unlock()
+	if ok {
+		return s.begin + at, nil
+	}
+	passed, err := s.MarkTime(k)
+	if err != nil {
+		return 0, err
+	}
+	s.noteMark(k, passed)
+	return s.begin + int64(passed), nil
+}
+
+func (s *stream) noteMark(k int, at uint64) {
+	s.marks.mu.Lock()
+	defer s.marks.mu.Unlock()
+	s.marks.at[k] = int64(at)
+}
+
+// marksUpTo is how many marks lie before a time or at it.
+func (s *stream) marksUpTo(at int64) (int, error) {
+	var failed error
+	n := sort.Search(len(s.marks.events), func(k int) bool {
+		t, err := s.markTime(k)
+		if err != nil {
+			failed = err
+		}
+		return t > at
+	})
+	return n, failed
+}
+
+// around tells from which event on one must walk to see all calls from a time on,
+// how many events lie between the marks around a stretch of time, and whether there
+// are marks in it.
+func (s *stream) around(from, to int64) (first, events uint64, divided bool, err error) {
+	a, err := s.marksUpTo(from)
+	if err != nil {
+		return 0, 0, false, err
+	}
+	b, err := s.marksUpTo(to - 1)
+	if err != nil {
+		return 0, 0, false, err
+	}
+	end := s.Events
+	if a > 0 {
+		first = s.marks.events[a-1]
+	}
+	if b < len(s.marks.events) {
+		end = s.marks.events[b]
+	}
+	return first, end - min(first, end), b > a, nil
+}
+
+// walk shows the calls that end after from and start before to, in order; ended says
+// that there are no later ones, and last when the last one ended.
+func (s *stream) walk(ctx context.Context, first uint64, from, to int64, show func(node int, start, end int64)) (ended bool, last int64, err error) {
+	clock, err := s.ClockFrom(first)
+	if err != nil {
+		return false, 0, err
+	}
+	w := s.WalkFrom(nil, first)
+	last = s.begin + int64(clock.Now())
+	mark := sort.Search(len(s.marks.events), func(k int) bool { return s.marks.events[k] > first })
+	for n := 0; w.Next(); n++ {
+		if mark < len(s.marks.events) && s.marks.events[mark] == w.Seq() {
+			s.noteMark(mark, uint64(last-s.begin))
+			mark++
+		}
+		a, b, err := clock.Next(uint32(w.Node()))
+		if err != nil {
+			return false, 0, err
+		}
+		start, end := s.begin+int64(a), s.begin+int64(b)
+		if start >= to {
+			return false, 0, nil
+		}
+		if last = end; end >= from {
+			show(w.Node(), start, end)
+		}
+		if n&0xfff == 0 && ctx.Err() != nil {
+			return false, 0, ctx.Err()
+		}
+	}
+	return true, last, w.Err()
+}
+
+// maker makes chunks of a stream.
+type maker struct {
+	ctx    context.Context
+	stream *stream
+	cache  *cache
+	budget *budget
+}
+
+// make returns the chunk at a place; parts may be missing if the budget is used up.
+func (m *maker) make(p place) (*chunk, error) {
+	if c := m.cache.get(p); c != nil {
+		return c, nil
+	}
+	from, to := p.span()
+	first, events, divided, err := m.stream.around(from, to)
+	if err != nil {
+		return nil, err
+	}
+	var c *chunk
+	switch {
+	case p.level > 0 && (divided && events > leafEvents || m.halvesKept(p)):
+		a, err := m.make(p.half(0))
+		if err != nil {
+			return nil, err
+		}
+		b, err := m.make(p.half(1))
+		if err != nil {
+			return nil, err
+		}
+		c = join(a, b)
+	case !m.budget.take(events):
+		return unknown(), nil
+	default:
+		if c, err = m.count(p, first); err != nil {
+			return nil, err
+		}
+	}
+	if len(c.missing) == 0 {
+		m.cache.put(p, c)
+	}
+	return c, nil
+}
+
+func (m *maker) halvesKept(p place) bool {
+	return m.cache.get(p.half(0)) != nil && m.cache.get(p.half(1)) != nil
+}
+
+// count walks through the events of a chunk's time.
+func (m *maker) count(p place, first uint64) (*chunk, error) {
+	s := m.stream
+	from, to := p.span()
+	sums := map[uint16]*[chunkCells]uint64{}
+	ended, last, err := s.walk(m.ctx, first, from, to, func(node int, start, end int64) {
+		sum := sums[s.procs[node]]
+		if sum == nil {
+			sum = new([chunkCells]uint64)
+			sums[s.procs[node]] = sum
+		}
+		spread(sum, p.level, from, max(start, from), min(end, to))
+	})
+	if err != nil {
+		return nil, err
+	}
+	until := int64(math.MaxInt64)
+	if ended {
+		until = last
+	}
+	c := &chunk{from: max(from, s.begin), until: min(to, until)}
+	if c.until <= c.from {
+		c.from, c.until = 0, 0
+	}
+	for proc, sum := range sums {
+		for i, ns := range sum {
+			if ns > 0 {
+				c.entries = append(c.entries, entry{uint16(i), proc, ns})
+			}
+		}
+	}
+	c.entries = slices.Clip(addUp(c.entries))
+	return c, nil
+}
+
+// spread adds a stretch of time to the cells in which it lies; the first begins at
+// base.
+func spread(sum *[chunkCells]uint64, level uint8, base, from, to int64) {
+	for from < to {
+		cell := (from - base) >> level
+		end := min(to, base+(cell+1)<<level)
+		sum[cell] += uint64(end - from)
+		from = end
+	}
+}

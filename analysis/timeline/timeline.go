@@ -1,0 +1,336 @@
+package timeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/reconstruct"
+)
+
+// ErrNoTimes: the run does not have the times of each event.
+var ErrNoTimes = errors.New("the times of each call were not recorded (efg run --time trace does)")
+
+// ErrQuery is wrapped by errors about what was asked for.
+var ErrQuery = errors.New("no such view")
+
+// Bounds of queries.
+const (
+	MaxWidth  = 8192
+	MaxRows   = 8192
+	MaxSlices = 100_000
+	maxTime   = 1 << 60
+	maxLevel  = 48
+)
+
+// cacheBytes is how much the kept cells of a run take at most, about.
+const cacheBytes = 32 << 20
+
+// Timeline answers queries about a run. Its methods may be called from several
+// goroutines.
+type Timeline struct {
+	run    *efg.Run
+	first  []int // number of each process's first stream
+	marks  []markTimes
+	cache  *cache
+	names  *reconstruct.Names
+	places sync.Mutex
+	sites  map[uint64]string // texts of callsites
+
+	extent     sync.Once
+	begin, end int64
+	extentErr  error
+}
+
+// New prepares the timeline of a run; the error is ErrNoTimes if it has none.
+func New(run *efg.Run) (*Timeline, error) {
+	sites, err := run.Sites()
+	if err != nil {
+		return nil, err
+	}
+	t := &Timeline{run: run, cache: newCache(cacheBytes), names: reconstruct.NewNames(nil, sites), sites: map[uint64]string{}}
+	n := 0
+	for i := range run.Procs {
+		t.first = append(t.first, n)
+		n += len(run.Procs[i].Streams)
+	}
+	t.marks = make([]markTimes, n)
+	for i := range run.Procs {
+		for j := range run.Procs[i].Streams {
+			if run.Procs[i].Streams[j].Events == 0 {
+				continue
+			}
+			p, err := run.Process(i)
+			if err != nil {
+				return nil, err
+			}
+			if p.Streams[j].Trace == nil {
+				return nil, ErrNoTimes
+			}
+			return t, nil
+		}
+	}
+	return nil, ErrNoTimes
+}
+
+// Extent is when the run began and ended, in ns since the command was started: from
+// the first stream's beginning to the last one's end, or a little later.
+func (t *Timeline) Extent() (begin, end int64, err error) {
+	t.extent.Do(func() { t.begin, t.end, t.extentErr = t.measure() })
+	return t.begin, t.end, t.extentErr
+}
+
+func (t *Timeline) measure() (begin, end int64, err error) {
+	var mu sync.Mutex
+	begin, end = math.MaxInt64, math.MinInt64
+	err = parallel(len(t.run.Procs), func(i int) error {
+		spans, err := t.run.Spans(i)
+		mu.Lock()
+		defer mu.Unlock()
+		for _, s := range spans {
+			begin, end = min(begin, s.Begin), max(end, s.End)
+		}
+		return err
+	})
+	// Hostile files have any times.
+	begin = max(-maxTime, min(begin, maxTime-1))
+	return begin, max(begin+1, min(end, maxTime)), err
+}
+
+// parallel calls f for the numbers below n, several at a time. The first error ends
+// it.
+func parallel(n int, f func(i int) error) error {
+	var next atomic.Int64
+	var once sync.Once
+	var failed error
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), n) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				if err := f(i); err != nil {
+					once.Do(func() { failed = err })
+					next.Store(int64(n))
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return failed
+}
+
+// Query says what a view is to show.
+type Query struct {
+	// From and To are ns since the run began; both 0: all of the run.
+	From, To int64
+	// Width is how many pixels there are to be at least, where they are not less than
+	// a nanosecond. There are about twice as many at most.
+	Width int
+	// Procs are numbers of processes of the run file, in the order of the rows; nil: all.
+	Procs []int
+	// Rows is how many rows there may be. If there are more processes, several
+	// neighbours share a row.
+	Rows int
+	// Share asks for the part of the time in MPI.
+	Share bool
+	// Slices asks for the calls themselves if they are not more than so many.
+	Slices int
+	// Events limits how many events are walked through, about; 0: no limit.
+	Events uint64
+}
+
+// View is the answer.
+type View struct {
+	Begin, End int64 // see Timeline.Extent
+	From       int64 // of the first pixel
+	Pixel      int64 // ns
+	Width      int   // pixels of a row
+	Rows       []Row
+	Complete   bool // no limit was met
+	Legend     []Procedure
+	// Pixels and Share have a byte of each pixel of each row; see the package's comment.
+	Pixels, Share []byte
+	Slices        []Slice // nil: not asked for, or too many
+
+	index map[uint16]byte // pixel of each procedure of the legend
+}
+
+// Row is what a row stands for. Read is how many of its ranks were looked at, Last
+// the rank of the last of them.
+type Row struct{ First, Last, Ranks, Read int }
+
+// Procedure is an entry of a legend.
+type Procedure struct {
+	Op, Class string
+	Time      uint64 // in the view, ns
+}
+
+// Slice is a call.
+type Slice struct {
+	Rank       int
+	Thread     uint32
+	Start, End int64
+	Proc       byte // as in Pixels
+	Site       string
+}
+
+// To is when the last pixel ends.
+func (v *View) To() int64 { return v.From + int64(v.Width)*v.Pixel }
+
+// Pixels that stand for no procedure of the legend.
+const (
+	Outside   = 0
+	Other     = 251
+	NoTime    = 252 // of slices
+	Unread    = 254
+	Nothing   = 255
+	mostProcs = 250 // of a legend
+)
+
+// View answers a query.
+func (t *Timeline) View(ctx context.Context, q Query) (*View, error) {
+	v, level, err := t.frame(&q)
+	if err != nil {
+		return nil, err
+	}
+	b := &budget{left: q.Events, all: q.Events == 0}
+	rows := make([]rowSums, len(v.Rows))
+	most := 0
+	for i := range rows {
+		rows[i].init(v)
+		most = max(most, v.Rows[i].Ranks)
+	}
+	n := len(q.Procs)
+	// The first rank of each row comes first, so that all rows have something when a
+	// limit is met.
+	for turn := range most {
+		err := parallel(len(rows), func(i int) error {
+			first := i * n / len(rows)
+			if first+turn >= (i+1)*n/len(rows) {
+				return nil
+			}
+			return t.addProcess(ctx, q.Procs[first+turn], v, &v.Rows[i], &rows[i], level, b)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	v.draw(rows, q.Share)
+	if q.Slices > 0 {
+		return v, t.slices(ctx, v, &q, b)
+	}
+	return v, nil
+}
+
+// frame checks a query and lays out its answer.
+func (t *Timeline) frame(q *Query) (*View, uint8, error) {
+	begin, end, err := t.Extent()
+	if err != nil {
+		return nil, 0, err
+	}
+	if q.From == 0 && q.To == 0 {
+		q.From, q.To = begin, end
+	}
+	switch {
+	case q.From >= q.To || q.From < -maxTime || q.To > maxTime:
+		return nil, 0, fmt.Errorf("%w: from %d to %d", ErrQuery, q.From, q.To)
+	case q.Width < 1 || q.Width > MaxWidth:
+		return nil, 0, fmt.Errorf("%w: width %d, want 1 to %d", ErrQuery, q.Width, MaxWidth)
+	case q.Rows < 1 || q.Rows > MaxRows:
+		return nil, 0, fmt.Errorf("%w: %d rows, want 1 to %d", ErrQuery, q.Rows, MaxRows)
+	case q.Slices < 0 || q.Slices > MaxSlices:
+		return nil, 0, fmt.Errorf("%w: %d slices, want up to %d", ErrQuery, q.Slices, MaxSlices)
+	}
+	if q.Procs == nil {
+		for i := range t.run.Procs {
+			q.Procs = append(q.Procs, i)
+		}
+	}
+	for _, i := range q.Procs {
+		if i < 0 || i >= len(t.run.Procs) {
+			return nil, 0, fmt.Errorf("%w: process %d of %d", ErrQuery, i, len(t.run.Procs))
+		}
+	}
+	level := uint8(0)
+	if ns := (q.To - q.From) / int64(q.Width); ns > 1 {
+		level = uint8(min(maxLevel, bits.Len64(uint64(ns))-1))
+	}
+	first, last := q.From>>level, (q.To-1)>>level
+	v := &View{Begin: begin, End: end, From: first << level, Pixel: 1 << level, Width: int(last - first + 1), Complete: true}
+	n := len(q.Procs)
+	rows := min(q.Rows, n)
+	for i := range rows {
+		list := q.Procs[i*n/rows : (i+1)*n/rows]
+		v.Rows = append(v.Rows, Row{First: t.run.Procs[list[0]].Rank, Last: t.run.Procs[list[len(list)-1]].Rank, Ranks: len(list)})
+	}
+	return v, level, nil
+}
+
+// chunksOf are the places of the chunks of a stream that a view needs.
+func chunksOf(v *View, stream int, level uint8) []place {
+	var out []place
+	for i := v.From >> level >> chunkBits; i <= (v.To()-1)>>level>>chunkBits; i++ {
+		out = append(out, place{stream, level, i})
+	}
+	return out
+}
+
+// addProcess adds what a process did to a row.
+func (t *Timeline) addProcess(ctx context.Context, i int, v *View, row *Row, sums *rowSums, level uint8, b *budget) error {
+	var need []place
+	var have []*chunk
+	for j := range t.run.Procs[i].Streams {
+		need = append(need, chunksOf(v, t.first[i]+j, level)...)
+	}
+	for _, p := range need {
+		if c := t.cache.get(p); c != nil {
+			have = append(have, c)
+		}
+	}
+	if len(have) < len(need) {
+		if !b.take(1) {
+			sums.skip(0, sums.width)
+			return nil
+		}
+		var err error
+		if have, err = t.make(ctx, i, need, b); err != nil {
+			return err
+		}
+	}
+	row.Read++
+	for k, c := range have {
+		sums.add(need[k], c)
+	}
+	return nil
+}
+
+// make makes chunks of a process.
+func (t *Timeline) make(ctx context.Context, i int, need []place, b *budget) ([]*chunk, error) {
+	p, err := t.run.Process(i)
+	if err != nil {
+		return nil, err
+	}
+	var out []*chunk
+	m := maker{ctx: ctx, cache: t.cache, budget: b}
+	for _, at := range need {
+		s := &p.Streams[at.stream-t.first[i]]
+		if s.Trace == nil {
+			out = append(out, &chunk{})
+			continue
+		}
+		if m.stream == nil || m.stream.number != at.stream {
+			m.stream = newStream(p, s, at.stream, &t.marks[at.stream])
+		}
+		c, err := m.make(at)
+		if err != nil {
+			return nil, fmt.Errorf("rank %d, thread %d: %w", p.Rank, s.Thread, err)
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
