@@ -1,0 +1,101 @@
+package efg
+
+import "fmt"
+
+// Process reads everything of Procs[i].
+func (r *Run) Process(i int) (*Process, error) {
+	p, err := r.untimed(i)
+	if err != nil {
+		return nil, err
+	}
+	for j := range p.Streams {
+		if err := r.attachTrace(i, j, &p.Streams[j]); err != nil {
+			return nil, err
+		}
+	}
+	return p, r.readTimes(i, p.Streams)
+}
+
+// untimed reads Procs[i] without times.
+func (r *Run) untimed(i int) (*Process, error) {
+	info := &r.Procs[i]
+	p := &Process{
+		Rank: info.Rank, Size: info.Size, World: info.World, PID: info.PID, Host: info.Host,
+		Command: info.Command, MPI: info.MPI, Start: info.Start, Mono: info.Mono, Clock: r.clock(info), base: info.Rank - info.inIts,
+	}
+	if p.Start == 0 {
+		p.Began = r.worlds[info.world].start
+	}
+	if !r.exact {
+		sum := r.hashOfFirst(i)
+		p.Sum = &sum
+	}
+	x, err := r.defs(i)
+	if err != nil {
+		return nil, err
+	}
+	p.Defs = x.list
+	for j := range info.Streams {
+		s, err := r.stream(i, j, x)
+		if err != nil {
+			return nil, err
+		}
+		p.Streams = append(p.Streams, *s)
+	}
+	return p, nil
+}
+
+// Defs reads the definitions of Procs[i], in the order in which it made them.
+func (r *Run) Defs(i int) ([]Def, error) {
+	x, err := r.defs(i)
+	if err != nil {
+		return nil, err
+	}
+	return x.list, nil
+}
+
+func (r *Run) defs(i int) (*defIndex, error) {
+	info := &r.Procs[i]
+	p, err := r.pieceOf(info.defs, unitDefs)
+	if err != nil {
+		return nil, err
+	}
+	x, err := p.defs(r.ordinal[i], r.str, int64(info.inIts), int64(info.Size))
+	if err != nil {
+		return nil, &CorruptError{fmt.Sprintf("piece %d", info.defs), 0, err}
+	}
+	return x, nil
+}
+
+// stream reads Procs[i].Streams[j] without its times.
+func (r *Run) stream(i, j int, x *defIndex) (*Stream, error) {
+	proc, info := &r.Procs[i], &r.Procs[i].Streams[j]
+	s := &Stream{Thread: info.Thread, Events: info.Events, Hash: info.hash, Dropped: info.Dropped, End: info.End}
+	p, err := r.pieceOf(info.piece, unitGraph)
+	if err != nil {
+		return nil, err
+	}
+	in := ranksOf(proc.inIts, proc.Size, x.list)
+	if s.Nodes, err = p.graph(r.members[proc.first+j], info.Thread, x, in); err != nil {
+		return nil, &CorruptError{fmt.Sprintf("piece %d", info.piece), 0, err}
+	}
+	if info.marks > 0 {
+		p, err := r.pieceOf(info.marks-1, unitMarks)
+		if err == nil {
+			s.Marks, err = p.marks(info.markMember)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// Stream reads Procs[i].Streams[j].
+func (r *Run) Stream(i, j int) (*Stream, error) {
+	p, err := r.Process(i)
+	if err != nil {
+		return nil, err
+	}
+	return &p.Streams[j], nil
+}
