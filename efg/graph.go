@@ -33,6 +33,8 @@ type Stream struct {
 	Nodes []Node
 	// Marks are places from which a walk can begin; nil: only the start.
 	Marks *Marks
+	// Pending is the call that the thread was in when its recording ended; nil: none.
+	Pending *Pending
 
 	// They read times, and what stands in front of them, from a run file.
 	later func(part int) (*tracePart, error)
@@ -44,7 +46,7 @@ type End uint8
 
 const (
 	// EndOpen: the process was still running, or it was killed; every event
-	// before the one in flight is there.
+	// before the one in flight is there, and that one is Pending.
 	EndOpen End = iota
 	// EndThread: the thread ended by itself.
 	EndThread

@@ -52,8 +52,12 @@ func roleColumn(role int) int { return colRoles + role*bodyColumns }
 // must be whole.
 func layout(kind unitKind, shape []uint64) []place {
 	l := &layouter{shape: shape[1:]}
-	if kind == unitMarks {
+	switch kind {
+	case unitMarks:
 		l.marks(shape[0])
+		return l.places
+	case unitPending:
+		l.pending()
 		return l.places
 	}
 	for i := range int(shape[0]) {

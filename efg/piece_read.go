@@ -15,7 +15,7 @@ type readPiece struct {
 	key     shapeKey
 	members uint64
 	places  []place
-	masks   []uint64 // of a graph's nodes
+	masks   []uint64 // of a graph's nodes, or of a call; else nil
 	cells   []readCell
 	bodies  []*seqBody
 	wide    []uint64
@@ -63,6 +63,8 @@ func (r *pieceReader) piece() *readPiece {
 		p.shape, p.masks = r.graphShape()
 	case unitMarks:
 		p.shape = r.marksShape()
+	case unitPending:
+		p.shape, p.masks = r.pendingShape()
 	default:
 		p.shape = r.defShape()
 	}
@@ -546,7 +548,7 @@ func (p *readPiece) unit(m uint64, text func(uint64) (string, error), defs *defI
 	var object uint64
 	for i, v := range vals {
 		at := &p.places[i]
-		if at.what == cellWord && at.index == objectWord && p.kind == unitGraph {
+		if at.what == cellWord && at.index == objectWord && p.masks != nil {
 			object = v
 		}
 		if at.peer {

@@ -28,6 +28,8 @@ func (w *pieceWriter) piece(p *piece) {
 		for _, v := range p.shape[1:] {
 			w.put(colMarks, v)
 		}
+	case unitPending:
+		w.header(p.shape[1])
 	default:
 		w.defShape(p.shape)
 	}
@@ -46,13 +48,7 @@ func (w *pieceWriter) graphShape(shape []uint64) {
 	at := shape[1:]
 	for i := range shape[0] {
 		header, mask, flags, edges := at[0], at[1], at[2], at[3]
-		if n, ok := w.headers[header]; ok {
-			w.put(colHeader, n+1)
-		} else {
-			w.headers[header] = uint64(len(w.headers))
-			w.put(colHeader, 0)
-			w.put(colNewHeader, header)
-		}
+		w.header(header)
 		w.put(colMask, mask^w.masks[header])
 		w.masks[header] = mask
 		w.put(colFlags, flags)
@@ -62,6 +58,16 @@ func (w *pieceWriter) graphShape(shape []uint64) {
 		}
 		at = at[4+edges:]
 	}
+}
+
+func (w *pieceWriter) header(header uint64) {
+	if n, ok := w.headers[header]; ok {
+		w.put(colHeader, n+1)
+		return
+	}
+	w.headers[header] = uint64(len(w.headers))
+	w.put(colHeader, 0)
+	w.put(colNewHeader, header)
 }
 
 func (w *pieceWriter) defShape(shape []uint64) {

@@ -76,6 +76,9 @@ func shown(t *testing.T, data []byte) string {
 			if r.exact {
 				fmt.Fprintf(&b, "hash %x\n", s.Hash)
 			}
+			if s.Pending != nil {
+				fmt.Fprintf(&b, "in call since %d: %s\n", s.Pending.Since, strings.Trim(fmt.Sprintf("%x", s.Pending.Words), "[]"))
+			}
 			showStream(t, &b, s, p.Defs)
 		}
 	}
@@ -157,10 +160,27 @@ func builtProcess(t *testing.T, rank, size int, seed int64) *Process {
 			v.Bins[binOf(v.Max)]++
 			s.Nodes[i].Stats = &Stats{Count: 2, Dur: v, Gap: Interval{Sum: 9, Min: 4, Max: 5}}
 		}
+		if thread == 1 && rank%3 < 2 {
+			s.Pending = builtCall(s, rank, size)
+		}
 		p.Streams = append(p.Streams, *s)
 	}
 	p.Defs = defs.List
 	return p
+}
+
+// builtCall is a call in progress: that of a node of the stream, on its communicator or
+// one of the family, with another peer, and with a request.
+func builtCall(s *Stream, rank, size int) *Pending {
+	n := &s.Nodes[rank%2]
+	c := &Pending{Words: append([]uint64(nil), n.Words...), Since: uint64(rank*rank) * 1000}
+	for k := signature.FirstWord; k < len(c.Words); k++ {
+		if isPeer(c.Words[0], k) {
+			c.Words[k] = uint64((rank + 2) % size)
+		}
+	}
+	c.Words[len(c.Words)-1] = signature.ID{Thread: s.Thread, Node: 1, Slot: 3}.Word()
+	return c
 }
 
 // build adds an event.

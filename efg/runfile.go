@@ -8,9 +8,13 @@ import "strings"
 const (
 	runMagic     = "\x89EFG\r\n\x1a\n"
 	trailerMagic = "EFG.END\n"
-	// runVersion goes up when a reader of the version before cannot read the
-	// file any more.
-	runVersion = 2
+	// A file without features has version plainVersion, others have runVersion.
+	// Readers refuse features that they do not know.
+	plainVersion = 2
+	runVersion   = 3
+	// featurePending: streams may have calls in progress.
+	featurePending = 1 << 0
+	features       = featurePending
 	// maxMeta bounds the metadata, so that nesting cannot exhaust the decoder's
 	// stack.
 	maxMeta     = 1 << 20
@@ -87,6 +91,8 @@ type StreamInfo struct {
 	// Bytes is the stream's part of the size of the file: an equal share, among
 	// its members, of what its graph takes, without times.
 	Bytes uint64
+	// InCall: the thread was in a call when its recording ended; see Run.Pending.
+	InCall bool
 	// Class is equal for streams whose graphs have the same shape: the same
 	// nodes but for their arguments, and the same edges but for their weights.
 	Class int
@@ -95,6 +101,9 @@ type StreamInfo struct {
 	piece      int
 	marks      int    // piece + 1, 0: none
 	markMember uint64 // number among the members of that piece
+
+	pending       int // piece, if InCall
+	pendingMember uint64
 }
 
 // Complete says whether the stream is known to hold every event of its thread.

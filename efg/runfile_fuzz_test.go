@@ -46,8 +46,7 @@ func blocksOf(tb testing.TB, data []byte) []blockContent {
 // assemble makes a file of blocks. The lengths in the index are put right; the
 // rest of it stays.
 func assemble(blocks []blockContent) []byte {
-	b := append([]byte(runMagic), make([]byte, 8)...)
-	binary.LittleEndian.PutUint32(b[8:], runVersion)
+	b := appendHeader(nil, featurePending)
 	index := slices.Clone(blocks[len(blocks)-1].cols)
 	var lengths []uint64
 	for _, x := range blocks[:len(blocks)-1] {

@@ -142,6 +142,27 @@ var streamProperties = []streamProperty{
 		}},
 }
 
+// pendingProperty is one of the streams of files with featurePending.
+var pendingProperty = streamProperty{
+	func(rw *runWriter, s *StreamInfo) uint64 {
+		if !s.InCall {
+			return 0
+		}
+		return uint64(rw.pieces[s.pending].place) + 1
+	},
+	func(r *Run, ss []StreamInfo, v uint64) error {
+		return setBelow(ss, v, uint64(len(r.pieces))+1, "piece", func(s *StreamInfo) { s.InCall, s.pending = v > 0, int(v)-1 })
+	},
+}
+
+// propertiesOf are the properties of streams in files with these features.
+func propertiesOf(features uint32) []streamProperty {
+	if features&featurePending == 0 {
+		return streamProperties
+	}
+	return append(slices.Clone(streamProperties), pendingProperty)
+}
+
 func setPiece(r *Run, ss []StreamInfo, v uint64) error {
 	if err := inRange(v, uint64(len(r.pieces)), "piece"); err != nil {
 		return err
@@ -214,7 +235,7 @@ func (rw *runWriter) indexColumns() columnSet {
 		}
 		cols.putBody(indexSeqs+i*bodyColumns, foldValues(vals))
 	}
-	for i, prop := range streamProperties {
+	for i, prop := range propertiesOf(rw.features) {
 		var vals []uint64
 		for j := range rw.procs {
 			for k := range rw.procs[j].Streams {

@@ -88,7 +88,8 @@ func (r *Run) stream(i, j int, x *defIndex) (*Stream, error) {
 			return nil, err
 		}
 	}
-	return s, nil
+	s.Pending, err = r.pendingOf(i, j, x)
+	return s, err
 }
 
 // Stream reads Procs[i].Streams[j].

@@ -20,20 +20,22 @@ type Run struct {
 	Meta  Meta
 	Procs []ProcInfo
 
-	r       io.ReaderAt
-	closer  io.Closer
-	path    string // if it is merged with others
-	size    uint64
-	blocks  []blockRef
-	strs    []string
-	worlds  []worldInfo
-	pieces  []pieceRef
-	parts   []int // numbers of the blocks with parts of long sequences
-	stats   []statsBlock
-	traces  []traceBlock
-	exact   bool // each stream has its hash
-	hashes  []uint64
-	streams []StreamInfo // not yet given to a process, while the index is read
+	r      io.ReaderAt
+	closer io.Closer
+	path   string // if it is merged with others
+	size   uint64
+
+	features uint32
+	blocks   []blockRef
+	strs     []string
+	worlds   []worldInfo
+	pieces   []pieceRef
+	parts    []int // numbers of the blocks with parts of long sequences
+	stats    []statsBlock
+	traces   []traceBlock
+	exact    bool // each stream has its hash
+	hashes   []uint64
+	streams  []StreamInfo // not yet given to a process, while the index is read
 
 	commands    map[string][]string
 	lastLine    string // of commands, the one asked for last
@@ -138,8 +140,12 @@ func (r *Run) checkHeader() error {
 	if version > runVersion {
 		return fmt.Errorf("%w: format %d, this one reads format %d", ErrNewerVersion, version, runVersion)
 	}
-	if flags := binary.LittleEndian.Uint32(b[12:]); version != runVersion || flags != 0 {
-		return &CorruptError{"header", 8, fmt.Errorf("version %d, flags %#x", version, flags)}
+	r.features = binary.LittleEndian.Uint32(b[12:])
+	switch {
+	case version < plainVersion || (version == plainVersion) != (r.features == 0):
+		return &CorruptError{"header", 8, fmt.Errorf("version %d, features %#x", version, r.features)}
+	case r.features&^features != 0:
+		return fmt.Errorf("%w: features %#x, this one reads %#x", ErrNewerVersion, r.features, features)
 	}
 	return nil
 }
@@ -327,7 +333,7 @@ func (r *Run) readIndex(b *block) {
 	for i, prop := range processProperties {
 		b.property(indexSeqs+i*bodyColumns, procs, func(from, to int, v uint64) error { return prop.set(r, r.Procs[from:to], v) })
 	}
-	for i, prop := range streamProperties {
+	for i, prop := range propertiesOf(r.features) {
 		b.property(indexSeqs+(len(processProperties)+i)*bodyColumns, streams,
 			func(from, to int, v uint64) error { return prop.set(r, all[from:to], v) })
 	}
@@ -427,6 +433,10 @@ func (r *Run) number(all []StreamInfo) {
 			if s.marks > 0 {
 				s.markMember = in[s.marks-1]
 				in[s.marks-1]++
+			}
+			if s.InCall {
+				s.pendingMember = in[s.pending]
+				in[s.pending]++
 			}
 			next++
 		}

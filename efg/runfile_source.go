@@ -24,10 +24,14 @@ func (s *memorySource) info() *ProcInfo {
 	for i := range p.Streams {
 		st := &p.Streams[i]
 		info.Streams[i] = StreamInfo{
-			Thread: st.Thread, End: st.End, Events: st.Events, Dropped: st.Dropped, hash: st.Hash, Words: wordsOf(st.Nodes),
+			Thread: st.Thread, End: st.End, Events: st.Events, Dropped: st.Dropped, InCall: st.Pending != nil, hash: st.Hash, Words: wordsOf(st.Nodes),
 		}
 	}
 	return info
+}
+
+func (s *memorySource) inCall() bool {
+	return slices.ContainsFunc(s.proc.Streams, func(st Stream) bool { return st.Pending != nil })
 }
 
 // WorldRank is the rank in the process's MPI_COMM_WORLD.
@@ -106,6 +110,16 @@ func (s *memorySource) flatten() ([]*unit, error) {
 		if m != nil { // a graph that cannot be walked has none
 			units = append(units, flattenMarks(m, i))
 		}
+	}
+	for i := range s.proc.Streams {
+		st := &s.proc.Streams[i]
+		if st.Pending == nil {
+			continue
+		}
+		if u, err = flattenPending(st, i, s.defs, r); err != nil {
+			return nil, fmt.Errorf("thread %d: %w", st.Thread, err)
+		}
+		units = append(units, u)
 	}
 	return units, nil
 }
@@ -202,6 +216,10 @@ func (s *fileSource) info() *ProcInfo {
 	return &info
 }
 
+func (s *fileSource) inCall() bool {
+	return slices.ContainsFunc(s.run.Procs[s.proc].Streams, func(st StreamInfo) bool { return st.InCall })
+}
+
 func (s *fileSource) open(int) {}
 
 // failed says which file an error is about.
@@ -224,9 +242,9 @@ func (s *fileSource) keys() ([]shapeKey, error) {
 		key, err = s.run.pieceKey(info.Streams[j].piece)
 		keys = append(keys, key)
 	}
-	for j := range info.Streams {
-		if n := info.Streams[j].marks; n > 0 && err == nil {
-			key, err = s.run.pieceKey(n - 1)
+	for _, e := range info.extras() {
+		if err == nil {
+			key, err = s.run.pieceKey(e.piece)
 			keys = append(keys, key)
 		}
 	}
@@ -260,21 +278,43 @@ func (r *Run) units(i int) ([]*unit, error) {
 			return nil, err
 		}
 	}
-	for j := range info.Streams {
-		if n := info.Streams[j].marks; n > 0 {
-			p, err := r.pieceOf(n-1, unitMarks)
-			if err != nil {
-				return nil, err
-			}
-			u, err := p.unit(info.Streams[j].markMember, r.str, x, in)
-			if err != nil {
-				return nil, err
-			}
-			u.stream = j
-			units = append(units, u)
+	for _, e := range info.extras() {
+		p, err := r.pieceOf(e.piece, e.kind)
+		if err != nil {
+			return nil, err
 		}
+		u, err := p.unit(e.member, r.str, x, in)
+		if err != nil {
+			return nil, err
+		}
+		u.stream = e.stream
+		units = append(units, u)
 	}
 	return units, nil
+}
+
+// extra is a unit that only some streams have.
+type extra struct {
+	kind   unitKind
+	stream int
+	piece  int
+	member uint64
+}
+
+// extras lists the marks of the process's streams, and then their calls in
+// progress.
+func (p *ProcInfo) extras() (list []extra) {
+	for j := range p.Streams {
+		if s := &p.Streams[j]; s.marks > 0 {
+			list = append(list, extra{unitMarks, j, s.marks - 1, s.markMember})
+		}
+	}
+	for j := range p.Streams {
+		if s := &p.Streams[j]; s.InCall {
+			list = append(list, extra{unitPending, j, s.pending, s.pendingMember})
+		}
+	}
+	return list
 }
 
 func (s *fileSource) hasTimes() bool { return s.run.statsOf(s.proc) >= 0 }

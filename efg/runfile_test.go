@@ -108,10 +108,14 @@ func sampleProcess(rank int) *Process {
 		elems.Push(uint64(rank))
 	}
 	s.Nodes[1].Attrs = []Attr{{Values: lengths.Seq(), Elems: elems.Seq()}}
+	second := Stream{Thread: 1, Events: 0, End: EndOpen, Nodes: []Node{}}
+	if rank%2 == 1 {
+		second.Pending = &Pending{Words: event(site.Word, comm.Word+1, uint64(rank), constBit), Since: uint64(rank)}
+	}
 	return &Process{
 		Rank: rank, Size: 4, World: 99, PID: 1000 + rank, Host: "node", Command: []string{"app", "", "x y"},
 		MPI: "Some MPI 1.2", Start: 1e18, Defs: []Def{module, site, vec, str, comm},
-		Streams: []Stream{s, {Thread: 1, Events: 0, End: EndOpen, Nodes: []Node{}}},
+		Streams: []Stream{s, second},
 	}
 }
 
@@ -152,6 +156,9 @@ func spelled(p *Process) string {
 	for i := range p.Streams {
 		s := &p.Streams[i]
 		fmt.Fprintf(&b, "thread %d: %d %d %d %d\n", s.Thread, s.Events, s.Hash, s.Dropped, s.End)
+		if s.Pending != nil {
+			fmt.Fprintf(&b, "in call since %d: %x\n", s.Pending.Since, s.Pending.Words)
+		}
 		for j := range s.Nodes {
 			n := &s.Nodes[j]
 			fmt.Fprintf(&b, "%x %#x %+v", n.Words, n.Mask, n.Edges)
@@ -310,6 +317,8 @@ func TestOpenRunErrors(t *testing.T) {
 	good := encode(t, []*Process{sampleProcess(0)}, Meta{})
 	newer := bytes.Clone(good)
 	newer[8] = runVersion + 1
+	features := bytes.Clone(good)
+	features[8], features[12] = runVersion, 0x80
 	for _, c := range []struct {
 		name string
 		data []byte
@@ -318,6 +327,7 @@ func TestOpenRunErrors(t *testing.T) {
 		{"empty", nil, ErrNotEFG},
 		{"text", []byte("hello, this is no run file at all\n"), ErrNotEFG},
 		{"newer", newer, ErrNewerVersion},
+		{"unknown features", features, ErrNewerVersion},
 		{"header only", good[:12], ErrTruncated},
 		{"half", good[:len(good)/2], ErrTruncated},
 		{"last byte missing", good[:len(good)-1], ErrTruncated},

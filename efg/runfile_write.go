@@ -59,12 +59,14 @@ type source interface {
 	// info tells everything about the process but its units. World, rank and
 	// size are those of its MPI_COMM_WORLD.
 	info() *ProcInfo
+	// inCall tells whether a stream has a call in progress.
+	inCall() bool
 	// open gives the process its rank in its world; the methods below need it.
 	open(rank int)
 	// keys are those of units.
 	keys() ([]shapeKey, error)
-	// units returns the definitions, the graph of each stream, and the marks of
-	// those that have some. They are asked for once.
+	// units returns the definitions, the graph of each stream, the marks of those that
+	// have some, and the calls that they were in. They are asked for once.
 	units() ([]*unit, error)
 	// hasTimes tells whether there may be times.
 	hasTimes() bool
@@ -106,6 +108,8 @@ type runWriter struct {
 	partial bool // a part of a run, to be merged: it keeps what tells processes apart
 	hashes  map[hashGroup]uint64
 	worlds  []worldInfo
+
+	features uint32
 }
 
 // openPiece is a piece that may get more members.
@@ -150,6 +154,7 @@ func packWithin(w io.Writer, sources []source, meta Meta, part bool, limit int) 
 	ordered, worlds := inOrder(sources)
 	rw.worlds = worlds
 	rw.exact = isExact(ordered, worlds, part)
+	rw.features = featuresOf(sources)
 	if err := rw.count(ordered); err != nil {
 		return err
 	}
@@ -178,6 +183,14 @@ func isExact(ordered []placed, worlds []worldInfo, part bool) bool {
 	return largest <= exactHashes
 }
 
+// featuresOf are the features that a file of these sources needs.
+func featuresOf(sources []source) uint32 {
+	if slices.ContainsFunc(sources, source.inCall) {
+		return featurePending
+	}
+	return 0
+}
+
 func (rw *runWriter) write(b []byte) error {
 	n, err := rw.w.Write(b)
 	rw.offset += uint64(n)
@@ -185,9 +198,17 @@ func (rw *runWriter) write(b []byte) error {
 }
 
 func (rw *runWriter) header() error {
-	b := append([]byte(runMagic), make([]byte, 8)...)
-	binary.LittleEndian.PutUint32(b[8:], runVersion)
-	return rw.write(b)
+	return rw.write(appendHeader(nil, rw.features))
+}
+
+// appendHeader appends the header of a file with these features.
+func appendHeader(b []byte, features uint32) []byte {
+	version := uint32(plainVersion)
+	if features != 0 {
+		version = runVersion
+	}
+	b = binary.LittleEndian.AppendUint32(append(b, runMagic...), version)
+	return binary.LittleEndian.AppendUint32(b, features)
 }
 
 // process adds a process that has been prepared.
@@ -219,6 +240,8 @@ func (rw *runWriter) process(at *placed, units []*unit) error {
 			info.Streams[i-1].piece = id
 		case unitMarks:
 			info.Streams[u.stream].marks = id + 1
+		case unitPending:
+			info.Streams[u.stream].pending = id
 		}
 	}
 	if !rw.exact {

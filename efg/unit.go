@@ -7,15 +7,15 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// A unit is what is shared between ranks: the graph of a stream, its marks, or
-// the list of definitions of a process. Units of equal shape are a class; what else is in
+// A unit is what is shared between ranks: the graph of a stream, its marks, the call
+// that it was in, or the list of definitions of a process. Units of equal shape are a class; what else is in
 // them, the cells, is compared cell by cell.
 type unit struct {
 	kind  unitKind
 	shape []uint64
 	key   shapeKey
 	cells []cell
-	// stream is which of the process's streams marks are of.
+	// stream is which of the process's streams marks, or calls in progress, are of.
 	stream int
 }
 
@@ -25,6 +25,7 @@ const (
 	unitDefs unitKind = iota
 	unitGraph
 	unitMarks
+	unitPending
 	unitKinds
 )
 

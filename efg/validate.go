@@ -69,9 +69,9 @@ func (r *Run) validatePieces() error {
 		members[r.Procs[i].defs]++
 		for j := range r.Procs[i].Streams {
 			members[r.Procs[i].Streams[j].piece]++
-			if n := r.Procs[i].Streams[j].marks; n > 0 {
-				members[n-1]++
-			}
+		}
+		for _, e := range r.Procs[i].extras() {
+			members[e.piece]++
 		}
 	}
 	for n := range r.pieces {
@@ -195,6 +195,9 @@ func (r *Run) validateStream(proc *ProcInfo, j int, s *Stream) error {
 func CheckStream(s *Stream) (node int, err error) {
 	if s.End > EndExit {
 		return -1, fmt.Errorf("unknown end %d", s.End)
+	}
+	if err := s.Pending.check(); err != nil {
+		return -1, err
 	}
 	if len(s.Nodes) == 0 {
 		if s.Events != 0 {

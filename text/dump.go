@@ -153,6 +153,9 @@ func (d *dumper) stream(p *efg.Process, s *efg.Stream) {
 	for i := range s.Nodes {
 		d.node(i, &s.Nodes[i])
 	}
+	if s.Pending != nil {
+		d.pending(s.Pending)
+	}
 	if s.Marks != nil {
 		d.marks(s.Marks)
 	}

@@ -79,6 +79,7 @@ process 0 of 2 world 0x1 pid 3 start 0 began 5 mono -7
    elems 4 delta tokens
     : +24 <0:1x>
  thread 1 running events 0 dropped 9 hash 0x0
+  entered since 77 MPI_Recv f08 site=d1 comm=d2+1 buf=EFG_ABSENT count=1 datatype=MPI_INT source=1 tag=id:1.0.3 status.source=EFG_ABSENT status.tag=EFG_ABSENT status.bytes=EFG_ABSENT
  thread 2 thread-ended events 4 dropped 0 hash 0x0
   trace error 500 begin 123
   node 0 MPI_Init site=0 w2=0

@@ -59,7 +59,8 @@ func init() {
 		"edge": (*parser).edgeLine, "runs": (*parser).runsLine, "counts": (*parser).countsLine,
 		"attr": (*parser).attrLine, "elems": (*parser).elemsLine, "times": (*parser).timesLine,
 		"trace": (*parser).traceLine, "gap/dur": (*parser).codesLine,
-		"marks": (*parser).marksLine, "mark": (*parser).markLine,
+		"entered": (*parser).enteredLine,
+		"marks":   (*parser).marksLine, "mark": (*parser).markLine,
 		"part": (*parser).partLine, ":": (*parser).symbolsLine,
 	}
 }

@@ -101,22 +101,34 @@ func (p *parser) nodeLine() error {
 	if err != nil {
 		return err
 	}
-	p.node.Words = []uint64{header}
+	p.node.Words, p.node.Mask, err = p.wordList(header)
+	return err
+}
+
+// wordList takes NAME=WORD for each word after the header; mask has those that are
+// NAME=*.
+func (p *parser) wordList(header uint64) (words []uint64, mask uint64, err error) {
+	words = []uint64{header}
 	for k := 1; p.more(); k++ {
 		if k == efg.MaxWords {
-			return p.errorf("more than %d words", efg.MaxWords)
+			return nil, 0, p.errorf("more than %d words", efg.MaxWords)
 		}
-		if err := p.nodeWord(header, k); err != nil {
-			return err
+		v, open, err := p.namedWord(header, k)
+		if err != nil {
+			return nil, 0, err
+		}
+		words = append(words, v)
+		if open {
+			mask |= 1 << k
 		}
 	}
-	if n := len(p.node.Words); n < signature.FirstWord {
-		return p.at(p.end, fmt.Errorf("the line ends before %s=", wordName(header, n)))
+	if n := len(words); n < signature.FirstWord {
+		return nil, 0, p.at(p.end, fmt.Errorf("the line ends before %s=", wordName(header, n)))
 	}
 	if signature.ProcByID(signature.Header(header).Proc()) != nil && header>>24&0xff == 0 {
-		p.node.Words[0] |= uint64(len(p.node.Words)) << 24
+		words[0] |= uint64(len(words)) << 24
 	}
-	return nil
+	return words, mask, nil
 }
 
 // header takes a header, without its number of words unless it is a number.
@@ -172,24 +184,23 @@ func (p *parser) counted(header uint64) (uint64, error) {
 	return uint64(signature.Header(header).AsCounted()), nil
 }
 
-// nodeWord takes NAME=WORD or NAME=*.
-func (p *parser) nodeWord(header uint64, k int) error {
+// namedWord takes NAME=WORD or NAME=*, which leaves the word open.
+func (p *parser) namedWord(header uint64, k int) (v uint64, open bool, err error) {
 	text, err := p.word("a word")
 	if err != nil {
-		return err
+		return 0, false, err
 	}
 	name, value, ok := strings.Cut(text, "=")
 	if want := wordName(header, k); !ok || name != want {
-		return p.errorf("%q: want %s=", text, want)
+		return 0, false, p.errorf("%q: want %s=", text, want)
 	}
-	var v uint64
 	if value == "*" {
-		p.node.Mask |= 1 << k
-	} else if v, err = p.words.parse(value); err != nil {
-		return p.errorf("%w", err)
+		return 0, true, nil
 	}
-	p.node.Words = append(p.node.Words, v)
-	return nil
+	if v, err = p.words.parse(value); err != nil {
+		return 0, false, p.errorf("%w", err)
+	}
+	return v, false, nil
 }
 
 func (p *parser) edgeLine() error {

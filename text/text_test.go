@@ -261,6 +261,12 @@ func TestErrors(t *testing.T) {
 		{"  node 0 MPI_Init site=0 w2=0\n", "  trace error 500 begin 1\n  node 0 MPI_Init site=0 w2=0\n gap/dur 5/999\n", `t:10:10: "999": want BIN`},
 		{"  node 0 MPI_Init site=0 w2=0\n", "  trace error 500 begin 1\n  node 0 MPI_Init site=0 w2=0\n gap/dur 5\n", `t:10:10: "5": want GAP/DURATION`},
 		{"  node 0 MPI_Init site=0 w2=0\n", "  trace error 500 begin 1\n  node 0 MPI_Init site=0 w2=0\n gap/dur 5+x/5\n", `t:10:10: "+x" is no number of units`},
+		{"comm=MPI_COMM_WORLD\n", "comm=MPI_COMM_WORLD\n  entered MPI_Barrier site=1 comm=0\n", `t:11:11: "MPI_Barrier" in place of since`},
+		{"comm=MPI_COMM_WORLD\n", "comm=MPI_COMM_WORLD\n  entered since 3 MPI_Barrier site=1 comm=*\n", "t:11:38: a call in progress has no word that is open"},
+		{"comm=MPI_COMM_WORLD\n", "comm=MPI_COMM_WORLD\n  entered since 3 MPI_Barrier site=1\n", "t:11:37: the line ends before comm="},
+		{"comm=MPI_COMM_WORLD\n", "comm=MPI_COMM_WORLD\n  entered since 3 0x3080057 site=1 comm=1\n", "t:7:1: node -1: call in progress"},
+		{"comm=MPI_COMM_WORLD\n", "comm=MPI_COMM_WORLD\n" + strings.Repeat("  entered since 3 MPI_Barrier site=1 comm=0\n", 2), "t:12:3: the thread is in a call already"},
+		{"  node 0", "  entered since 3 MPI_Barrier site=1 comm=0\n  edge 0 weight 1\n  node 0", "t:9:3: no node before this line"},
 		{"edge 1", "egde 1", `t:9:4: "egde" is no kind of line`},
 		{"edge 1", ": 1", "t:9:4: no sequence before this line"},
 	} {

@@ -96,7 +96,7 @@ class Piece:
         self.kind, self.members = head & 3, head >> 2
         need(self.members > 0, "piece without members")
         count = block.take(1)
-        shape = (self.definition_shape, self.node_shape, self.marks_shape)[self.kind]
+        shape = (self.definition_shape, self.node_shape, self.marks_shape, self.call_shape)[self.kind]
         self.shape = [shape(i, count) for i in range(count)]
         self.wide = [block.take(22) for _ in range(block.take(21))]
         self.bodies, self.cells = [], []
@@ -104,18 +104,22 @@ class Piece:
             self.number(15)
             self.sequence(14, 99)
             self.sequence(14, 99)
-        cells = (self.definition_cells, self.node_cells, self.marks_cells)[self.kind]
+        cells = (self.definition_cells, self.node_cells, self.marks_cells, self.call_cells)[self.kind]
         for item in self.shape:
             cells(item)
 
     # Shapes.
 
-    def node_shape(self, i, count):
+    def header(self):
         b, known = self.block, self.known
         n = b.below(2, len(known.headers) + 1)
         if n == 0:
             known.headers.append(b.take(3))
-        header = known.headers[n - 1]
+        return known.headers[n - 1]
+
+    def node_shape(self, i, count):
+        b, known = self.block, self.known
+        header = self.header()
         mask = known.masks[header] = b.take(4) ^ known.masks.get(header, 0)
         words = header >> 24 & 0xFF
         need(3 <= words <= 32 and mask & 1 == 0 and mask >> words == 0, "form of a node")
@@ -124,6 +128,11 @@ class Piece:
         need(all(0 <= t < count for t in to), "edge to no node")
         need(not counted(header) or flags == 0 and not to, "edges from counted polls")
         return header, mask, flags, to
+
+    def call_shape(self, i, count):
+        header = self.header()
+        need(count == 1 and 3 <= header >> 24 & 0xFF <= 32 and not counted(header), "form of a call")
+        return header
 
     def definition_shape(self, i, count):
         head, words = self.block.take(8), self.block.take(9)
@@ -225,6 +234,11 @@ class Piece:
             self.sequence(15, 87)
         for k in range(1, words + 1):
             self.token(kind, k, 23 + min(k, 7))
+
+    def call_cells(self, header):
+        self.number(12)
+        for k in range(1, header >> 24 & 0xFF):
+            self.token(header, k, 31 + k)
 
     def marks_cells(self, marks):
         runs, elems = marks >> 6, marks & 63
@@ -346,6 +360,19 @@ def graph(piece, m, found, thread, rank, size):
             n.attributes.append((values, elems))
         nodes.append(n)
     return nodes
+
+
+def call(piece, m, found, thread, nodes, rank, size):
+    """Returns since and words of member m of a piece, a call in progress."""
+    need(piece.kind == 3, "a piece of another kind in place of a call")
+    cells, known = piece.member(m), communicators(found, rank)
+    since, words = next(cells), [piece.shape[0]]
+    word = Words(piece, found, thread, nodes)
+    for k in range(1, words[0] >> 24 & 0xFF):
+        words.append(word(next(cells)))
+        if k == 2:
+            word.rank, word.size = known.get(words[2] >> 24 << 24, (rank, size))
+    return since, words
 
 
 def counted(header):

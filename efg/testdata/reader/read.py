@@ -11,7 +11,7 @@ import struct
 import sys
 
 from columns import M64, Block, need, unzigzag, xxh64
-from pieces import Body, Piece, Predictions, Words, definitions, derived, graph, start
+from pieces import Body, Piece, Predictions, Words, call, definitions, derived, graph, start
 
 META, STRINGS, SITES, PIECES, STATISTICS, INDEX, PART, TRACE = 1, 2, 3, 4, 5, 6, 7, 8
 SITE, MODULE = 9, 10
@@ -21,7 +21,8 @@ class File:
     def __init__(self, data):
         self.data = data
         need(data[:8] == b"\x89EFG\r\n\x1a\n", "not a run file")
-        need(struct.unpack("<LL", data[8:16]) == (2, 0), "version or flags")
+        self.version, features = struct.unpack("<LL", data[8:16])
+        need((self.version, features) in ((2, 0), (3, 1)), "version or features")
         need(data[-8:] == b"EFG.END\n", "truncated")
         at, length, checksum = struct.unpack("<QQQ", data[-32:-8])
         need(checksum == xxh64(data[-32:-16]), "checksum of the trailer")
@@ -84,7 +85,7 @@ class File:
                 self.traces.append((first, ix.take(13), data))
         self.hashes = ix.all(14)
         self.processes = list(zip(*(self.property(i, processes) for i in range(11))))
-        self.streams = list(zip(*(self.property(11 + i, streams) for i in range(7))))
+        self.streams = list(zip(*(self.property(11 + i, streams) for i in range(5 + self.version))))
         ix.close()
 
     def members(self):
@@ -96,7 +97,10 @@ class File:
             return piece, seen[piece] - 1
 
         for p in self.processes:
-            own = [(next_of(s[5]), s, at + k) for k, s in enumerate(self.streams[at : at + p[9]])]
+            own = []
+            for k, s in enumerate(self.streams[at : at + p[9]]):
+                pending = next_of(s[7] - 1) if s[7:] and s[7] else None
+                own.append((next_of(s[5]), s, at + k, pending))
             at += p[9]
             yield p, next_of(p[8]), own
         need(at == len(self.streams), "streams without a process")
@@ -278,11 +282,14 @@ def show(f, forms, out):
         for kind, word, words, data in found:
             out.write("definition %d %x [%s] %s\n" % (kind, word, hexes(words), data.hex()))
         times = list(statistics(f, i))
-        for j, ((piece, member), s, number) in enumerate(streams):
+        for j, ((piece, member), s, number, pending) in enumerate(streams):
             out.write("thread %d: end %d, %d events, %d dropped, %d words\n" % s[:5])
             if f.exact:
                 out.write("hash %x\n" % f.hashes[number])
             nodes = graph(f.pieces[piece], member, found, s[0], rank, size)
+            if pending:
+                since, words = call(f.pieces[pending[0]], pending[1], found, s[0], len(nodes), rank, size)
+                out.write("in call since %d: %s\n" % (since, hexes(words)))
             events = []
             for node, words in walk([Walk(n, f.pieces[piece]) for n in nodes], s[2], forms):
                 events.append(node)

@@ -1,0 +1,123 @@
+package reconstruct
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/signature"
+)
+
+// Pending is a call that a thread had entered, and that had not returned when its
+// recording ended. It is no event: it has arguments, and no results.
+type Pending struct {
+	stream *stream // of the thread, with the call as its only node
+	event  Event
+	data   *efg.Pending
+	after  uint64 // events
+	single bool   // the process has no other thread
+}
+
+// Pending returns the call in progress of Streams[i], nil if there is none.
+func (p *Process) Pending(i int) *Pending {
+	from := &p.proc.Streams[i]
+	if from.Pending == nil {
+		return nil
+	}
+	return newPending(p, from)
+}
+
+func newPending(p *Process, from *efg.Stream) *Pending {
+	n := &efg.Node{Words: known(from.Pending.Words, p.vecs)}
+	s := &stream{Stream: &efg.Stream{Thread: from.Thread}, process: p, nodes: make([]node, 1)}
+	s.nodes[0].prepare(n, p.vecs)
+	c := &Pending{stream: s, data: from.Pending, after: from.Events, single: len(p.streams) == 1}
+	c.event = Event{Seq: from.Events, stream: s, node: &s.nodes[0], track: newTracker(s, false)}
+	return c
+}
+
+// known are the words with arrays left out that are recorded only when the call
+// returns.
+func known(words []uint64, vecs map[uint64][]uint64) []uint64 {
+	words = slices.Clone(words)
+	p := signature.ProcByID(signature.Header(words[0]).Proc())
+	for i := signature.FirstWord; p != nil && i < min(len(words), len(p.Words)); i++ {
+		if _, ok := vecs[words[i]]; p.Words[i].Form == signature.VecForm && !isConst(words[i]) && !ok || words[i] == wordSame {
+			words[i] = signature.Absent
+		}
+	}
+	return words
+}
+
+// DescribePending returns the text of a call in progress of a process's thread, without
+// its streams' graphs.
+func DescribePending(p *efg.Process, thread uint32, call *efg.Pending, names *Names) NodeText {
+	q := &Process{proc: p, names: names, threads: map[uint32]*stream{}, vecs: map[uint64][]uint64{}}
+	for _, d := range p.Defs {
+		if d.Kind == efg.DefVec {
+			q.vecs[d.Word] = d.Words
+		}
+	}
+	return newPending(q, &efg.Stream{Thread: thread, Pending: call}).Describe()
+}
+
+// Describe returns the text of the call.
+func (c *Pending) Describe() NodeText {
+	t := NodeText{Op: c.event.Op(), Site: c.event.siteText()}
+	c.eachArg(func(f *field) {
+		if b := c.event.appendField([]byte{'('}, f, textStyle); len(b) > 1 {
+			t.Args = append(t.Args, string(b[1:]))
+		}
+	})
+	return t
+}
+
+// eachArg shows the arguments, in order.
+func (c *Pending) eachArg(show func(*field)) {
+	e := &c.event
+	args, _ := e.node.fields()
+	for i := range args {
+		f := &args[i]
+		if f.form == requestVector {
+			e.track.array, e.track.constant = e.vec(f.word)
+		}
+		show(f)
+	}
+}
+
+// Since is when the call was entered, in Unix nanoseconds; 0: not known.
+func (c *Pending) Since() int64 {
+	if start := c.stream.process.proc.Start; c.data.Since > 0 && start > 0 {
+		return start + int64(c.data.Since)
+	}
+	return 0
+}
+
+// AppendJSON appends the call as one line of JSON, which has "entered" in place of what
+// events have; docs/jsonl.md describes it.
+func (c *Pending) AppendJSON(b []byte) []byte {
+	e := &c.event
+	b = strconv.AppendInt(append(b, `{"rank":`...), int64(e.Rank()), 10)
+	b = strconv.AppendUint(append(b, `,"thread":`...), uint64(e.Thread()), 10)
+	b = append(append(b, `,"entered":{"op":"`...), e.Op()...)
+	b = append(b, `","args":{`...)
+	c.eachArg(func(f *field) { b = e.appendField(b, f, jsonStyle) })
+	b = append(b, '}')
+	b = e.appendSite(b, jsonStyle)
+	if since := c.Since(); since > 0 {
+		b = strconv.AppendInt(append(b, `,"since":`...), since, 10)
+	}
+	return append(b, "}}\n"...)
+}
+
+// AppendText appends the call as one line for people.
+func (c *Pending) AppendText(b []byte) []byte {
+	b = appendPadded(b, uint64(max(c.event.Rank(), 0)), 4)
+	if !c.single {
+		b = strconv.AppendUint(append(b, '.'), uint64(c.event.Thread()), 10)
+	}
+	b = append(appendPadded(b, c.after, 9), "  "...)
+	t := c.Describe()
+	return append(b, t.Op+"("+strings.Join(t.Args, ", ")+") entered, not returned  "+t.Site+"\n"...)
+}
