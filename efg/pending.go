@@ -21,6 +21,7 @@ type Pending struct {
 // NewPending makes a call in progress of the words that a recorder had of it.
 func NewPending(words []uint64, since uint64) *Pending {
 	p := &Pending{Words: append([]uint64(nil), words...), Since: since}
+	p.Words[0] = uint64(signature.Header(words[0]).WithoutError())
 	proc := signature.ProcByID(signature.Header(words[0]).Proc())
 	for i := signature.FirstWord; proc != nil && i < min(len(words), len(proc.Words)); i++ {
 		if w := &proc.Words[i]; w.Out || w.Form == signature.SlotForm {

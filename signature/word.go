@@ -133,6 +133,9 @@ func (h Header) Counted() bool { return h&countedBit != 0 }
 // AsCounted returns the header of such a poll.
 func (h Header) AsCounted() Header { return h | countedBit }
 
+// WithoutError returns the header of a call that succeeded, or has not returned yet.
+func (h Header) WithoutError() Header { return h & (1<<32 - 1) }
+
 // FoundNothing tells whether words are those of a successful poll that found
 // nothing.
 func FoundNothing(words []uint64) bool {

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -177,4 +178,21 @@ func (r *reader) callTimes(thread int, ref uint32, left *uint64, l *Look) error 
 		ref = atomic.LoadUint32(&node.Next)
 	}
 	return nil
+}
+
+// pending is the call that the thread was in, as it was when its stream was read; nil
+// if it was in none, or has gone on since.
+func (a *Activity) pending(s *efg.Stream, h *Header) *efg.Pending {
+	head := signature.Header(0)
+	if a.Words != nil {
+		head = signature.Header(a.Words[0])
+	}
+	if !a.InCall || a.Events != s.Events || s.End == efg.EndThread || head.Counted() {
+		return nil
+	}
+	since := uint64(0)
+	if a.Since > 0 {
+		since = max(1, a.Since-min(a.Since, h.StartMono))
+	}
+	return efg.NewPending(a.Words, since)
 }

@@ -174,6 +174,45 @@ func TestEnds(t *testing.T) {
 	}
 }
 
+// The call that a program did not get out of is there, without what it would have
+// told, and comes out of a run file as it was.
+func TestEndsInACall(t *testing.T) {
+	const events = 30
+	p := small(1)
+	for name, end := range map[string]efg.End{"killed in a call": efg.EndOpen, "exits in a call": efg.EndExit} {
+		for _, times := range []string{"off", "stats"} {
+			r := day{name: name, p: p, env: []string{"EFG_TIME=" + times}}.run(t, build(t, "days", "-O2"))
+			if len(r.segments) != 1 {
+				t.Fatalf("%s: %d segments, errors %q", name, len(r.segments), r.errOut)
+			}
+			s := &r.segments[0].Process.Streams[0]
+			if s.End != end || s.Events != events || s.Pending == nil {
+				t.Fatalf("%s: end %d, %d events, in call: %+v", name, s.End, s.Events, s.Pending)
+			}
+			checkPending(t, s, p)
+			if known := times == "stats"; (s.Pending.Since > 0) != known {
+				t.Errorf("%s, times %s: since %d", name, times, s.Pending.Since)
+			}
+			path := filepath.Join(t.TempDir(), "x.efg")
+			if err := efg.WriteRun(path, []*efg.Process{&r.segments[0].Process}, efg.Meta{}); err != nil {
+				t.Fatal(err)
+			}
+			run, err := efg.OpenRun(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer run.Close()
+			back, _, err := run.Pending(0, 0)
+			if err == nil {
+				err = efg.Validate(run)
+			}
+			if err != nil || !slices.Equal(back.Words, s.Pending.Words) || back.Since != s.Pending.Since {
+				t.Errorf("%s: %+v comes back, %v", name, back, err)
+			}
+		}
+	}
+}
+
 // Children, closed descriptors, timers, another working directory: the program
 // works, and its segment holds its events and no others.
 func TestProgramsKeepToThemselves(t *testing.T) {

@@ -41,6 +41,22 @@ func checkEvents(t *testing.T, s *efg.Stream, defs []efg.Def, p *program) {
 	if err := s.Verify(defs); err != nil {
 		t.Fatal(err)
 	}
+	checkPending(t, s, p)
+}
+
+// checkPending demands that a call in progress is the one after the last event.
+func checkPending(t testing.TB, s *efg.Stream, p *program) {
+	t.Helper()
+	if s.Pending == nil {
+		return
+	}
+	if s.End == efg.EndFinalized {
+		t.Fatalf("a call in progress, %x, after all events", s.Pending.Words)
+	}
+	want := efg.NewPending(p.events[(s.Events+s.Dropped)%uint64(len(p.events))].Words, 0)
+	if !slices.Equal(s.Pending.Words, want.Words) {
+		t.Fatalf("after %d events the call in progress is %x, want %x", s.Events, s.Pending.Words, want.Words)
+	}
 }
 
 // reads are what a process's segment was while it ran.
@@ -151,7 +167,7 @@ func (p *program) encodeGrowing() []byte {
 func TestKilledWhileGrowing(t *testing.T) {
 	exe := feeder(t)
 	r := rand.New(rand.NewPCG(8, 15))
-	midway := 0
+	midway, inCall := 0, 0
 	for round := range 40 {
 		p := newProgram(uint64(60+round%5), 100)
 		p.run(30000)
@@ -191,11 +207,15 @@ func TestKilledWhileGrowing(t *testing.T) {
 		if stream.End == efg.EndOpen && stream.Events > 0 {
 			midway++
 		}
+		if stream.Pending != nil {
+			inCall++
+		}
 		checkEvents(t, stream, s.Process.Defs, p)
 	}
 	if midway < 10 {
 		t.Errorf("%d of 40 processes were killed midway", midway)
 	}
+	t.Logf("%d were killed in a call", inCall)
 }
 
 // Files that are no segments, or no longer whole ones, are refused with an error

@@ -107,6 +107,9 @@ func (s *Segment) fill(r *reader) error {
 	n := atomic.LoadUint32(&live.NDefs)
 	var err error
 	p.Defs, err = r.defs(atomic.LoadUint32(&live.Defs), n)
+	for i := range s.Activities {
+		p.Streams[i].Pending = s.Activities[i].pending(&p.Streams[i], h)
+	}
 	return err
 }
 

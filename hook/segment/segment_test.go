@@ -113,6 +113,7 @@ func checkPrefix(t testing.TB, s *efg.Stream, defs []efg.Def, p *program, demote
 	if err := s.Verify(defs); err != nil {
 		t.Fatal(err)
 	}
+	checkPending(t, s, p)
 	want, err := b.Stream()
 	if err != nil {
 		t.Fatal(err)
@@ -255,6 +256,12 @@ func FuzzParse(f *testing.F) {
 		}
 		for i := range s.Process.Streams {
 			st := s.Process.Streams[i]
+			if st.Pending != nil {
+				call := &efg.Process{Defs: s.Process.Defs, Streams: []efg.Stream{{Pending: st.Pending}}}
+				if err := efg.EncodeRun(io.Discard, []*efg.Process{call}, efg.Meta{}); err != nil {
+					t.Fatal(err)
+				}
+			}
 			st.Events = min(st.Events, 10000)
 			w := st.Walk(s.Process.Defs)
 			for w.Next() {

@@ -169,6 +169,8 @@ uint64_t efg_record(efg_stream *t)
 {
     stream *s = (stream *)t;
     t->id = 0;
+    *t->call_tick = 0;      /* first: a published event is never the call in progress, too */
+    efg_publish_barrier();
     if (likely(!s->special) || !put_aside(s)) {
         if (unlikely(graph_add(s->graph, t) != 0)) {
             lose(s);
@@ -178,7 +180,6 @@ uint64_t efg_record(efg_stream *t)
             s->last_end = s->seg->last_tick = t->t1;
         }
     }
-    *t->call_tick = 0;
     t->nvec = 0;
     return t->id;
 }

@@ -41,6 +41,23 @@ static void end_exec(void)
     fail("exec");
 }
 
+/* ---- in a call ---- */
+
+enum { IN_CALL = 30 };
+
+static void kill_self(void) { raise(SIGKILL); }
+static void exit_now(void) { exit(7); }
+
+/* Feeds so many events, and has the end come in the middle of the next one. */
+static void feed_until(void (*end)(void))
+{
+    for (size_t i = 0; i < nin;)
+        i = in[i] == 1 ? define(i + 1) : add(i + 1, events++ == IN_CALL ? end : NULL);
+}
+
+static void killed_in_call(void) { feed_until(kill_self); }
+static void exits_in_call(void) { feed_until(exit_now); }
+
 /* ---- on the way ---- */
 
 /* A child that goes on with the program's work, and leaves in an orderly way. */
@@ -279,6 +296,8 @@ static const struct day {
     {"quick", NULL, NULL, NULL, end_quick},
     {"abort", NULL, NULL, NULL, end_abort},
     {"segfault", NULL, NULL, NULL, end_segfault},
+    {"killed in a call", NULL, NULL, killed_in_call, NULL},
+    {"exits in a call", NULL, NULL, exits_in_call, NULL},
     {"exec", NULL, NULL, NULL, end_exec},
     {"fork", NULL, fork_and_go_on, NULL, NULL},
     {"callback", NULL, NULL, feed_forking_calls, NULL},
