@@ -65,8 +65,8 @@ type Stream struct {
 	coded uint64 // events with times
 }
 
-// NewStream begins a stream with the thread, end, number of events and trace of
-// head. defs are the process's definitions. hash tells whether head.Hash is known.
+// NewStream begins a stream with the thread, end, number of events, trace and call in
+// progress of head. defs are the process's definitions. hash tells whether head.Hash is known.
 func NewStream(head efg.Stream, hash bool, defs *efg.Definitions) (*Stream, error) {
 	s := &Stream{head: head, hash: hash, build: efg.NewBuilder(head.Thread, efg.DefaultDemote, defs)}
 	if head.Trace != nil {
@@ -161,7 +161,7 @@ func (s *Stream) Finish() (*efg.Stream, error) {
 	case s.head.Trace != nil && s.coded != out.Events:
 		return nil, fmt.Errorf("%w: thread %d: times of %d events of %d", ErrContent, s.head.Thread, s.coded, out.Events)
 	}
-	out.End, out.Dropped, out.Trace = s.head.End, s.head.Dropped, s.head.Trace
+	out.End, out.Dropped, out.Trace, out.Pending = s.head.End, s.head.Dropped, s.head.Trace, s.head.Pending
 	for i := range out.Nodes {
 		out.Nodes[i].Stats = s.nodes[i].Stats
 		if out.Trace != nil {

@@ -135,8 +135,30 @@ func (c *cutter) finish(from *efg.Stream, sel *Selection, trace *efg.Trace) (*ef
 	}
 	if sel.To == 0 || sel.To >= from.Events {
 		s.End, s.Dropped = from.End, from.Dropped
+		s.Pending = c.pending(from.Pending)
 	}
 	return s, nil
+}
+
+// pending is the call in progress after the window, with the names that objects have
+// there. An array that is recorded when the call returns is left out: it is told by a
+// hash of other names, or by the call before.
+func (c *cutter) pending(from *efg.Pending) *efg.Pending {
+	if from == nil {
+		return nil
+	}
+	p := &efg.Pending{Words: slices.Clone(from.Words), Since: from.Since}
+	proc := signature.ProcByID(signature.Header(p.Words[0]).Proc())
+	for i := signature.FirstWord; proc != nil && i < min(len(p.Words), len(proc.Words)); i++ {
+		w := &proc.Words[i]
+		if w.Param < 0 || !proc.Params[w.Param].Kind.Local() {
+			continue
+		}
+		if p.Words[i] = c.name(p.Words[i]); w.Form == signature.VecForm {
+			p.Words[i] = signature.Absent
+		}
+	}
+	return p
 }
 
 func (c *cutter) openCodes(s *efg.Stream) {

@@ -92,6 +92,9 @@ func (r *reader) stream(o *object) error {
 	if o.find("error") != nil {
 		head.Trace = &efg.Trace{Error: uint32(f.uint("error", 32)), Begin: f.uint("begin", 64)}
 	}
+	if o.find("entered") != nil {
+		head.Pending = &efg.Pending{Words: f.words("entered"), Since: f.uint("since", 64)}
+	}
 	if f.err != nil {
 		return f.err
 	}

@@ -117,7 +117,7 @@ var classes = []class{
 	}},
 	{name: "efg.Stream", attrs: []attribute{
 		{"thread", domInt}, {"events", domInt}, {"end", domString}, {"dropped", domInt}, {"hash", domString},
-		{"error", domInt}, {"begin", domInt},
+		{"error", domInt}, {"begin", domInt}, {"entered", domSeq}, {"since", domInt},
 	}},
 	{name: "efg.Signature", attrs: []attribute{
 		{"operation", domString}, {"place", domString}, {"words", domSeq}, {"counted", domInt},

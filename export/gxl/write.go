@@ -238,6 +238,13 @@ func wordTexts(words []uint64) []string {
 	return list
 }
 
+// signatureTexts are the texts of words that begin with a header.
+func signatureTexts(words []uint64) []string {
+	list := wordTexts(words)
+	list[0] = fmt.Sprintf("%#x", words[0])
+	return list
+}
+
 // stream writes a stream's signatures and its events.
 func (w *writer) stream(j int, s *efg.Stream, hash bool) error {
 	p := &w.p
@@ -258,6 +265,10 @@ func (w *writer) stream(j int, s *efg.Stream, hash bool) error {
 		p.int("error", int64(s.Trace.Error))
 		p.uint("begin", s.Trace.Begin)
 		w.codes = make([]codes, len(s.Nodes))
+	}
+	if s.Pending != nil {
+		p.list("entered", signatureTexts(s.Pending.Words))
+		p.uint("since", s.Pending.Since)
 	}
 	p.endNode()
 	for k := range s.Nodes {
@@ -287,8 +298,7 @@ func (w *writer) signature(id string, j, k int, n *efg.Node) {
 	about := w.proc.Describe(j, k)
 	p.text("operation", about.Op)
 	p.text("place", about.Site)
-	words := wordTexts(n.Words)
-	words[0] = fmt.Sprintf("%#x", n.Words[0])
+	words := signatureTexts(n.Words)
 	for i := range words {
 		if n.Mask>>i&1 != 0 {
 			words[i] = "*"

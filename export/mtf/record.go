@@ -12,8 +12,11 @@ import (
 // magic begins every file; what follows is compressed.
 const magic = "\x89MTF\r\n\x1a\n"
 
-// version is that of the form.
-const version = 1
+// version is that of the form. Files without calls in progress have plainVersion.
+const (
+	plainVersion = 1
+	version      = 2
+)
 
 // kind is the kind of a record: a class of the metamodel, or what holds a part of
 // one so that it can be shared.

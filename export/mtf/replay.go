@@ -12,8 +12,9 @@ import (
 
 // stream reads what is a stream's own and makes its graph, event by event.
 func (r *reader) stream(p *efg.Process, words *words, defs *efg.Definitions) {
-	if n := r.list(); r.err == nil && n != 8 {
-		r.fail(fmt.Errorf("a stream of %d fields", n))
+	fields := r.list()
+	if r.err == nil && fields != plainFields && fields != plainFields+1 {
+		r.fail(fmt.Errorf("a stream of %d fields", fields))
 	}
 	head := efg.Stream{Thread: uint32(r.number("thread", 1<<32)), End: efg.End(r.number("end", uint64(efg.EndExit)+1)), Dropped: r.uint()}
 	body := r.number("trace", uint64(len(r.traces)))
@@ -29,6 +30,9 @@ func (r *reader) stream(p *efg.Process, words *words, defs *efg.Definitions) {
 		r.fail(errors.New("a clock without error and begin"))
 	}
 	codes := r.codes()
+	if fields > plainFields {
+		head.Pending = r.pending(words)
+	}
 	if r.err != nil {
 		return
 	}
@@ -40,6 +44,26 @@ func (r *reader) stream(p *efg.Process, words *words, defs *efg.Definitions) {
 		return
 	}
 	p.Streams = append(p.Streams, *s)
+}
+
+// pending reads a call in progress: its class, and since when.
+func (r *reader) pending(words *words) *efg.Pending {
+	v := r.short(2)
+	if r.err == nil && v[0] >= uint64(len(r.classes)) {
+		r.fail(fmt.Errorf("a call of class %d of %d", v[0], len(r.classes)))
+	}
+	if r.err != nil {
+		return nil
+	}
+	var n efg.Node
+	err := r.words(&n, &r.classes[v[0]], words)
+	if err == nil && n.Mask != 0 {
+		err = fmt.Errorf("mask %#x", n.Mask)
+	}
+	if err != nil {
+		r.fail(fmt.Errorf("call in progress: %w", err))
+	}
+	return &efg.Pending{Words: n.Words, Since: v[1]}
 }
 
 // statistics reads the time statistics of a stream's nodes.

@@ -147,9 +147,14 @@ func (w *recordWriter) itemList(items []item) {
 	}
 }
 
-// stream writes what streams do not share.
-func (w *writer) stream(s *efg.Stream, body int, hash bool) error {
-	w.list(8)
+// stream writes what streams do not share. call is the class of its call in progress,
+// if it has one.
+func (w *writer) stream(s *efg.Stream, body, call int, hash bool) error {
+	fields := plainFields
+	if s.Pending != nil {
+		fields++
+	}
+	w.list(fields)
 	w.uint(uint64(s.Thread))
 	w.uint(uint64(s.End))
 	w.uint(s.Dropped)
@@ -172,8 +177,19 @@ func (w *writer) stream(s *efg.Stream, body int, hash bool) error {
 	if s.Trace == nil {
 		w.uints(nil)
 		w.list(0)
-		return w.err
+	} else if err := w.times(s); err != nil {
+		return err
 	}
+	if s.Pending != nil {
+		w.uints([]uint64{uint64(call), s.Pending.Since})
+	}
+	return w.err
+}
+
+// plainFields is how many fields a stream without a call in progress has.
+const plainFields = 8
+
+func (w *writer) times(s *efg.Stream) error {
 	if err := s.LoadTimes(); err != nil {
 		return err
 	}

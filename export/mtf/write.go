@@ -88,7 +88,7 @@ func (w *writer) begin(run *efg.Run, sel *export.Selection) error {
 		return err
 	}
 	w.recordWriter.begin(kindRun, 2)
-	w.uint(version)
+	w.uint(versionOf(run, sel))
 	w.data(about)
 	w.write()
 	sites, err := run.Sites()
@@ -113,6 +113,18 @@ func (w *writer) begin(run *efg.Run, sel *export.Selection) error {
 	return nil
 }
 
+// versionOf is the form that the selected processes need.
+func versionOf(run *efg.Run, sel *export.Selection) uint64 {
+	for _, i := range sel.Procs {
+		for _, s := range run.Procs[i].Streams {
+			if s.InCall {
+				return version
+			}
+		}
+	}
+	return plainVersion
+}
+
 // process writes a process, after what it refers to.
 func (w *writer) process(p *efg.Process) error {
 	w.recordWriter.begin(kindProcessor, 5)
@@ -127,10 +139,14 @@ func (w *writer) process(p *efg.Process) error {
 		return err
 	}
 	defs := w.definitions(p, words)
-	bodies := make([]int, len(p.Streams))
+	bodies, calls := make([]int, len(p.Streams)), make([]int, len(p.Streams))
 	for i := range p.Streams {
-		if bodies[i], err = w.trace(p, &p.Streams[i], words); err != nil {
+		s := &p.Streams[i]
+		if bodies[i], err = w.trace(p, s, words); err != nil {
 			return err
+		}
+		if s.Pending != nil {
+			calls[i] = w.class(&efg.Node{Words: s.Pending.Words}, words)
 		}
 	}
 	w.recordWriter.begin(kindProcess, 8)
@@ -145,7 +161,7 @@ func (w *writer) process(p *efg.Process) error {
 	w.uint(uint64(defs))
 	w.list(len(p.Streams))
 	for i := range p.Streams {
-		if err := w.stream(&p.Streams[i], bodies[i], p.Sum == nil); err != nil {
+		if err := w.stream(&p.Streams[i], bodies[i], calls[i], p.Sum == nil); err != nil {
 			return err
 		}
 	}
