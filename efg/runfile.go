@@ -8,13 +8,6 @@ import "strings"
 const (
 	runMagic     = "\x89EFG\r\n\x1a\n"
 	trailerMagic = "EFG.END\n"
-	// A file without features has version plainVersion, others have runVersion.
-	// Readers refuse features that they do not know.
-	plainVersion = 2
-	runVersion   = 3
-	// featurePending: streams may have calls in progress.
-	featurePending = 1 << 0
-	features       = featurePending
 	// maxMeta bounds the metadata, so that nesting cannot exhaust the decoder's
 	// stack.
 	maxMeta     = 1 << 20

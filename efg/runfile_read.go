@@ -1,8 +1,6 @@
 package efg
 
 import (
-	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -122,32 +120,6 @@ func NewRun(file io.ReaderAt, size int64) (*Run, error) {
 	}
 	r.readIndex(b)
 	return r, b.close()
-}
-
-func (r *Run) checkHeader() error {
-	b := make([]byte, headerSize)
-	n, err := r.r.ReadAt(b, 0)
-	if err != nil && err != io.EOF {
-		return err
-	}
-	if n < len(runMagic) || !bytes.Equal(b[:len(runMagic)], []byte(runMagic)) {
-		return ErrNotEFG
-	}
-	if n < headerSize {
-		return ErrTruncated
-	}
-	version := binary.LittleEndian.Uint32(b[8:])
-	if version > runVersion {
-		return fmt.Errorf("%w: format %d, this one reads format %d", ErrNewerVersion, version, runVersion)
-	}
-	r.features = binary.LittleEndian.Uint32(b[12:])
-	switch {
-	case version < plainVersion || (version == plainVersion) != (r.features == 0):
-		return &CorruptError{"header", 8, fmt.Errorf("version %d, features %#x", version, r.features)}
-	case r.features&^features != 0:
-		return fmt.Errorf("%w: features %#x, this one reads %#x", ErrNewerVersion, r.features, features)
-	}
-	return nil
 }
 
 // trailer finds the index block.

@@ -3,7 +3,6 @@ package efg
 import (
 	"bufio"
 	"container/list"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"slices"
@@ -183,14 +182,6 @@ func isExact(ordered []placed, worlds []worldInfo, part bool) bool {
 	return largest <= exactHashes
 }
 
-// featuresOf are the features that a file of these sources needs.
-func featuresOf(sources []source) uint32 {
-	if slices.ContainsFunc(sources, source.inCall) {
-		return featurePending
-	}
-	return 0
-}
-
 func (rw *runWriter) write(b []byte) error {
 	n, err := rw.w.Write(b)
 	rw.offset += uint64(n)
@@ -199,16 +190,6 @@ func (rw *runWriter) write(b []byte) error {
 
 func (rw *runWriter) header() error {
 	return rw.write(appendHeader(nil, rw.features))
-}
-
-// appendHeader appends the header of a file with these features.
-func appendHeader(b []byte, features uint32) []byte {
-	version := uint32(plainVersion)
-	if features != 0 {
-		version = runVersion
-	}
-	b = binary.LittleEndian.AppendUint32(append(b, runMagic...), version)
-	return binary.LittleEndian.AppendUint32(b, features)
 }
 
 // process adds a process that has been prepared.

@@ -133,7 +133,7 @@ func TestReadingMistakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	newer := bytes.Clone(data)
-	newer[8]++
+	newer[8] += 2
 	for name, content := range map[string][]byte{"newer.efg": newer, "text": []byte("hello\n"), "empty": nil} {
 		if err := os.WriteFile(name, content, 0o644); err != nil {
 			t.Fatal(err)
@@ -144,7 +144,7 @@ func TestReadingMistakes(t *testing.T) {
 		"info .":                                     ".: not an efg run file",
 		"info text":                                  "text: not an efg run file",
 		"info empty":                                 "empty: not an efg run file",
-		"info newer.efg":                             "newer.efg: written by a newer version of efg: format 3, this one reads format 2",
+		"info newer.efg":                             "newer.efg: written by a newer version of efg: format 4, this one reads format 3",
 		"info":                                       "efg info: accepts 1 arg(s), received 0",
 		"reconstruct none.efg":                       "none.efg: no such file or directory",
 		"reconstruct text":                           "text: not an efg run file",
@@ -160,7 +160,7 @@ func TestReadingMistakes(t *testing.T) {
 		"graph app.efg --rank 0-1":                   "--rank 0-1: want one rank",
 		"graph app.efg --rank 5":                     "no rank 5: the run has ranks 0-2",
 		"graph app.efg --thread 3":                   "no thread 3: rank 0 has 1 recorded threads",
-		"graph newer.efg --rank 0":                   "newer.efg: written by a newer version of efg: format 3, this one reads format 2",
+		"graph newer.efg --rank 0":                   "newer.efg: written by a newer version of efg: format 4, this one reads format 3",
 		"reconstruct newer.efg --verify --format mt": "--format mt: want jsonl, text or mtf",
 	} {
 		out, errOut, status := efgRun(t, nil, strings.Fields(args)...)
