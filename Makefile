@@ -4,7 +4,7 @@
 
 FUZZTIME ?= 30s
 
-.PHONY: all build demo test check man generate bench fuzz soak slurm clean
+.PHONY: all build demo test check man web generate bench fuzz soak slurm clean
 
 all: build
 
@@ -29,6 +29,11 @@ check:
 # Manual pages.
 man: build
 	bin/efg man bin/man1
+
+# The page in web/dist, which is committed: building efg needs no npm.
+web:
+	@scripts/setup.sh web
+	go run ./web/build
 
 generate:
 	go generate ./...

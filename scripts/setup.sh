@@ -1,5 +1,5 @@
 #!/bin/bash
-# setup.sh demo|test: makes sure that everything outside of the repository is
+# setup.sh demo|test|web: makes sure that everything outside of the repository is
 # there that `make demo` or `make test` needs. What is missing is installed with
 # apt where that is possible without asking anybody: as root, or with a sudo that
 # wants no password. Otherwise it says what to install and fails. Does nothing,
@@ -24,6 +24,9 @@ probe() {
     scalapack-mpi-test) compgen -G '/usr/lib/*/scalapack/openmpi-tests/xdlu' ;;
     netpipe-mpich2) have NPmpich2 ;;
     zstd) have zstd ;;
+    chromium) have chromium ;;
+    nodejs) have node ;;
+    npm) have npm ;;
     *) echo "setup: no probe for package $1" >&2; exit 1 ;;
     esac >/dev/null 2>&1
 }
@@ -71,23 +74,44 @@ check_go() {
     go list -m >/dev/null
 }
 
+# install_modules puts the npm packages of the page, as web/package-lock.json has
+# them, into a folder that its tests look into; its name has the lock's hash.
+install_modules() {
+    local sum dir new
+    sum=$(sha256sum web/package-lock.json)
+    dir=${XDG_CACHE_HOME:-$HOME/.cache}/efg/web-${sum:0:12}
+    [ ! -d "$dir/node_modules" ] || return 0
+    echo "setup: installing the npm packages of the page"
+    mkdir -p "${dir%/*}"
+    new=$(mktemp -d "$dir.XXXXXX")
+    cp web/package.json web/package-lock.json web/.npmrc "$new"
+    if ! npm --prefix "$new" ci --ignore-scripts >"$log" 2>&1; then
+        tail -n 20 "$log" >&2
+        rm -rf "$new"
+        echo "setup: npm ci failed for web/package-lock.json" >&2
+        return 1
+    fi
+    # Somebody else may have been quicker.
+    mv -T "$new" "$dir" 2>/dev/null || rm -rf "$new"
+}
+
 cd "$(dirname "$0")/.."
 demo=(gcc libc6-dev openmpi-bin libopenmpi-dev)
 all=("${demo[@]}" binutils g++ gfortran mpich libmpich-dev python3-mpi4py
-    lammps hpcc scalapack-mpi-test netpipe-mpich2 zstd)
+    lammps hpcc scalapack-mpi-test netpipe-mpich2 zstd chromium nodejs npm)
 case ${1:-} in
 demo) packages=("${demo[@]}") ;;
 test) packages=("${all[@]}") ;;
-*) echo "usage: $0 demo|test" >&2; exit 2 ;;
+web) packages=(nodejs npm) ;;
+*) echo "usage: $0 demo|test|web" >&2; exit 2 ;;
 esac
 
 check_go
 todo=$(missing "${packages[@]}")
-[ -n "$todo" ] || exit 0
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 # shellcheck disable=SC2086 # a list of words
-if ! install_packages $todo; then
+if [ -n "$todo" ] && ! install_packages $todo; then
     echo "setup: these Debian packages are missing and could not be installed: $todo" >&2
     echo "setup: as root, run: apt-get update && apt-get install $todo" >&2
     exit 1
@@ -97,3 +121,4 @@ if [ -n "$still" ]; then
     echo "setup: installed, but not usable: $still" >&2
     exit 1
 fi
+[ "$1" = demo ] || install_modules

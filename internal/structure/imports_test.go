@@ -50,6 +50,8 @@ var mayImport = map[string][]string{
 	"internal/mpilib":      {},
 	"internal/groundtruth": {},
 	"internal/structure":   {},
+	"web":                  {},
+	"web/build":            {},
 	"scripts/summary":      {},
 	"bench":                {"signature", "efg", "reconstruct", "bench/sim", "internal/groundtruth"},
 	"bench/sim":            {"signature", "efg"},

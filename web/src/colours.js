@@ -1,0 +1,26 @@
+// Colours, chosen so that people who see colours differently can tell them apart.
+
+// A scale of one measure from little to much; its lightness alone orders it. The
+// background is light or dark, so "little" is what is near to it.
+const light = [[247, 244, 220], [254, 217, 118], [253, 141, 60], [227, 26, 28], [128, 0, 38], [40, 0, 40]];
+const dark = [[52, 16, 56], [110, 20, 78], [178, 40, 66], [232, 92, 52], [252, 172, 70], [255, 244, 190]];
+
+// heat is the colour of a part from 0 to 1, as [red, green, blue].
+export function heat(part, isDark) {
+  const stops = isDark ? dark : light;
+  const at = Math.max(0, Math.min(1, part)) * (stops.length - 1);
+  const i = Math.min(Math.floor(at), stops.length - 2);
+  return stops[i].map((a, k) => Math.round(a + (at - i) * (stops[i + 1][k] - a)));
+}
+
+export const css = ([r, g, b]) => `rgb(${r},${g},${b})`;
+
+// The first are those of Okabe and Ito; more are shades of them.
+const base = [[0, 114, 178], [230, 159, 0], [0, 158, 115], [204, 121, 167], [213, 94, 0], [86, 180, 233], [190, 175, 40]];
+
+// category is the colour of the nth of several things.
+export function category(n) {
+  const round = Math.floor(n / base.length) % 4;
+  const by = [0, -0.35, 0.4, -0.6][round];
+  return base[n % base.length].map((v) => Math.round(by < 0 ? v * (1 + by) : v + (255 - v) * by));
+}

@@ -1,0 +1,92 @@
+// Numbers as the commands of efg write them.
+
+const byteUnits = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+
+// grouped writes a number with commas: 1,234,567.
+export function grouped(n) {
+  return String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
+// scaled writes a number with three digits, or all in front of the point, and the
+// unit that fits. Units are step apart.
+export function scaled(v, step, units) {
+  let i = 0;
+  while (i < units.length - 1 && v >= step * 0.9995) {
+    v /= step;
+    i++;
+  }
+  let digits = 0;
+  if (i > 0 && v > 0) digits = Math.max(0, 2 - Math.floor(Math.log10(v) + 0.0005));
+  return `${v.toFixed(digits)} ${units[i]}`;
+}
+
+// nanos writes a duration given in nanoseconds.
+export function nanos(v) {
+  return v < 0 ? `-${nanos(-v)}` : scaled(v, 1000, ["ns", "µs", "ms", "s"]);
+}
+
+export function seconds(v) {
+  return nanos(v * 1e9);
+}
+
+export function bytes(n) {
+  return scaled(n, 1024, byteUnits);
+}
+
+// byteCell is bytes for tables, where 0 would only distract.
+export function byteCell(n) {
+  return n ? bytes(n) : "-";
+}
+
+export function percent(part, whole, digits = 1) {
+  return whole ? `${((100 * part) / whole).toFixed(digits)}%` : "-";
+}
+
+export function rate(v) {
+  return scaled(v, 1000, ["", "k", "M", "G"]).trim();
+}
+
+export function plural(n, word) {
+  return `${grouped(n)} ${word}${n === 1 ? "" : "s"}`;
+}
+
+export function moment(text) {
+  const at = new Date(text);
+  if (Number.isNaN(at.getTime()) || at.getTime() <= 0) return "-";
+  const two = (n) => String(n).padStart(2, "0");
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
+}
+
+// command writes a command line, the program without its folder.
+export function command(words) {
+  if (!words?.length) return "";
+  return [words[0].replace(/^.*\//, ""), ...words.slice(1)].join(" ");
+}
+
+// rankText writes a list of ranks: 0-3,7.
+export function rankText(list) {
+  const parts = [];
+  for (let i = 0; i < list.length; ) {
+    let j = i;
+    while (j + 1 < list.length && list[j + 1] === list[j] + 1) j++;
+    parts.push(j > i ? `${list[i]}-${list[j]}` : `${list[i]}`);
+    i = j + 1;
+  }
+  return parts.join(",");
+}
+
+// rangeText writes ranks that are given as ranges [first, count, stride].
+export function rangeText(ranges) {
+  return ranges
+    .map(([first, count, stride]) => {
+      if (count === 1) return `${first}`;
+      const last = first + (count - 1) * stride;
+      return stride === 1 ? `${first}-${last}` : `${first}-${last}:${stride}`;
+    })
+    .join(",");
+}
+
+// shorten cuts a text to so many characters.
+export function shorten(text, most) {
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+}

@@ -1,0 +1,189 @@
+// Tables of any length: only rows that can be seen are in the document.
+
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { grouped } from "./format.js";
+import { change, useRoute } from "./route.js";
+
+const rowHeight = 24;
+const shortTable = 60; // rows that are all shown
+const margin = 20; // rows above and below those that can be seen
+
+// Table shows rows. A column has
+//   head            its title
+//   value(row)      what it is sorted by; a column without it cannot be sorted by
+//   text(row)       what is shown, or cell(row) for elements
+//   right           for numbers
+//   bar(row)        0 to 1: the length of a bar behind the text
+//   most            characters that it is wide at most
+// The order is in the address, as sort (of the table's name); a minus in front turns it.
+export function Table({ name, rows, columns, caption, order, matches, open, selected, rowTitle }) {
+  const { query } = useRoute();
+  const key = `sort-${name}`;
+  const sort = query[key] ?? order ?? "";
+  const shown = useMemo(() => arrange(rows, columns, sort, matches), [rows, columns, sort, matches]);
+  const widths = useMemo(() => measure(rows, columns), [rows, columns]);
+  const [at, setAt] = useState(-1);
+  const [scroll, setScroll] = useState(0);
+  const box = useRef();
+  const long = shown.length > shortTable;
+  useEffect(() => setAt(-1), [sort, matches === undefined]);
+
+  const height = box.current?.clientHeight ?? 600;
+  const first = long ? Math.max(0, Math.floor(scroll / rowHeight) - margin) : 0;
+  const last = long ? Math.min(shown.length, Math.ceil((scroll + height) / rowHeight) + margin) : shown.length;
+
+  const move = (to) => {
+    if (!shown.length) return;
+    const next = Math.max(0, Math.min(shown.length - 1, to));
+    setAt(next);
+    if (long) reveal(box.current, next);
+    else box.current.querySelectorAll("tbody tr")[next]?.scrollIntoView({ block: "nearest" });
+  };
+  const onKeyDown = (e) => {
+    const to = { ArrowDown: at + 1, j: at + 1, ArrowUp: at - 1, k: at - 1, PageDown: at + 20, PageUp: at - 20, Home: 0, End: shown.length - 1 }[e.key];
+    if (to !== undefined) move(to);
+    else if (e.key === "Enter" && open && at >= 0) open(shown[at]);
+    else return;
+    e.preventDefault();
+    e.stopPropagation();
+  };
+  useLayoutEffect(() => {
+    box.current.step = (n) => {
+      box.current.focus();
+      move(at + n);
+    };
+  });
+
+  const sortBy = (column) => {
+    const turned = sort === column.head ? `-${column.head}` : column.head;
+    const down = column.right && sort !== column.head && sort !== `-${column.head}`;
+    change({ [key]: down ? `-${column.head}` : turned }, true);
+  };
+  return (
+    <div
+      class={long ? "table long" : "table"}
+      ref={box}
+      tabIndex={0}
+      role="region"
+      aria-label={caption}
+      data-table={name}
+      onScroll={(e) => long && setScroll(e.currentTarget.scrollTop)}
+      onKeyDown={onKeyDown}
+    >
+      <table aria-rowcount={shown.length + 1}>
+        <colgroup>
+          {widths.map((w, i) => (
+            <col key={i} style={{ width: `${w}ch` }} />
+          ))}
+        </colgroup>
+        <thead>
+          <tr aria-rowindex={1}>
+            {columns.map((c) => (
+              <Head key={c.head} column={c} sort={sort} onSort={sortBy} />
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          <Space rows={first} />
+          {shown.slice(first, last).map((row, i) => (
+            <tr
+              key={first + i}
+              aria-rowindex={first + i + 2}
+              aria-selected={first + i === at || selected?.(row) ? true : undefined}
+              class={open ? "opens" : undefined}
+              title={rowTitle?.(row)}
+              onClick={() => {
+                setAt(first + i);
+                open?.(row);
+              }}
+            >
+              {columns.map((c) => (
+                <Cell key={c.head} column={c} row={row} />
+              ))}
+            </tr>
+          ))}
+          <Space rows={shown.length - last} />
+        </tbody>
+      </table>
+      {shown.length < rows.length && <p class="note">{`${grouped(shown.length)} of ${grouped(rows.length)} rows match`}</p>}
+    </div>
+  );
+}
+
+function Head({ column, sort, onSort }) {
+  const state = sort === column.head ? "ascending" : sort === `-${column.head}` ? "descending" : undefined;
+  return (
+    <th scope="col" class={column.right ? "right" : undefined} aria-sort={state} title={column.title}>
+      {column.value ? (
+        <button type="button" onClick={() => onSort(column)}>
+          {column.head}
+          <span class="arrow" aria-hidden="true">{state === "ascending" ? "▲" : state === "descending" ? "▼" : ""}</span>
+        </button>
+      ) : (
+        column.head
+      )}
+    </th>
+  );
+}
+
+function Cell({ column, row }) {
+  const text = column.text ? column.text(row) : undefined;
+  const bar = column.bar?.(row);
+  return (
+    <td class={column.right ? "right" : undefined} title={typeof text === "string" && text.length > 12 ? text : undefined}>
+      {bar > 0 && <span class="bar" style={{ width: `${Math.min(100, 100 * bar)}%` }} aria-hidden="true" />}
+      {column.cell ? column.cell(row) : <span>{text}</span>}
+    </td>
+  );
+}
+
+// Space stands for rows that are not in the document.
+function Space({ rows }) {
+  return rows > 0 ? <tr aria-hidden="true" class="space" style={{ height: `${rows * rowHeight}px` }} /> : null;
+}
+
+function reveal(box, row) {
+  const head = box.querySelector("thead").offsetHeight;
+  const top = row * rowHeight;
+  if (top < box.scrollTop) box.scrollTop = top;
+  else if (top + rowHeight + head > box.scrollTop + box.clientHeight) box.scrollTop = top + rowHeight + head - box.clientHeight;
+}
+
+function arrange(rows, columns, sort, matches) {
+  const shown = matches ? rows.filter(matches) : rows.slice();
+  const down = sort.startsWith("-");
+  const column = columns.find((c) => c.value && c.head === (down ? sort.slice(1) : sort));
+  if (!column) return shown;
+  const sign = down ? -1 : 1;
+  return shown.sort((a, b) => sign * compare(column.value(a), column.value(b)));
+}
+
+function compare(a, b) {
+  if (a === b) return 0;
+  if (a === undefined || a === null) return -1;
+  if (b === undefined || b === null) return 1;
+  return a < b ? -1 : 1;
+}
+
+// measure gives columns the width of their texts, of as many rows as are quick to look
+// at.
+function measure(rows, columns) {
+  const step = Math.max(1, Math.floor(rows.length / 500));
+  return columns.map((c) => {
+    let width = c.head.length + 1;
+    for (let i = 0; i < rows.length; i += step) {
+      width = Math.max(width, c.width ? c.width(rows[i]) : (c.text?.(rows[i]) ?? "").length);
+    }
+    return Math.min(width, c.most ?? 60) * 0.95 + 1.7;
+  });
+}
+
+// textFilter makes the condition that a row has all words of a text.
+export function textFilter(text, textOf) {
+  const words = (text ?? "").toLowerCase().split(/\s+/).filter(Boolean);
+  if (!words.length) return undefined;
+  return (row) => {
+    const all = textOf(row).toLowerCase();
+    return words.every((w) => all.includes(w));
+  };
+}

@@ -1,0 +1,42 @@
+// Columns that several tables have.
+
+import { byteCell, bytes, grouped, nanos, percent } from "../format.js";
+
+export const timeOf = (r) => r.time?.sum ?? 0;
+export const meanOf = (r) => (r.time?.count ? r.time.sum / r.time.count : 0);
+const nanoCell = (v) => (v ? nanos(v) : "-");
+
+// rowColumns are those of the rows of a report: calls, times, bytes. Only those with
+// something in them are there.
+export function rowColumns(rows, timed, total) {
+  const list = [{ head: "calls", right: true, value: (r) => r.calls, text: (r) => grouped(r.calls) }];
+  if (timed) {
+    const most = Math.max(1, ...rows.slice(0, 1000).map(timeOf));
+    list.push(
+      { head: "time", right: true, value: timeOf, text: (r) => nanoCell(timeOf(r)) },
+      { head: "%MPI", right: true, value: timeOf, text: (r) => percent(timeOf(r), total), bar: (r) => timeOf(r) / most },
+      { head: "mean", right: true, value: meanOf, text: (r) => nanoCell(meanOf(r)) },
+      { head: "min", right: true, value: (r) => r.time?.min, text: (r) => nanoCell(r.time?.min) },
+      { head: "max", right: true, value: (r) => r.time?.max, text: (r) => nanoCell(r.time?.max) },
+    );
+  }
+  return [...list, ...volumeColumns(rows)];
+}
+
+// volumeColumns are bytes and errors, where there are any.
+export function volumeColumns(rows) {
+  const list = [];
+  for (const key of ["sent", "received", "read", "written"]) {
+    if (rows.some((r) => r[key])) list.push({ head: key, right: true, value: (r) => r[key], text: (r) => byteCell(r[key]) });
+  }
+  if (rows.some((r) => r.sent)) {
+    const per = (r) => (r.calls ? r.sent / r.calls : 0);
+    list.push({ head: "per call", title: "bytes sent by a call on average", right: true, value: per, text: (r) => (per(r) ? bytes(per(r)) : "-") });
+  }
+  if (rows.some((r) => r.errors)) list.push({ head: "errors", right: true, value: (r) => r.errors, text: (r) => (r.errors ? grouped(r.errors) : "-") });
+  return list;
+}
+
+export const opColumn = { head: "procedure", value: (r) => r.op, text: (r) => r.op };
+export const siteColumn = { head: "callsite", value: (r) => r.site, text: (r) => r.site || "-", most: 48 };
+export const ranksColumn = { head: "ranks", title: "ranks that make the call", right: true, value: (r) => r.ranks, text: (r) => grouped(r.ranks) };

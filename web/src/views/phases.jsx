@@ -1,0 +1,79 @@
+// From one meeting of all ranks to the next.
+
+import { address, useStored } from "../data.js";
+import { byteCell, bytes, grouped, nanos, percent, plural } from "../format.js";
+import { Note, Wait } from "../parts.jsx";
+import { Table } from "../table.jsx";
+
+export function Phases({ id }) {
+  const phases = useStored(address(id, "phases"));
+  return (
+    <>
+      <h2>Phases</h2>
+      <Wait on={phases}>{(p) => <Both phases={p} />}</Wait>
+    </>
+  );
+}
+
+function Both({ phases }) {
+  if (!phases.rows.length) return <Note>Nothing was recorded.</Note>;
+  const rows = phases.rows.map((r, i) => ({ ...r, row: i + 1 }));
+  const late = rows.filter((r) => r.time);
+  return (
+    <>
+      <Note>{`${plural(phases.phases, "phase")}, of ${plural(rows.length, "kind")}; a phase ends where all ranks meet`}</Note>
+      <Table name="phases" caption="phases" rows={rows} columns={columns(phases)} />
+      {phases.timed && (
+        <>
+          <h2>Who is late</h2>
+          <Note>how much longer the slowest rank needs to come to the ends of the phases than the mean</Note>
+          <Table name="late" caption="who is late" rows={late} columns={lateColumns(phases.traced)} />
+        </>
+      )}
+    </>
+  );
+}
+
+const place = (p, missing) => (p ? `${p.op} ${p.site}` : missing);
+const rowColumn = { head: "row", right: true, value: (r) => r.row, text: (r) => String(r.row) };
+const perRank = (r, v) => (r.ranks ? v / r.ranks : 0);
+
+function columns(phases) {
+  const about = (r) => (r.time.about ? "~" : "");
+  const list = [
+    rowColumn,
+    { head: "phases", right: true, value: (r) => r.times, text: (r) => (r.least === r.times ? grouped(r.times) : `${grouped(r.least)}-${grouped(r.times)}`) },
+    { head: "from", value: (r) => place(r.from, ""), text: (r) => place(r.from, "begin"), most: 44 },
+    { head: "until", value: (r) => place(r.until, ""), text: (r) => place(r.until, "end"), most: 44 },
+    { head: "calls", right: true, value: (r) => r.calls, text: (r) => grouped(r.calls) },
+    { head: "sent", right: true, value: (r) => r.sent, text: (r) => byteCell(r.sent) },
+  ];
+  if (!phases.timed) return list;
+  const most = Math.max(1, ...phases.rows.map((r) => perRank(r, r.time?.app ?? 0)));
+  return [
+    ...list,
+    { head: "time/rank", right: true, value: (r) => perRank(r, r.time.app), text: (r) => about(r) + nanos(perRank(r, r.time.app)), bar: (r) => perRank(r, r.time.app) / most },
+    { head: "MPI", right: true, value: (r) => r.time.mpi / r.time.app, text: (r) => percent(r.time.mpi, r.time.app) },
+    { head: "per phase", right: true, value: (r) => perRank(r, r.time.app) / r.times, text: (r) => about(r) + nanos(perRank(r, r.time.app) / r.times) },
+    { head: "sent/s", right: true, value: (r) => r.time.rate, text: (r) => (r.time.rate ? bytes(Math.round(r.time.rate)) : "-") },
+  ];
+}
+
+function lateColumns(traced) {
+  const list = [
+    rowColumn,
+    { head: "mean", right: true, value: (r) => r.time.busy, text: (r) => nanos(r.time.busy) },
+    { head: "slowest", right: true, value: (r) => r.time.most_busy, text: (r) => nanos(r.time.most_busy) },
+    { head: "of rank", right: true, value: (r) => r.time.most_rank, text: (r) => String(r.time.most_rank) },
+    { head: "imbalance", right: true, value: (r) => r.time.imbalance, text: (r) => percent(r.time.imbalance, 1, 0) },
+    { head: "in last call", right: true, value: (r) => perRank(r, r.time.meeting), text: (r) => nanos(perRank(r, r.time.meeting)) },
+  ];
+  if (!traced) return list;
+  return [
+    ...list,
+    { head: "first to last", right: true, value: (r) => r.dilation?.mean, text: (r) => (r.dilation ? nanos(r.dilation.mean) : "-") },
+    { head: "longest", right: true, value: (r) => r.dilation?.max, text: (r) => (r.dilation ? nanos(r.dilation.max) : "-") },
+    { head: "in phase", right: true, value: (r) => r.dilation?.max_phase, text: (r) => (r.dilation ? grouped(r.dilation.max_phase + 1) : "-") },
+    { head: "last rank", right: true, value: (r) => r.dilation?.max_rank, text: (r) => (r.dilation ? String(r.dilation.max_rank) : "-") },
+  ];
+}

@@ -1,0 +1,72 @@
+// The call that each rank is in, or was in when the job ended, and whom it waits for.
+
+import { address, useCurrent } from "../data.js";
+import { grouped, rankText, seconds, shorten } from "../format.js";
+import { Note, Search, Wait } from "../parts.jsx";
+import { Table, textFilter } from "../table.jsx";
+
+export function Where({ id, query, live }) {
+  const where = useCurrent(address(id, "where"));
+  return (
+    <>
+      <div class="bar-tools">
+        <h2>{live ? "Where the ranks are" : "Where the ranks were"}</h2>
+        <Search value={query.q} label="filter" />
+        {live && <button type="button" onClick={where.reload}>look again</button>}
+      </div>
+      {where.error?.status === 404 ? (
+        <Note>No rank was in a call when the job ended, or it was not recorded by the daemon.</Note>
+      ) : (
+        <Wait on={where}>{(w) => <RollCall where={w} text={query.q} />}</Wait>
+      )}
+    </>
+  );
+}
+
+function RollCall({ where, text }) {
+  return (
+    <>
+      <Verdict where={where} />
+      <Table
+        name="where" caption="calls in progress" rows={where.groups} columns={columns}
+        matches={textFilter(text, (g) => `${g.op ?? ""} ${g.site ?? ""} ${g.state} ${(g.args ?? []).join(" ")}`)}
+      />
+    </>
+  );
+}
+
+// Verdict is the banner of deadlocks and of ranks that wait in vain.
+export function Verdict({ where }) {
+  return (
+    <>
+      {where.deadlocks.map((d) => (
+        <p key={d.cycle.join()} class="problem" role="alert" data-figure="deadlock">
+          <b>DEADLOCK</b> {`ranks ${shorten(rankText(d.ranks), 60)} wait for each other: ${shorten([...d.cycle, d.cycle[0]].join(" → "), 80)}`}
+        </p>
+      ))}
+      {where.inVain?.length > 0 && <p class="problem" role="alert"><b>IN VAIN</b>{` ranks ${shorten(rankText(where.inVain), 80)} wait for processes that have ended`}</p>}
+      {where.behind?.length > 0 && <Note>{`behind: ranks ${shorten(rankText(where.behind), 80)} wait for ranks that cannot go on`}</Note>}
+      {where.missing?.length > 0 && <Note>{`missing: ranks ${shorten(rankText(where.missing), 80)}`}</Note>}
+    </>
+  );
+}
+
+const doing = (g) => {
+  if (g.state === "in call") return `${g.op}(${(g.args ?? []).join(", ")})`;
+  return g.op ? `${g.state}, after ${g.op}` : g.state;
+};
+
+function awaits(g) {
+  if (g.offset) return `the rank ${g.offset > 0 ? "+" : ""}${g.offset}`;
+  if (!g.awaits?.length) return "";
+  return (g.any ? "any of " : "") + rankText(g.awaits);
+}
+
+const columns = [
+  { head: "ranks", value: (g) => g.ranks[0], text: (g) => rankText(g.ranks), most: 20 },
+  { head: "threads", right: true, value: (g) => g.threads, text: (g) => grouped(g.threads) },
+  { head: "for", right: true, value: (g) => g.longest, text: (g) => (g.longest === undefined ? "-" : seconds(g.longest)) },
+  { head: "doing", value: doing, text: doing, most: 70, cell: (g) => <span class={g.stuck ? "state bad" : undefined}>{doing(g)}</span> },
+  { head: "at", value: (g) => g.site, text: (g) => g.site ?? "" },
+  { head: "awaits", value: awaits, text: awaits, most: 24 },
+];
