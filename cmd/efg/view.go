@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/efg-tools/efg/api"
+	"github.com/efg-tools/efg/web"
 )
 
 // httpOptions say where and to whom HTTP is spoken.
@@ -96,7 +97,7 @@ func view(ctx context.Context, args []string, opt *httpOptions, out io.Writer) e
 	if err != nil {
 		return usageError("%w", err)
 	}
-	s := api.New(api.Options{Runs: files, Token: token, Hosts: opt.hosts, Beyond: l.Beyond})
+	s := api.New(api.Options{Runs: files, Page: web.Files(), Token: token, Hosts: opt.hosts, Beyond: l.Beyond})
 	fmt.Fprintln(out, withToken(l.Address(), token))
 	return l.Serve(ctx, s)
 }
