@@ -140,6 +140,8 @@ type Query struct {
 	Share bool
 	// Slices asks for the calls themselves if they are not more than so many.
 	Slices int
+	// Progress, if there is one, is told how many processes are done.
+	Progress func(done int)
 	// Events limits how many events are walked through, about; 0: no limit.
 	Events uint64
 }
@@ -206,6 +208,8 @@ func (t *Timeline) View(ctx context.Context, q Query) (*View, error) {
 		most = max(most, v.Rows[i].Ranks)
 	}
 	n := len(q.Procs)
+	var progress sync.Mutex
+	done := 0
 	// The first rank of each row comes first, so that all rows have something when a
 	// limit is met.
 	for turn := range most {
@@ -214,7 +218,13 @@ func (t *Timeline) View(ctx context.Context, q Query) (*View, error) {
 			if first+turn >= (i+1)*n/len(rows) {
 				return nil
 			}
-			return t.addProcess(ctx, q.Procs[first+turn], v, &v.Rows[i], &rows[i], level, b)
+			err := t.addProcess(ctx, q.Procs[first+turn], v, &v.Rows[i], &rows[i], level, b)
+			progress.Lock()
+			defer progress.Unlock()
+			if done++; q.Progress != nil {
+				q.Progress(done)
+			}
+			return err
 		})
 		if err != nil {
 			return nil, err

@@ -29,12 +29,12 @@ func TestExamples(t *testing.T) {
 	if len(lines) < 5 || !strings.HasPrefix(lines[0], "efg run -o jacobi.efg ") {
 		t.Fatalf("examples, run first: %q", lines)
 	}
-	for _, page := range []string{"guide", "reading", "report", "check", "phases", "diff", "query", "sql", "exchange", "graph", "loops"} {
+	for _, page := range []string{"guide", "reading", "report", "check", "phases", "diff", "query", "sql", "exchange", "graph", "loops", "timeline"} {
 		lines = append(lines, commandsOf(t, page)...)
 	}
 	// What the examples of efg merge join is what the first one has recorded.
 	lines = slices.Insert(lines, 1, "mkdir parts && cp jacobi.efg parts/node1.efg")
-	lines = slices.Insert(lines, 2, keptSegments)
+	lines = slices.Insert(lines, 2, keptSegments, "efg run --time trace -o traced.efg -- mpiexec -n 4 ./jacobi 400")
 	prepareExamples(t)
 	for _, line := range lines {
 		out, err := exec.Command("sh", "-c", line).CombinedOutput()
@@ -59,7 +59,7 @@ func collectExamples(cmd *cobra.Command, lines *[]string) {
 	}
 }
 
-var readingCommand = regexp.MustCompile(`(?m)^    (efg (?:info|reconstruct|graph|loops|report|matrix|check|phases|diff|dump|query|sql|assemble|merge|export|import) .*?)(?:   .*)?$`)
+var readingCommand = regexp.MustCompile(`(?m)^    (efg (?:info|reconstruct|graph|loops|report|matrix|check|phases|timeline|diff|dump|query|sql|assemble|merge|export|import) .*?)(?:   .*)?$`)
 
 // commandsOf returns the commands in a page that read jacobi.efg.
 func commandsOf(t *testing.T, page string) []string {

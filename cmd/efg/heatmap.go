@@ -29,7 +29,7 @@ const (
 // heatMap draws a matrix: a row for each sender, a column for each receiver,
 // colours by the logarithm of the bytes.
 type heatMap struct {
-	*image.RGBA
+	canvas
 	bins        *analysis.Bins
 	cell        int // pixels
 	least, most uint64
@@ -40,7 +40,7 @@ func encodeHeatMap(w io.Writer, b *analysis.Bins) error {
 	h.cell = min(h.cell, 64)
 	side := h.cell * b.Size
 	height := max(side, 200)
-	h.RGBA = image.NewRGBA(image.Rect(0, 0, marginLeft+side+marginRight, marginTop+height+marginLow))
+	h.canvas.RGBA = image.NewRGBA(image.Rect(0, 0, marginLeft+side+marginRight, marginTop+height+marginLow))
 	draw.Draw(h, h.Bounds(), image.White, image.Point{}, draw.Src)
 	h.findRange()
 	h.drawCells()
@@ -87,7 +87,10 @@ var (
 	ink   = color.RGBA{32, 32, 32, 255}
 )
 
-func (h *heatMap) fill(r image.Rectangle, c color.Color) {
+// canvas is a picture that is being drawn.
+type canvas struct{ *image.RGBA }
+
+func (h canvas) fill(r image.Rectangle, c color.Color) {
 	draw.Draw(h, r, image.NewUniform(c), image.Point{}, draw.Src)
 }
 
@@ -109,7 +112,7 @@ func (h *heatMap) drawCells() {
 }
 
 // text writes s, its end at x if right is set, around the height y.
-func (h *heatMap) text(x, y int, right bool, s string) {
+func (h canvas) text(x, y int, right bool, s string) {
 	if right {
 		x -= glyphWidth * len([]rune(s))
 	}

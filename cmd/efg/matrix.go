@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -64,7 +63,7 @@ func matrix(path string, opt *matrixOptions, out io.Writer) error {
 		return err
 	}
 	if opt.png != "" {
-		if err := drawMatrix(opt.png, m); err != nil {
+		if err := writePicture(opt.png, func(w io.Writer) error { return encodeHeatMap(w, m.Bin(heatMapBins)) }); err != nil {
 			return err
 		}
 		if !opt.csv && !opt.json {
@@ -98,25 +97,6 @@ func matrixCSV(w io.Writer, m *analysis.Matrix) error {
 		_, err := fmt.Fprintf(w, "%d,%d,%d,%d\n", e.From, e.To, e.Bytes, e.Messages)
 		return err
 	})
-}
-
-// drawMatrix writes the picture, whole or not at all.
-func drawMatrix(path string, m *analysis.Matrix) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return usageError("%w", err)
-	}
-	w := bufio.NewWriter(f)
-	if err = encodeHeatMap(w, m.Bin(heatMapBins)); err == nil {
-		err = w.Flush()
-	}
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
-		os.Remove(path)
-	}
-	return err
 }
 
 // tableRanks is how many ranks a matrix may have to be shown as a table.

@@ -36,7 +36,7 @@ var mayImport = map[string][]string{
 	"analysis/loops":       {"signature", "efg", "reconstruct", "analysis"},
 	"export/graph":         {"efg", "reconstruct", "analysis", "analysis/loops", "export/layered"},
 	"export/layered":       {},
-	"document":             {"efg", "analysis", "analysis/check", "analysis/phases", "analysis/diff", "analysis/loops", "daemon"},
+	"document":             {"efg", "analysis", "analysis/timeline", "analysis/check", "analysis/phases", "analysis/diff", "analysis/loops", "daemon"},
 	"api":                  {"efg", "analysis", "analysis/check", "analysis/phases", "analysis/diff", "analysis/loops", "export/graph", "daemon", "live", "document", "internal/rankset"},
 	"hook":                 {},
 	"hook/slots":           {"signature"},
@@ -56,7 +56,7 @@ var mayImport = map[string][]string{
 	"bench":                {"signature", "efg", "reconstruct", "bench/sim", "internal/groundtruth"},
 	"bench/sim":            {"signature", "efg"},
 	"bench/simulate":       {"bench/sim"},
-	"cmd/efg":              {"web", "signature", "efg", "reconstruct", "analysis", "analysis/check", "analysis/phases", "analysis/diff", "analysis/loops", "analysis/query", "analysis/sql", "text", "hook", "hook/segment", "internal/symbolize", "internal/durable", "merge", "live", "daemon", "document", "api", "internal/rankset", "export", "export/graph", "export/gxl", "export/mtf"},
+	"cmd/efg":              {"web", "signature", "efg", "reconstruct", "analysis", "analysis/check", "analysis/phases", "analysis/diff", "analysis/loops", "analysis/timeline", "analysis/query", "analysis/sql", "text", "hook", "hook/segment", "internal/symbolize", "internal/durable", "merge", "live", "daemon", "document", "api", "internal/rankset", "export", "export/graph", "export/gxl", "export/mtf"},
 }
 
 // mayImportInTests tells what the tests of a package may import besides.

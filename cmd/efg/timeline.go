@@ -1,0 +1,255 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/efg-tools/efg/analysis/timeline"
+	"github.com/efg-tools/efg/document"
+	"github.com/efg-tools/efg/efg"
+)
+
+type timelineOptions struct {
+	from, to, ranks string
+	width, rows     int
+	slices          int
+	png, svg        string
+	json            bool
+}
+
+func newTimeline() *cobra.Command {
+	var opt timelineOptions
+	cmd := &cobra.Command{
+		Use:   "timeline FILE",
+		Short: "Draw what ranks did when",
+		Long: `Draw what each rank did over time, from a run with the times of each call
+(efg run --time trace): at each place the MPI procedure in which most of the time
+passed. --from and --to select a part of the run, in time since it began, as in
+1.5s, 300ms or 20us. docs/timeline.md tells more.`,
+		Example: `  efg timeline traced.efg
+  efg timeline traced.efg --from 10ms --to 5s --rank 0-1 --width 60
+  efg timeline traced.efg --png timeline.png --svg timeline.svg
+  efg timeline traced.efg --json --slices 1000 > timeline.json`,
+		Args: argCount(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return showTimeline(cmd.Context(), args[0], &opt, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&opt.from, "from", "", "begin at this `TIME` of the run (default its begin)")
+	f.StringVar(&opt.to, "to", "", "end at this `TIME` (default its end)")
+	f.StringVar(&opt.ranks, "rank", "", "ranks to show, as in 0-3,7 (default all)")
+	f.IntVar(&opt.width, "width", 0, "places in a row, at most twice as many (default 50, of pictures and JSON 800)")
+	f.IntVar(&opt.rows, "rows", 0, "rows at most; more ranks share rows (default 32, of pictures and JSON 512)")
+	f.IntVar(&opt.slices, "slices", 0, "with --json: list the calls if they are not more than `N`")
+	f.StringVar(&opt.png, "png", "", "draw into `FILE`, as PNG")
+	f.StringVar(&opt.svg, "svg", "", "draw into `FILE`, as SVG")
+	f.BoolVar(&opt.json, "json", false, "write JSON")
+	return cmd
+}
+
+func showTimeline(ctx context.Context, path string, opt *timelineOptions, out, errOut io.Writer) error {
+	r, err := openRun(path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	v, err := viewTimeline(ctx, r, opt, errOut)
+	if errors.Is(err, timeline.ErrNoTimes) || errors.Is(err, timeline.ErrQuery) {
+		return usageError("%s: %w", path, err)
+	}
+	if err != nil {
+		return err
+	}
+	for _, p := range []struct {
+		file  string
+		write func(io.Writer, *timeline.View) error
+	}{{opt.png, encodeTimelinePNG}, {opt.svg, encodeTimelineSVG}} {
+		if p.file == "" {
+			continue
+		}
+		if err := writePicture(p.file, func(w io.Writer) error { return p.write(w, v) }); err != nil {
+			return err
+		}
+	}
+	w := bufio.NewWriter(out)
+	switch {
+	case opt.json:
+		err = document.Write(w, document.NewTimeline(path, v))
+	case opt.png == "" && opt.svg == "":
+		timelineText(w, path, v)
+	}
+	if err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+// viewTimeline computes what is asked for.
+func viewTimeline(ctx context.Context, r *efg.Run, opt *timelineOptions, errOut io.Writer) (*timeline.View, error) {
+	set, err := parseRanks(opt.ranks)
+	if err != nil {
+		return nil, err
+	}
+	q := timeline.Query{Width: opt.width, Rows: opt.rows, Share: true, Slices: opt.slices}
+	text := !opt.json && opt.png == "" && opt.svg == ""
+	if opt.slices != 0 && !opt.json {
+		return nil, usageError("--slices: only with --json")
+	}
+	defaultTo(&q.Width, text, 50, 800)
+	defaultTo(&q.Rows, text, 32, 512)
+	if q.Procs, err = set.find(r); err != nil {
+		return nil, err
+	}
+	t, err := timeline.New(r)
+	if err != nil {
+		return nil, err
+	}
+	if q.From, q.To, err = t.Extent(); err != nil {
+		return nil, err
+	}
+	if err := parseRunTime("--from", opt.from, &q.From); err != nil {
+		return nil, err
+	}
+	if err := parseRunTime("--to", opt.to, &q.To); err != nil {
+		return nil, err
+	}
+	if q.From >= q.To {
+		return nil, usageError("from %s to %s: nothing lies between", sinceText(q.From), sinceText(q.To))
+	}
+	p := newProgress(errOut, "ranks", uint64(len(q.Procs)))
+	defer p.close()
+	q.Progress = func(done int) { p.show(uint64(done)) }
+	return t.View(ctx, q)
+}
+
+// defaultTo puts a default in place of 0.
+func defaultTo(n *int, text bool, ofText, ofOthers int) {
+	if *n == 0 && text {
+		*n = ofText
+	} else if *n == 0 {
+		*n = ofOthers
+	}
+}
+
+// parseRunTime reads a time since the beginning of a run, if there is one.
+func parseRunTime(flag, text string, ns *int64) error {
+	if text == "" {
+		return nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return usageError("%s %s: want a time as in 1.5s, 300ms or 20us", flag, text)
+	}
+	*ns = int64(d)
+	return nil
+}
+
+// sinceText writes a time of a run.
+func sinceText(ns int64) string { return strconv.FormatFloat(float64(ns)/1e9, 'f', -1, 64) + " s" }
+
+// writePicture writes a file, whole or not at all.
+func writePicture(path string, encode func(io.Writer) error) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return usageError("%w", err)
+	}
+	w := bufio.NewWriter(f)
+	if err = encode(w); err == nil {
+		err = w.Flush()
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		os.Remove(path)
+	}
+	return err
+}
+
+// letters stand for the procedures of a legend in text.
+const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
+// letterOf is the letter of a pixel.
+func letterOf(pixel byte) byte {
+	switch {
+	case pixel == timeline.Outside:
+		return '.'
+	case pixel == timeline.Nothing:
+		return ' '
+	case int(pixel) <= len(letters):
+		return letters[pixel-1]
+	}
+	return '*'
+}
+
+func rowText(r timeline.Row) string {
+	if r.Ranks == 1 {
+		return fmt.Sprint(r.First)
+	}
+	return fmt.Sprintf("%d-%d", r.First, r.Last)
+}
+
+// hidden is how many procedures of a legend no pixel shows.
+func hidden(v *timeline.View, seen *[256]bool) (n uint64) {
+	for i := range v.Legend {
+		if !seen[i+1] {
+			n++
+		}
+	}
+	return n
+}
+
+func timelineText(w io.Writer, path string, v *timeline.View) {
+	ranks, names, width := 0, make([]string, len(v.Rows)), len("rank")
+	for i, r := range v.Rows {
+		ranks += r.Ranks
+		names[i] = rowText(r)
+		width = max(width, len(names[i]))
+	}
+	fmt.Fprintf(w, "file      %s\n", path)
+	fmt.Fprintf(w, "ranks     %d\n", ranks)
+	fmt.Fprintf(w, "time      %s to %s of the run, a column is %s\n", sinceText(v.From), sinceText(v.To()), nanoText(float64(v.Pixel)))
+	fmt.Fprintf(w, "\n%*s\n", width, "rank")
+	for i, name := range names {
+		line := make([]byte, v.Width)
+		for x, p := range v.Pixels[i*v.Width : (i+1)*v.Width] {
+			line[x] = letterOf(p)
+		}
+		fmt.Fprintf(w, "%*s |%s|\n", width, name, line)
+	}
+	total := uint64(0)
+	for _, p := range v.Legend {
+		total += p.Time
+	}
+	fmt.Fprintln(w)
+	t := &table{}
+	t.left("", "")
+	t.right("time", "of MPI")
+	seen := [256]bool{}
+	for _, p := range v.Pixels {
+		seen[p] = true
+	}
+	for i, p := range v.Legend {
+		if !seen[i+1] {
+			continue
+		}
+		t.row(string(letterOf(byte(i+1))), p.Op, nanoText(float64(p.Time)), percent(p.Time, total))
+	}
+	t.row(".", "outside of MPI")
+	t.write(w)
+	if n := hidden(v, &seen); n > 0 {
+		fmt.Fprintf(w, "\nnot seen in this view, as others have more time everywhere: %s\n", pluralOf(n, "procedure"))
+	}
+	if seen[timeline.Nothing] {
+		fmt.Fprintln(w, "\nblank: nothing was recorded: not begun yet, or ended")
+	}
+}

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"fmt"
+	"html"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/png"
+	"io"
+
+	"github.com/efg-tools/efg/analysis/timeline"
+)
+
+// procColors tell procedures apart, also for the colour-blind; there are so many, and
+// then they begin anew, paler.
+var procColors = []color.RGBA{
+	{0, 114, 178, 255}, {213, 94, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255}, {86, 180, 233, 255},
+	{230, 159, 0, 255}, {90, 60, 140, 255}, {140, 90, 50, 255}, {60, 60, 60, 255}, {180, 190, 40, 255},
+}
+
+// pixelColor is the colour of a pixel of a timeline.
+func pixelColor(p byte) color.RGBA {
+	switch p {
+	case timeline.Nothing:
+		return color.RGBA{255, 255, 255, 255}
+	case timeline.Outside:
+		return color.RGBA{228, 228, 228, 255}
+	case timeline.Unread:
+		return color.RGBA{250, 240, 200, 255}
+	case timeline.Other:
+		return color.RGBA{150, 150, 150, 255}
+	}
+	k := int(p) - 1
+	c := procColors[k%len(procColors)]
+	paler := func(v uint8) uint8 { return 255 - uint8(int(255-v)*2/(2+min(3, k/len(procColors)))) }
+	return color.RGBA{paler(c.R), paler(c.G), paler(c.B), 255}
+}
+
+// sheet is how a timeline lies in a picture.
+type sheet struct {
+	*timeline.View
+	cell, line int // width of a pixel and height of a row
+}
+
+const (
+	sheetWidth  = 1200 // that is made use of
+	sheetHeight = 560
+	legendWidth = 260
+	legendStep  = 18
+	mostLegend  = 24
+)
+
+func newSheet(v *timeline.View) *sheet {
+	return &sheet{v, max(1, sheetWidth/max(v.Width, 1)), max(1, min(24, sheetHeight/max(len(v.Rows), 1)))}
+}
+
+// size is that of the whole picture.
+func (s *sheet) size() (width, height int) {
+	return marginLeft + s.Width*s.cell + 20 + legendWidth, marginTop + max(len(s.Rows)*s.line, legendStep*(min(len(s.Legend), mostLegend)+2)) + marginLow + 20
+}
+
+// stretches shows the runs of equal pixels of a row.
+func (s *sheet) stretches(row int, show func(from, until int, pixel byte)) {
+	line := s.Pixels[row*s.Width : (row+1)*s.Width]
+	for from := 0; from < len(line); {
+		until := from + 1
+		for until < len(line) && line[until] == line[from] {
+			until++
+		}
+		show(from, until, line[from])
+		from = until
+	}
+}
+
+// legend shows what the colours stand for.
+func (s *sheet) legend(show func(line int, pixel byte, text string)) {
+	total := uint64(0)
+	for _, p := range s.Legend {
+		total += p.Time
+	}
+	line := 0
+	for i, p := range s.Legend[:min(len(s.Legend), mostLegend)] {
+		show(line, byte(i+1), fmt.Sprintf("%s %s", p.Op, percent(p.Time, total)))
+		line++
+	}
+	show(line, timeline.Outside, "outside of MPI")
+}
+
+// ticks shows places of the time axis: at round times.
+func (s *sheet) ticks(show func(x int, text string)) {
+	span := float64(s.To() - s.From)
+	step := int64(1)
+	for _, f := range []int64{1, 2, 5} {
+		for base := int64(1); base < 1<<59; base *= 10 {
+			if d := f * base; float64(d)*8 <= span*1.0001 && d > step {
+				step = d
+			}
+		}
+	}
+	for at := (s.From + step - 1) / step * step; at < s.To(); at += step {
+		show(marginLeft+int(float64(at-s.From)/float64(s.Pixel)*float64(s.cell)), sinceText(at))
+	}
+}
+
+// rowStep is from how many rows on one has a label.
+func (s *sheet) rowStep() int {
+	step := 1
+	for step*s.line < 14 {
+		step *= 2
+	}
+	return step
+}
+
+const timelineTitle = "where ranks spend their time: a row for each rank, time from left to right"
+
+func encodeTimelinePNG(w io.Writer, v *timeline.View) error {
+	s := newSheet(v)
+	width, height := s.size()
+	c := canvas{image.NewRGBA(image.Rect(0, 0, width, height))}
+	draw.Draw(c, c.Bounds(), image.White, image.Point{}, draw.Src)
+	c.text(marginLeft, 14, false, timelineTitle)
+	gap := 0
+	if s.line > 6 {
+		gap = 1
+	}
+	for y := range v.Rows {
+		top := marginTop + y*s.line
+		s.stretches(y, func(from, until int, p byte) {
+			c.fill(image.Rect(marginLeft+from*s.cell, top, marginLeft+until*s.cell, top+s.line-gap), pixelColor(p))
+		})
+		if y%s.rowStep() == 0 {
+			c.text(marginLeft-8, top+s.line/2, true, rowText(v.Rows[y]))
+		}
+	}
+	low := marginTop + len(v.Rows)*s.line
+	s.ticks(func(x int, text string) {
+		c.fill(image.Rect(x, low, x+1, low+5), ink)
+		c.text(x-glyphWidth*len(text)/2, low+14, false, text)
+	})
+	s.legend(func(line int, p byte, text string) {
+		x, y := marginLeft+v.Width*s.cell+20, marginTop+line*legendStep
+		c.fill(image.Rect(x, y, x+12, y+12), pixelColor(p))
+		c.text(x+18, y+6, false, text)
+	})
+	return png.Encode(w, c)
+}
+
+func encodeTimelineSVG(w io.Writer, v *timeline.View) error {
+	s := newSheet(v)
+	width, height := s.size()
+	fmt.Fprintf(w, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"12\">\n", width, height, width, height)
+	fmt.Fprintf(w, "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n<text x=\"%d\" y=\"20\">%s</text>\n", marginLeft, timelineTitle)
+	for y := range v.Rows {
+		top := marginTop + y*s.line
+		s.stretches(y, func(from, until int, p byte) {
+			if p == timeline.Nothing {
+				return
+			}
+			fmt.Fprintf(w, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"%s\"><title>rank %s, %s to %s: %s</title></rect>\n",
+				marginLeft+from*s.cell, top, (until-from)*s.cell, max(1, s.line-s.line/8), hexColor(p), rowText(v.Rows[y]),
+				sinceText(v.From+int64(from)*v.Pixel), sinceText(v.From+int64(until)*v.Pixel), html.EscapeString(s.pixelText(p)))
+		})
+		if y%s.rowStep() == 0 {
+			fmt.Fprintf(w, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n", marginLeft-8, top+s.line/2+4, rowText(v.Rows[y]))
+		}
+	}
+	low := marginTop + len(v.Rows)*s.line
+	s.ticks(func(x int, text string) {
+		fmt.Fprintf(w, "<rect x=\"%d\" y=\"%d\" width=\"1\" height=\"5\"/><text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", x, low, x, low+18, text)
+	})
+	s.legend(func(line int, p byte, text string) {
+		x, y := marginLeft+v.Width*s.cell+20, marginTop+line*legendStep
+		fmt.Fprintf(w, "<rect x=\"%d\" y=\"%d\" width=\"12\" height=\"12\" fill=\"%s\"/><text x=\"%d\" y=\"%d\">%s</text>\n", x, y, hexColor(p), x+18, y+11, html.EscapeString(text))
+	})
+	_, err := fmt.Fprintln(w, "</svg>")
+	return err
+}
+
+func hexColor(p byte) string {
+	c := pixelColor(p)
+	return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B)
+}
+
+// pixelText names what a pixel stands for.
+func (s *sheet) pixelText(p byte) string {
+	switch {
+	case p == timeline.Outside:
+		return "outside of MPI"
+	case p == timeline.Unread:
+		return "not looked at"
+	case int(p) <= len(s.Legend):
+		return s.Legend[p-1].Op
+	}
+	return "another procedure"
+}

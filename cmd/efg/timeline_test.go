@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"image/png"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/efg-tools/efg/document"
+)
+
+const tracedText = `file      a.efg
+ranks     3
+time      0.050331648 s to 0.486539264 s of the run, a column is 8.39 ms
+
+rank
+   0 | aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaabbbbbbb |
+   1 |aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaabbbbbbbb|
+   2 |   aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaabbbbbbb |
+
+                     time  of MPI
+a  MPI_Init        1.05 s   85.4%
+b  MPI_Finalize    178 ms   14.5%
+.  outside of MPI
+
+not seen in this view, as others have more time everywhere: 3 procedures
+
+blank: nothing was recorded: not begun yet, or ended
+`
+
+func TestTimeline(t *testing.T) {
+	assembled(t, "traced")
+	out, errOut, status := efgRun(t, nil, "timeline", "a.efg", "--width", "30")
+	if status != 0 || errOut != "" || out != tracedText {
+		t.Errorf("status %d, %s%s", status, errOut, out)
+	}
+	out, errOut, status = efgRun(t, nil, "timeline", "a.efg", "--json", "--from", "418ms", "--to", "420ms", "--rank", "0-1", "--rows", "1", "--slices", "50")
+	var j document.Timeline
+	if err := json.Unmarshal([]byte(out), &j); err != nil || status != 0 || errOut != "" {
+		t.Fatalf("%v, status %d, %q", err, status, errOut)
+	}
+	if j.Schema != "efg-timeline/1" || j.File != "a.efg" || len(j.Rows) != 1 || j.Rows[0] != [4]int{0, 1, 2, 2} || !j.Complete ||
+		len(j.Pixels) != j.Width || len(j.Shares) != j.Width || j.From > 418e6 || j.To < 420e6 || len(j.Slices) == 0 || len(j.Slices) > 25 {
+		t.Errorf("%+v", j.Header)
+	}
+}
+
+// Pictures have the colours of the pixels.
+func TestTimelinePictures(t *testing.T) {
+	assembled(t, "traced")
+	out, errOut, status := efgRun(t, nil, "timeline", "a.efg", "--png", "a.png", "--svg", "a.svg", "--json")
+	var j document.Timeline
+	if err := json.Unmarshal([]byte(out), &j); err != nil || status != 0 || errOut != "" {
+		t.Fatalf("%v, status %d, %q", err, status, errOut)
+	}
+	f, err := os.Open("a.png")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	m, err := png.Decode(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rects := map[string]int{}
+	for y := range j.Rows {
+		for x := range j.Width {
+			p := j.Pixels[y*j.Width+x]
+			if got := m.At(marginLeft+x, marginTop+y*24+5); got != pixelColor(p) {
+				t.Fatalf("rank %d, pixel %d: %v, want %v", y, x, got, pixelColor(p))
+			}
+			if p != 255 && (x == 0 || p != j.Pixels[y*j.Width+x-1]) {
+				rects[hexColor(p)]++
+			}
+		}
+	}
+	svg, err := os.ReadFile("a.svg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for d := xml.NewDecoder(bytes.NewReader(svg)); ; {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, ok := token.(xml.StartElement); ok && e.Name.Local == "rect" {
+			for _, a := range e.Attr {
+				if a.Name.Local == "fill" {
+					rects[a.Value]--
+				}
+			}
+		}
+	}
+	for c, n := range rects { // the legend has one of each, the background is "white"
+		if n != -1 && c != "white" {
+			t.Errorf("%s: %d rectangles too few", c, n)
+		}
+	}
+}
+
+func TestTimelineMistakes(t *testing.T) {
+	assembled(t, "traced")
+	sampleRun(t, "app.efg")
+	for args, want := range map[string]string{
+		"timeline none.efg":                    "none.efg: no such file or directory",
+		"timeline app.efg":                     "app.efg: the times of each call were not recorded (efg run --time trace does)",
+		"timeline a.efg --rank 7":              "no rank 7: the run has ranks 0-2",
+		"timeline a.efg --from x":              "--from x: want a time as in 1.5s, 300ms or 20us",
+		"timeline a.efg --from 2s":             "from 2 s to 0.478282465 s: nothing lies between",
+		"timeline a.efg --width -1":            "a.efg: no such view: width -1, want 1 to 8192",
+		"timeline a.efg --rows 100000":         "a.efg: no such view: 100000 rows, want 1 to 8192",
+		"timeline a.efg --slices 9":            "--slices: only with --json",
+		"timeline a.efg --png no/such/dir.png": "open no/such/dir.png: no such file or directory",
+		"timeline a.efg --svg no/such/dir.svg": "open no/such/dir.svg: no such file or directory",
+	} {
+		_, errOut, status := efgRun(t, nil, strings.Fields(args)...)
+		if status != 2 || !strings.Contains(errOut, want) || strings.Count(errOut, "\n") != 1 {
+			t.Errorf("efg %s: status %d, %q, want %q", args, status, errOut, want)
+		}
+	}
+}
