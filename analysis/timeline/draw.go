@@ -18,8 +18,8 @@ type rowSums struct {
 	missing     bool   // anywhere
 }
 
-func (r *rowSums) init(v *View) {
-	*r = rowSums{from: v.From, pixel: v.Pixel, width: v.Width, recorded: make([]uint64, v.Width),
+func newRowSums(v *View) *rowSums {
+	return &rowSums{from: v.From, pixel: v.Pixel, width: v.Width, recorded: make([]uint64, v.Width),
 		procs: map[uint16][]uint64{}, unread: make([]bool, v.Width)}
 }
 
@@ -59,29 +59,69 @@ func (r *rowSums) skip(from, until int) {
 	}
 }
 
-// draw makes legend and pixels of the sums.
-func (v *View) draw(rows []rowSums, share bool) {
-	total := map[uint16]uint64{}
-	for i := range rows {
-		for proc, sum := range rows[i].procs {
-			for _, ns := range sum {
-				total[proc] += ns
-			}
+// line is a row whose legend is not made yet.
+type line struct {
+	pixels  []uint16 // procedure, or one of the following
+	shares  []byte
+	total   map[uint16]uint64
+	missing bool
+}
+
+// What a pixel of a line is besides a procedure, which counts from 1.
+const (
+	lineOutside = 0
+	lineUnread  = 0xfffe
+	lineNothing = 0xffff
+)
+
+// line draws the sums.
+func (r *rowSums) line(share bool) line {
+	l := line{pixels: r.pixels(), total: map[uint16]uint64{}, missing: r.missing}
+	for proc, sum := range r.procs {
+		for _, ns := range sum {
+			l.total[proc] += ns
 		}
-		v.Complete = v.Complete && !rows[i].missing
 	}
-	index := v.makeLegend(total)
-	v.Pixels = make([]byte, 0, len(rows)*v.Width)
-	for i := range rows {
-		v.Pixels = append(v.Pixels, rows[i].pixels(index)...)
-		if share {
-			v.Share = append(v.Share, rows[i].shares()...)
+	if share {
+		l.shares = r.shares()
+	}
+	return l
+}
+
+// draw makes legend and pixels of the lines.
+func (v *View) draw(lines []line) {
+	total := map[uint16]uint64{}
+	for i := range lines {
+		for proc, ns := range lines[i].total {
+			total[proc] += ns
 		}
+		v.Complete = v.Complete && !lines[i].missing
+	}
+	v.makeLegend(total)
+	v.Pixels = make([]byte, 0, len(lines)*v.Width)
+	for i := range lines {
+		for _, p := range lines[i].pixels {
+			v.Pixels = append(v.Pixels, v.pixel(p))
+		}
+		v.Share = append(v.Share, lines[i].shares...)
 	}
 }
 
-// makeLegend returns the pixel of each procedure.
-func (v *View) makeLegend(total map[uint16]uint64) map[uint16]byte {
+// pixel is the byte for a pixel of a line.
+func (v *View) pixel(p uint16) byte {
+	switch p {
+	case lineOutside:
+		return Outside
+	case lineUnread:
+		return Unread
+	case lineNothing:
+		return Nothing
+	}
+	return v.index[p]
+}
+
+// makeLegend orders the procedures by their time.
+func (v *View) makeLegend(total map[uint16]uint64) {
 	var procs []uint16
 	for p, ns := range total {
 		if ns > 0 {
@@ -89,18 +129,16 @@ func (v *View) makeLegend(total map[uint16]uint64) map[uint16]byte {
 		}
 	}
 	slices.SortFunc(procs, func(a, b uint16) int { return cmp.Or(cmp.Compare(total[b], total[a]), cmp.Compare(a, b)) })
-	index := map[uint16]byte{}
+	v.index = map[uint16]byte{}
 	v.Legend = []Procedure{}
 	for i, p := range procs {
 		if i >= mostProcs {
-			index[p] = Other
+			v.index[p] = Other
 			continue
 		}
-		index[p] = byte(i + 1)
+		v.index[p] = byte(i + 1)
 		v.Legend = append(v.Legend, Procedure{opName(p), classOf(p), total[p]})
 	}
-	v.index = index
-	return index
 }
 
 func opName(proc uint16) string {
@@ -112,7 +150,7 @@ func opName(proc uint16) string {
 
 // pixels tells for each pixel where most of the time passed. Of equals it is the
 // procedure with the lowest number; outside of MPI comes last.
-func (r *rowSums) pixels(index map[uint16]byte) []byte {
+func (r *rowSums) pixels() []uint16 {
 	inside, most, proc := make([]uint64, r.width), make([]uint64, r.width), make([]uint16, r.width)
 	for p, sum := range r.procs {
 		for x, ns := range sum {
@@ -122,15 +160,15 @@ func (r *rowSums) pixels(index map[uint16]byte) []byte {
 			}
 		}
 	}
-	out := make([]byte, r.width)
+	out := make([]uint16, r.width)
 	for x := range out {
 		switch outside := r.recorded[x] - min(inside[x], r.recorded[x]); {
 		case r.recorded[x] == 0 && r.unread[x]:
-			out[x] = Unread
+			out[x] = lineUnread
 		case r.recorded[x] == 0:
-			out[x] = Nothing
+			out[x] = lineNothing
 		case most[x] > 0 && most[x] >= outside:
-			out[x] = index[proc[x]]
+			out[x] = proc[x]
 		}
 	}
 	return out

@@ -50,9 +50,8 @@ func FuzzHostile(f *testing.F) {
 			}
 		}
 		v := &View{From: from, Pixel: 1 << level, Width: 100, Rows: make([]Row, 1)}
-		rows := make([]rowSums, 1)
-		rows[0].init(v)
-		rows[0].add(at, chunk)
-		v.draw(rows, true)
+		row := newRowSums(v)
+		row.add(at, chunk)
+		v.draw([]line{row.line(true)})
 	})
 }

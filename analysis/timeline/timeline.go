@@ -201,40 +201,69 @@ func (t *Timeline) View(ctx context.Context, q Query) (*View, error) {
 		return nil, err
 	}
 	b := &budget{left: q.Events, all: q.Events == 0}
-	rows := make([]rowSums, len(v.Rows))
-	most := 0
-	for i := range rows {
-		rows[i].init(v)
-		most = max(most, v.Rows[i].Ranks)
-	}
-	n := len(q.Procs)
-	var progress sync.Mutex
-	done := 0
-	// The first rank of each row comes first, so that all rows have something when a
-	// limit is met.
-	for turn := range most {
-		err := parallel(len(rows), func(i int) error {
-			first := i * n / len(rows)
-			if first+turn >= (i+1)*n/len(rows) {
-				return nil
-			}
-			err := t.addProcess(ctx, q.Procs[first+turn], v, &v.Rows[i], &rows[i], level, b)
-			progress.Lock()
-			defer progress.Unlock()
-			if done++; q.Progress != nil {
-				q.Progress(done)
-			}
+	if !b.all {
+		// The first ranks of all rows come first: each row has something when the limit
+		// is met.
+		err := t.inTurns(v, &q, func(i int) error {
+			_, err := t.chunks(ctx, i, v, level, b)
 			return err
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
-	v.draw(rows, q.Share)
+	lines := make([]line, len(v.Rows))
+	var progress sync.Mutex
+	done := 0
+	err = parallel(len(v.Rows), func(y int) error {
+		sums := newRowSums(v)
+		for _, i := range rowOf(&q, v, y) {
+			if err := t.addProcess(ctx, i, v, y, sums, level, b); err != nil {
+				return err
+			}
+			progress.Lock()
+			if done++; q.Progress != nil {
+				q.Progress(done)
+			}
+			progress.Unlock()
+		}
+		lines[y] = sums.line(q.Share)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	v.draw(lines)
 	if q.Slices > 0 {
 		return v, t.slices(ctx, v, &q, b)
 	}
 	return v, nil
+}
+
+// rowOf are the processes of a row.
+func rowOf(q *Query, v *View, y int) []int {
+	n, rows := len(q.Procs), len(v.Rows)
+	return q.Procs[y*n/rows : (y+1)*n/rows]
+}
+
+// inTurns calls f for the first process of each row, then for the second ones.
+func (t *Timeline) inTurns(v *View, q *Query, f func(i int) error) error {
+	for turn, more := 0, true; more; turn++ {
+		more = false
+		for y := range v.Rows {
+			more = more || turn+1 < v.Rows[y].Ranks
+		}
+		err := parallel(len(v.Rows), func(y int) error {
+			if list := rowOf(q, v, y); turn < len(list) {
+				return f(list[turn])
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // frame checks a query and lays out its answer.
@@ -272,11 +301,10 @@ func (t *Timeline) frame(q *Query) (*View, uint8, error) {
 	}
 	first, last := q.From>>level, (q.To-1)>>level
 	v := &View{Begin: begin, End: end, From: first << level, Pixel: 1 << level, Width: int(last - first + 1), Complete: true}
-	n := len(q.Procs)
-	rows := min(q.Rows, n)
-	for i := range rows {
-		list := q.Procs[i*n/rows : (i+1)*n/rows]
-		v.Rows = append(v.Rows, Row{First: t.run.Procs[list[0]].Rank, Last: t.run.Procs[list[len(list)-1]].Rank, Ranks: len(list)})
+	v.Rows = make([]Row, min(q.Rows, len(q.Procs)))
+	for y := range v.Rows {
+		list := rowOf(q, v, y)
+		v.Rows[y] = Row{First: t.run.Procs[list[0]].Rank, Last: t.run.Procs[list[len(list)-1]].Rank, Ranks: len(list)}
 	}
 	return v, level, nil
 }
@@ -290,57 +318,65 @@ func chunksOf(v *View, stream int, level uint8) []place {
 	return out
 }
 
-// addProcess adds what a process did to a row.
-func (t *Timeline) addProcess(ctx context.Context, i int, v *View, row *Row, sums *rowSums, level uint8, b *budget) error {
+// chunks returns the chunks of a process that a view needs; nil if they were not read,
+// for the limit of events.
+func (t *Timeline) chunks(ctx context.Context, i int, v *View, level uint8, b *budget) (map[place]*chunk, error) {
+	have := map[place]*chunk{}
 	var need []place
-	var have []*chunk
 	for j := range t.run.Procs[i].Streams {
-		need = append(need, chunksOf(v, t.first[i]+j, level)...)
-	}
-	for _, p := range need {
-		if c := t.cache.get(p); c != nil {
-			have = append(have, c)
+		for _, p := range chunksOf(v, t.first[i]+j, level) {
+			if c := t.cache.get(p); c != nil {
+				have[p] = c
+			} else {
+				need = append(need, p)
+			}
 		}
 	}
-	if len(have) < len(need) {
-		if !b.take(1) {
-			sums.skip(0, sums.width)
-			return nil
-		}
-		var err error
-		if have, err = t.make(ctx, i, need, b); err != nil {
-			return err
-		}
+	if len(need) == 0 {
+		return have, nil
 	}
-	row.Read++
-	for k, c := range have {
-		sums.add(need[k], c)
+	if !b.take(1) {
+		return nil, nil
+	}
+	return have, t.make(ctx, i, need, have, b)
+}
+
+// addProcess adds what a process did to row y.
+func (t *Timeline) addProcess(ctx context.Context, i int, v *View, y int, sums *rowSums, level uint8, b *budget) error {
+	have, err := t.chunks(ctx, i, v, level, b)
+	if err != nil {
+		return err
+	}
+	if have == nil {
+		sums.skip(0, sums.width)
+		return nil
+	}
+	v.Rows[y].Read++
+	for p, c := range have {
+		sums.add(p, c)
 	}
 	return nil
 }
 
 // make makes chunks of a process.
-func (t *Timeline) make(ctx context.Context, i int, need []place, b *budget) ([]*chunk, error) {
+func (t *Timeline) make(ctx context.Context, i int, need []place, have map[place]*chunk, b *budget) error {
 	p, err := t.run.Process(i)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var out []*chunk
 	m := maker{ctx: ctx, cache: t.cache, budget: b}
 	for _, at := range need {
 		s := &p.Streams[at.stream-t.first[i]]
 		if s.Trace == nil {
-			out = append(out, &chunk{})
+			have[at] = &chunk{}
 			continue
 		}
 		if m.stream == nil || m.stream.number != at.stream {
 			m.stream = newStream(p, s, at.stream, &t.marks[at.stream])
 		}
-		c, err := m.make(at)
-		if err != nil {
-			return nil, fmt.Errorf("rank %d, thread %d: %w", p.Rank, s.Thread, err)
+		if have[at], err = m.make(at); err != nil {
+			return fmt.Errorf("rank %d, thread %d: %w", p.Rank, s.Thread, err)
 		}
-		out = append(out, c)
 	}
-	return out, nil
+	return nil
 }
