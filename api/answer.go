@@ -62,10 +62,10 @@ func newAnswers() *answers {
 // errBusy: too many questions wait.
 var errBusy = &statusError{http.StatusServiceUnavailable, "too many questions at once; ask again later"}
 
-// get returns the answer to the question that a key stands for, kept or made. Making it
-// goes on as long as anybody waits for it.
-func (a *answers) get(ctx context.Context, key string, make maker) (*answer, error) {
-	m, err := a.join(key, make)
+// get returns the answer to the question that a key stands for, kept or made; keep tells
+// whether to keep it. Making it goes on as long as anybody waits for it.
+func (a *answers) get(ctx context.Context, key string, keep bool, make maker) (*answer, error) {
+	m, err := a.join(key, keep, make)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func (a *answers) get(ctx context.Context, key string, make maker) (*answer, err
 }
 
 // join finds an answer, or begins to make it.
-func (a *answers) join(key string, make maker) (*making, error) {
+func (a *answers) join(key string, keep bool, make maker) (*making, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if x, ok := a.kept.Get(key); ok {
@@ -94,7 +94,7 @@ func (a *answers) join(key string, make maker) (*making, error) {
 		var ctx context.Context
 		ctx, m.cancel = context.WithCancel(context.Background())
 		a.making[key] = m
-		go a.work(ctx, key, m, make)
+		go a.work(ctx, key, keep, m, make)
 	}
 	m.asked++
 	return m, nil
@@ -112,7 +112,7 @@ func (a *answers) leave(m *making) {
 	}
 }
 
-func (a *answers) work(ctx context.Context, key string, m *making, make maker) {
+func (a *answers) work(ctx context.Context, key string, keep bool, m *making, make maker) {
 	defer m.cancel()
 	if m.err = a.turns.Acquire(ctx, 1); m.err == nil {
 		m.answer, m.err = compress(ctx, make)
@@ -121,7 +121,7 @@ func (a *answers) work(ctx context.Context, key string, m *making, make maker) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.making, key)
-	if m.err == nil && key != "" {
+	if m.err == nil && keep {
 		a.keep(key, m.answer)
 	}
 	close(m.done)

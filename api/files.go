@@ -1,8 +1,8 @@
 package api
 
 import (
+	"fmt"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/efg-tools/efg/daemon"
@@ -26,13 +26,13 @@ func NewFiles(given []string, paths []string) (*Files, error) {
 		if err != nil {
 			return nil, err
 		}
-		name := freeName(plainName(strings.TrimSuffix(filepath.Base(path), ".efg")), taken)
+		name := freeName(plainName(runName(path)), taken)
 		run, err := efg.OpenRun(path)
 		if err != nil {
 			return nil, err
 		}
 		x := daemon.Summarize(name, run)
-		x.Ended = time.Unix(0, run.Meta.Ended).UTC()
+		x.Ended = time.Unix(0, max(run.Meta.Started, run.Meta.Ended)).UTC()
 		run.Close()
 		f.list.Runs = append(f.list.Runs, *x)
 		f.entries[name] = &Entry{Name: given[i], File: path}
@@ -50,4 +50,14 @@ func (f *Files) Find(name string) (*Entry, error) {
 		name = f.list.Runs[len(f.list.Runs)-1].Name
 	}
 	return f.entries[name], nil
+}
+
+// freeName adds a number to a name that is taken, and takes it.
+func freeName(name string, taken map[string]bool) string {
+	try := name
+	for n := 2; taken[try]; n++ {
+		try = fmt.Sprintf("%s-%d", name, n)
+	}
+	taken[try] = true
+	return try
 }

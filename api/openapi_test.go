@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
@@ -18,7 +19,7 @@ import (
 )
 
 func init() {
-	for _, contentType := range []string{"text/vnd.graphviz", "image/svg+xml", "image/png", "application/xml"} {
+	for _, contentType := range []string{"text/vnd.graphviz", "image/svg+xml", "image/png", "application/xml", "text/event-stream"} {
 		openapi3filter.RegisterBodyDecoder(contentType, openapi3filter.FileBodyDecoder)
 	}
 }
@@ -42,7 +43,8 @@ func description(t *testing.T) (*openapi3.T, routers.Router) {
 // Every route is described, every description has a route, and with the same parameters.
 func TestDescriptionNamesRoutes(t *testing.T) {
 	doc, _ := description(t)
-	s := New(Options{Runs: sampleFiles(t)})
+	files := sampleFiles(t)
+	s := New(Options{Runs: files, Metrics: NewMetrics(files)})
 	defer s.Close()
 	described := map[string][]string{}
 	for path, item := range doc.Paths.Map() {
@@ -73,7 +75,8 @@ func TestDescriptionNamesRoutes(t *testing.T) {
 // What the server answers is as described.
 func TestAnswersAsDescribed(t *testing.T) {
 	doc, router := description(t)
-	s := New(Options{Runs: sampleFiles(t), Token: testToken})
+	files := sampleFiles(t)
+	s := New(Options{Runs: files, Token: testToken, Metrics: NewMetrics(files)})
 	defer s.Close()
 	asked := map[string]bool{}
 	for _, path := range []string{
@@ -86,9 +89,14 @@ func TestAnswersAsDescribed(t *testing.T) {
 		"/v1/runs/halo/loops", "/v1/runs/mesh/loops?rank=0", "/v1/runs/halo/phases", "/v1/runs/mesh/phases?rank=0-1",
 		"/v1/runs/halo/check", "/v1/runs/mesh/check",
 		"/v1/runs/halo/diff", "/v1/runs/mesh/diff", "/v1/runs/mesh/diff?ranks=0,1", "/v1/runs/halo/diff?with=mesh", "/v1/runs/halo/diff?with=mesh&ranks=1",
-		"/v1/runs/halo/file",
+		"/v1/runs/halo/file", "/v1/runs/halo/where", "/v1/runs/halo/live", "/v1/events", "/metrics",
 	} {
-		r := httptest.NewRequest(http.MethodGet, "http://localhost"+path, nil)
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		if path == "/v1/events" {
+			ctx, cancel = context.WithTimeout(context.Background(), 100*time.Millisecond) // it does not end
+		}
+		defer cancel()
+		r := httptest.NewRequestWithContext(ctx, http.MethodGet, "http://localhost"+path, nil)
 		r.Header.Set("Authorization", "Bearer "+testToken)
 		route, params, err := router.FindRoute(r)
 		if err != nil {

@@ -2,10 +2,8 @@ package api
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -22,6 +20,8 @@ type Store struct {
 	mu      sync.Mutex
 	runs    []daemon.Summary // as of changed
 	changed time.Time        // of the store's folder; zero: to be read again
+	found   []*daemon.Job    // as of looked
+	looked  time.Time
 }
 
 // NewStore serves what is there. spool may be empty: then it is the one that the daemon
@@ -37,20 +37,32 @@ func (s *Store) List() (*document.RunList, error) {
 	l := document.NewRunList(s.store.Dir)
 	l.Runs = runs
 	l.Daemon = s.store.Served()
-	spool := s.spool
-	if state, err := s.store.State(); err == nil {
-		if l.Daemon {
-			l.Problems = state.Problems
-		}
-		if spool == "" {
-			spool = state.Spool
-		}
+	if state, err := s.store.State(); err == nil && l.Daemon {
+		l.Problems = state.Problems
 	}
-	for _, j := range jobsIn(spool) {
-		l.Jobs = append(l.Jobs, document.NewJob(j.name, j.Job))
+	for _, j := range s.jobs() {
+		l.Jobs = append(l.Jobs, document.NewJob(j))
 	}
+	l.Total = len(l.Runs)
 	return l, nil
 }
+
+// jobs are the jobs in the spool.
+func (s *Store) jobs() []*daemon.Job {
+	spool := s.spool
+	if state, err := s.store.State(); err == nil && spool == "" {
+		spool = state.Spool
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.looked.IsZero() || time.Since(s.looked) > lookAgain {
+		s.found, s.looked = daemon.JobsIn(spool), time.Now()
+	}
+	return s.found
+}
+
+// lookAgain is after what time the spool is looked at again, however many ask.
+const lookAgain = 100 * time.Millisecond
 
 // settled is how long a folder must not have changed to be sure that what was read
 // after its last change shows it.
@@ -80,9 +92,9 @@ func (s *Store) stored() ([]daemon.Summary, error) {
 
 // Find implements Runs. Jobs are newer than runs.
 func (s *Store) Find(name string) (*Entry, error) {
-	jobs := jobsIn(s.spool)
+	jobs := s.jobs()
 	if name == "last" && len(jobs) > 0 {
-		name = jobs[len(jobs)-1].name
+		name = jobs[len(jobs)-1].Name()
 	}
 	if name == "last" || s.store.Has(name) {
 		found, err := s.store.Find(name)
@@ -94,48 +106,9 @@ func (s *Store) Find(name string) (*Entry, error) {
 		}
 		return &Entry{Name: found, File: s.store.RunFile(found), Where: func() (*live.RollCall, error) { return s.store.Where(found) }}, nil
 	}
-	i := slices.IndexFunc(jobs, func(j namedJob) bool { return j.name == name })
+	i := slices.IndexFunc(jobs, func(j *daemon.Job) bool { return j.Name() == name })
 	if i < 0 {
 		return nil, nil
 	}
 	return &Entry{Name: name, Segments: jobs[i].Paths()}, nil
-}
-
-// namedJob is a job with a name that no other job has.
-type namedJob struct {
-	*daemon.Job
-	name string
-}
-
-// jobsIn are the jobs in a spool; none if it cannot be read.
-func jobsIn(dir string) []namedJob {
-	if dir == "" {
-		dir = daemon.DefaultSpool()
-	}
-	spool, err := daemon.OpenSpool(dir, false)
-	if err != nil {
-		return nil
-	}
-	jobs, err := daemon.Jobs(spool)
-	if err != nil {
-		return nil
-	}
-	var list []namedJob
-	taken := map[string]bool{}
-	for _, j := range jobs {
-		name := freeName(j.Name(), taken)
-		list = append(list, namedJob{j, name})
-	}
-	slices.SortFunc(list, func(a, b namedJob) int { return strings.Compare(a.name, b.name) })
-	return list
-}
-
-// freeName adds a number to a name that is taken, and takes it.
-func freeName(name string, taken map[string]bool) string {
-	try := name
-	for n := 2; taken[try]; n++ {
-		try = fmt.Sprintf("%s-%d", name, n)
-	}
-	taken[try] = true
-	return try
 }

@@ -29,6 +29,13 @@ type Options struct {
 	Keep  time.Duration // runs that ended before are removed; 0: none
 	Max   int64         // bytes that all runs may have; 0: no bound
 	Log   *slog.Logger
+	// Serve, if any, is called when recording can begin; what it returns is told in State,
+	// and stop is called at the end.
+	Serve func(store *Store, spool *Spool) (served Served, stop func(), err error)
+	// Sealed, if any, is called for each run that was stored, and SealFailed for each
+	// attempt that failed.
+	Sealed     func(sum *Summary, file string, took time.Duration)
+	SealFailed func()
 
 	poll time.Duration
 }
@@ -52,6 +59,7 @@ type daemon struct {
 	news     chan registration
 	changed  bool   // runs were added or removed
 	state    string // that was written last
+	served   Served
 	problems []string
 }
 
@@ -90,6 +98,14 @@ func Run(ctx context.Context, opt Options) error {
 		return err
 	}
 	defer d.spool.Withdraw()
+	if opt.Serve != nil {
+		served, stop, err := opt.Serve(d.store, d.spool)
+		if err != nil {
+			return err
+		}
+		defer stop()
+		d.served = served
+	}
 	opt.Log.Info("recording", "spool", d.spool.Dir, "store", d.store.Dir)
 	go d.accept(listener)
 	d.work(ctx)
@@ -270,6 +286,9 @@ func (d *daemon) finish(p *pending, now time.Time) {
 	sum, err := d.sealer.finish(p.sealing)
 	if err != nil {
 		p.failures++
+		if d.opt.SealFailed != nil {
+			d.opt.SealFailed()
+		}
 		if text := problem(err); text != p.problem {
 			d.opt.Log.Warn("cannot seal", "run", p.Name, "problem", text)
 			p.problem = text
@@ -284,6 +303,9 @@ func (d *daemon) finish(p *pending, now time.Time) {
 	p.sealing, p.problem = nil, ""
 	if sum == nil {
 		return
+	}
+	if d.opt.Sealed != nil {
+		d.opt.Sealed(sum, d.store.RunFile(sum.Name), time.Since(began))
 	}
 	d.opt.Log.Info("sealed", "run", sum.Name, "ranks", sum.Ranks, "events", sum.Events, "bytes", sum.Bytes,
 		"complete", sum.Complete, "seconds", time.Since(began).Seconds())

@@ -21,6 +21,7 @@ type Job struct {
 	// Problem is why it could not be sealed so far, "" if nothing went wrong.
 	Problem string
 
+	nth      int // of the jobs in a list that would have the same name
 	launcher process
 	changed  time.Time // when a process began or ended
 	retry    time.Time
@@ -61,13 +62,37 @@ func newTracker(s *Spool, keep bool) *tracker {
 	return &tracker{spool: s, keep: keep, segments: map[string]*Segment{}, jobs: map[string]*Job{}, sealing: map[string]bool{}, new: map[string]time.Time{}, peers: map[string]int{}}
 }
 
-// Jobs returns what is in a spool by now, without a daemon.
+// Jobs returns what is in a spool by now, without a daemon. No two have the same name.
 func Jobs(s *Spool) ([]*Job, error) {
 	t := newTracker(s, false)
 	if err := t.scan(time.Now()); err != nil {
 		return nil, err
 	}
-	return t.list(), nil
+	list := t.list()
+	taken := map[string]int{}
+	for _, j := range list {
+		name := j.Name()
+		taken[name]++
+		j.nth = taken[name]
+	}
+	return list, nil
+}
+
+// JobsIn returns the jobs in a spool folder, or the user's if there is none given; none if
+// it cannot be read.
+func JobsIn(dir string) []*Job {
+	if dir == "" {
+		dir = DefaultSpool()
+	}
+	spool, err := OpenSpool(dir, false)
+	if err != nil {
+		return nil
+	}
+	jobs, err := Jobs(spool)
+	if err != nil {
+		return nil
+	}
+	return jobs
 }
 
 // list are the jobs in the order in which they began.
@@ -367,7 +392,11 @@ func (j *Job) Name() string {
 		return '-'
 	}
 	program = strings.Trim(strings.Map(plain, program), "-")
-	return j.Started().Format("20060102-150405-") + program[:min(len(program), 40)]
+	name := j.Started().Format("20060102-150405-") + program[:min(len(program), 40)]
+	if j.nth > 1 {
+		name = fmt.Sprintf("%s-%d", name, j.nth)
+	}
+	return name
 }
 
 // Paths are the segments' files.

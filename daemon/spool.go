@@ -26,6 +26,7 @@ func DefaultSpool() string {
 const (
 	hookFile   = "hook"
 	socketFile = "socket"
+	httpFile   = "http"
 	segmentExt = ".seg"
 	jobExt     = ".job"
 	hookLimit  = 16 << 10 // EFG_SETTINGS_MAX of hook/shim/setting.h
@@ -53,6 +54,9 @@ func OpenSpool(dir string, make bool) (*Spool, error) {
 }
 
 func (s *Spool) path(name string) string { return filepath.Join(s.Dir, name) }
+
+// HTTPSocket is the path of the socket at which a daemon answers questions.
+func (s *Spool) HTTPSocket() string { return s.path(httpFile) }
 
 // Publish tells the hook that there is a daemon and how to record: lines NAME=VALUE.
 func (s *Spool) Publish(settings [][2]string) error {

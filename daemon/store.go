@@ -47,6 +47,7 @@ const (
 	indexFile  = ".index"
 	stateFile  = ".state"
 	lockFile   = ".lock"
+	tokenFile  = ".token"
 )
 
 // SummaryVersion is the version of Summary's JSON.
@@ -97,6 +98,9 @@ func (s *Store) path(name, ext string) string { return filepath.Join(s.Dir, name
 
 // RunFile is the run file of a run.
 func (s *Store) RunFile(name string) string { return s.path(name, runExt) }
+
+// TokenFile is where the token is that lets people ask the daemon over TCP.
+func (s *Store) TokenFile() string { return filepath.Join(s.Dir, tokenFile) }
 
 // Has tells whether there is a finished run of exactly this name.
 func (s *Store) Has(name string) bool {

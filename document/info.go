@@ -37,6 +37,8 @@ type Info struct {
 	Streams   []Stream  `json:"streams"`
 	// Linear is how many bytes the run would have as a list of events.
 	Linear uint64 `json:"-"`
+	// Ended: it is known when the command ended, and how.
+	Ended bool `json:"-"`
 }
 
 type Stream struct {
@@ -63,7 +65,7 @@ func NewInfo(path string, r *efg.Run, list bool) *Info {
 	m := &r.Meta
 	s := &Info{
 		File: path, Bytes: r.Size(), Tool: m.Tool, Command: m.Command, Started: time.Unix(0, m.Started).UTC(),
-		Seconds: float64(m.Ended-m.Started) / 1e9, Status: m.Status, Time: m.Time,
+		Seconds: max(0, float64(m.Ended-m.Started)/1e9), Ended: m.Ended != 0, Status: m.Status, Time: m.Time,
 		Polls: m.Polls, Queries: m.Queries, Buffers: m.Buffers, Processes: len(r.Procs), Missing: missing(r),
 		Streams: []Stream{},
 	}

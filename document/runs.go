@@ -32,7 +32,7 @@ func NewRunList(store string) *RunList {
 	return &RunList{Version: 1, Store: store, Problems: []string{}, Jobs: []Job{}, Runs: []daemon.Summary{}}
 }
 
-// NewJob tells of a job under the name that it goes by.
-func NewJob(name string, j *daemon.Job) Job {
-	return Job{name, j.Command(), j.Started(), len(j.Segments), j.Running()}
+// NewJob tells of a job.
+func NewJob(j *daemon.Job) Job {
+	return Job{j.Name(), j.Command(), j.Started(), len(j.Segments), j.Running()}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/efg-tools/efg/api"
 	"github.com/efg-tools/efg/daemon"
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/hook"
@@ -24,6 +25,7 @@ type daemonOptions struct {
 	store, spool string
 	keepFor, max string
 	quiet        time.Duration
+	http         httpOptions
 }
 
 func newDaemon() *cobra.Command {
@@ -38,6 +40,7 @@ preloaded, as in
 
 and keep each job as a run in a store: efg runs lists them, efg where and efg top look
 at those that are running, and all other commands take a run's name in place of a file.
+A web page and an HTTP API show both; the address is in its first lines, and in efg runs.
 
 It works until it is interrupted. Killed and started again, it goes on: nothing that
 was recorded is lost. Programs do not depend on it.`,
@@ -58,6 +61,7 @@ was recorded is lost. Programs do not depend on it.`,
 	f.StringVar(&opt.polls, "polls", "exact", "what to keep of polls that find nothing, as for efg run")
 	f.BoolVar(&opt.queries, "queries", false, "record local queries too")
 	f.BoolVar(&opt.buffers, "buffers", false, "record buffer addresses")
+	opt.http.flags(cmd)
 	return cmd
 }
 
@@ -91,10 +95,19 @@ func runDaemon(ctx context.Context, opt *daemonOptions, errOut io.Writer) error 
 	if opt.spool == "" {
 		opt.spool = daemon.DefaultSpool()
 	}
+	if _, err := opt.http.listening(); err != nil {
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(errOut, nil))
+	source := api.NewStore(&daemon.Store{Dir: store}, opt.spool)
+	metrics := api.NewMetrics(source)
 	err = daemon.Run(ctx, daemon.Options{
 		Store: store, Spool: opt.spool, Tool: "efg " + version(), Quiet: opt.quiet, Keep: keep, Max: most,
 		Settings: func() ([][2]string, error) { return hookSettings(opt, errOut) },
-		Log:      slog.New(slog.NewTextHandler(errOut, nil)),
+		Log:      log, Sealed: metrics.Sealed, SealFailed: metrics.Failed,
+		Serve: func(s *daemon.Store, spool *daemon.Spool) (daemon.Served, func(), error) {
+			return opt.http.serveDaemon(s, spool, source, metrics, log)
+		},
 	})
 	if err != nil && !errors.As(err, new(*exitError)) {
 		return &exitError{2, err}

@@ -64,7 +64,7 @@ func (s *infoWriter) write(out io.Writer, streams bool) error {
 	for _, m := range s.MPI {
 		fmt.Fprintf(w, "MPI\t%s\n", shorten(m, 60))
 	}
-	fmt.Fprintf(w, "run\t%s, %.3f s, exit status %d\n", s.Started.Format("2006-01-02 15:04:05 UTC"), s.Seconds, s.Status)
+	fmt.Fprintf(w, "run\t%s, %s\n", s.Started.Format("2006-01-02 15:04:05 UTC"), s.endText())
 	fmt.Fprintf(w, "recorded\t%s\n", s.recorded())
 	fmt.Fprintf(w, "ranks\t%d%s\n", s.Processes, s.missingText())
 	fmt.Fprintf(w, "threads\t%d\n", s.Threads)
@@ -79,6 +79,14 @@ func (s *infoWriter) write(out io.Writer, streams bool) error {
 		return s.writeStreams(out)
 	}
 	return s.writeIncomplete(out)
+}
+
+// endText tells how long the command ran, and how it ended.
+func (s *infoWriter) endText() string {
+	if !s.Ended {
+		return "how long and with which exit status is not known"
+	}
+	return fmt.Sprintf("%.3f s, exit status %d", s.Seconds, s.Status)
 }
 
 // shorten cuts a text down to at most n bytes.

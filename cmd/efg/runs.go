@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/efg-tools/efg/api"
 	"github.com/efg-tools/efg/daemon"
 	"github.com/efg-tools/efg/document"
 )
@@ -48,69 +49,45 @@ func listRuns(opt *runsOptions, out io.Writer) error {
 	if opt.last < 0 {
 		return usageError("--last %d: want a number of runs, or 0 for all", opt.last)
 	}
-	l, err := readRuns(opt)
+	dir, err := storeFolder(opt.store)
 	if err != nil {
 		return err
+	}
+	store, err := daemon.OpenStore(dir, false)
+	if errors.Is(err, fs.ErrNotExist) {
+		return usageError("%s: no runs: efg daemon has not recorded anything yet", dir)
+	}
+	if err != nil {
+		return usageError("%w", err)
+	}
+	l, err := api.NewStore(store, opt.spool).List()
+	if err != nil {
+		return err
+	}
+	if opt.last > 0 && len(l.Runs) > opt.last {
+		l.Runs = l.Runs[len(l.Runs)-opt.last:]
 	}
 	w := bufio.NewWriter(out)
 	if opt.json {
 		err = document.Write(w, l)
 	} else {
 		writeRuns(w, l)
+		writePage(w, l, store)
 	}
 	return errors.Join(err, w.Flush())
 }
 
-func readRuns(opt *runsOptions) (*document.RunList, error) {
-	dir, err := storeFolder(opt.store)
-	if err != nil {
-		return nil, err
+// writePage tells the address of the daemon's web page.
+func writePage(w *bufio.Writer, l *document.RunList, store *daemon.Store) {
+	state, err := store.State()
+	if err != nil || !l.Daemon || state.HTTP == "" {
+		return
 	}
-	l := document.NewRunList(dir)
-	store, err := daemon.OpenStore(dir, false)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, usageError("%s: no runs: efg daemon has not recorded anything yet", dir)
+	address := state.HTTP
+	if token, err := api.ReadToken(state.TokenFile); err == nil {
+		address = withToken(address, token)
 	}
-	if err != nil {
-		return nil, usageError("%w", err)
-	}
-	if l.Runs, err = store.List(); err != nil {
-		return nil, err
-	}
-	l.Total = len(l.Runs)
-	if opt.last > 0 && len(l.Runs) > opt.last {
-		l.Runs = l.Runs[len(l.Runs)-opt.last:]
-	}
-	l.Daemon = store.Served()
-	spool := opt.spool
-	if state, err := store.State(); err == nil {
-		if l.Daemon {
-			l.Problems = state.Problems
-		}
-		if spool == "" {
-			spool = state.Spool
-		}
-	}
-	for _, j := range jobsIn(spool) {
-		l.Jobs = append(l.Jobs, document.NewJob(j.Name(), j))
-	}
-	return l, nil
-}
-
-// jobsIn are the jobs in a spool folder; none if it cannot be read.
-func jobsIn(dir string) []*daemon.Job {
-	if dir == "" {
-		dir = daemon.DefaultSpool()
-	}
-	spool, err := daemon.OpenSpool(dir, false)
-	if err != nil {
-		return nil
-	}
-	jobs, err := daemon.Jobs(spool)
-	if err != nil {
-		return nil
-	}
-	return jobs
+	fmt.Fprintf(w, "page: %s\n", address)
 }
 
 func writeRuns(w *bufio.Writer, l *document.RunList) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/url"
 	"os"
 	"os/signal"
 	"slices"
@@ -17,44 +16,6 @@ import (
 	"github.com/efg-tools/efg/api"
 	"github.com/efg-tools/efg/web"
 )
-
-// httpOptions say where and to whom HTTP is spoken.
-type httpOptions struct {
-	address, token, cert, key string
-	hosts                     []string
-}
-
-func (o *httpOptions) flags(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVar(&o.address, "http", "127.0.0.1:0", "address of the web page and API; port 0: a free one; off: none")
-	f.StringVar(&o.token, "token", "", "`FILE` with the token that who asks must have (default one that is made)")
-	f.StringVar(&o.cert, "tls-cert", "", "`FILE` with the certificate for https")
-	f.StringVar(&o.key, "tls-key", "", "`FILE` with the certificate's key")
-	f.StringSliceVar(&o.hosts, "http-host", nil, "further names by which browsers may call this machine")
-}
-
-// listening checks the flags.
-func (o *httpOptions) listening() (*api.Listening, error) {
-	l := &api.Listening{TCP: o.address, Cert: o.cert, Key: o.key}
-	if (o.cert == "") != (o.key == "") {
-		return nil, usageError("--tls-cert and --tls-key: want both")
-	}
-	if o.address == "off" {
-		l.TCP = ""
-		return l, nil
-	}
-	inside, err := api.Loopback(o.address)
-	if err != nil {
-		return nil, usageError("--http %s: %w", o.address, err)
-	}
-	if !inside && o.token == "" {
-		return nil, usageError("--http %s: can be reached from other machines: want --token FILE", o.address)
-	}
-	return l, nil
-}
-
-// withToken is the address that lets a browser in.
-func withToken(address, token string) string { return address + "?token=" + url.QueryEscape(token) }
 
 func newView() *cobra.Command {
 	var opt httpOptions

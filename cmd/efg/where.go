@@ -129,7 +129,7 @@ func segmentsOf(target string) ([]string, error) {
 // whose name alone begins so; "last" is the newest. All are newer than stored runs.
 func jobNamed(name string) ([]string, error) {
 	var found []*daemon.Job
-	for _, j := range jobsIn("") {
+	for _, j := range daemon.JobsIn("") {
 		if j.Name() == name {
 			return j.Paths(), nil
 		}
@@ -179,7 +179,7 @@ func onlyJob() ([]string, error) {
 			}
 		}
 	}
-	for _, j := range jobsIn("") {
+	for _, j := range daemon.JobsIn("") {
 		if j.Running() > 0 {
 			add(j.Name(), j.Paths())
 		}

@@ -37,7 +37,7 @@ var mayImport = map[string][]string{
 	"export/graph":         {"efg", "reconstruct", "analysis", "analysis/loops", "export/layered"},
 	"export/layered":       {},
 	"document":             {"efg", "analysis", "analysis/timeline", "analysis/check", "analysis/phases", "analysis/diff", "analysis/loops", "daemon"},
-	"api":                  {"efg", "analysis", "analysis/check", "analysis/phases", "analysis/diff", "analysis/loops", "export/graph", "daemon", "live", "document", "internal/rankset"},
+	"api":                  {"efg", "analysis", "analysis/timeline", "analysis/check", "analysis/phases", "analysis/diff", "analysis/loops", "export/graph", "daemon", "live", "merge", "signature", "document", "internal/rankset"},
 	"hook":                 {},
 	"hook/slots":           {"signature"},
 	"hook/segment":         {"signature", "efg"},

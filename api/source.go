@@ -1,0 +1,138 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/efg-tools/efg/efg"
+)
+
+// source is a run file, or a snapshot of a running job.
+type source struct {
+	name string // as documents call it
+	tag  string // what tells it, as it is, from all others
+	open func() (*os.File, error)
+}
+
+// source makes a source of what goes by a name.
+func (s *Server) source(ctx context.Context, id string) (*source, error) {
+	e, err := s.find(id)
+	if err != nil {
+		return nil, err
+	}
+	if e.File == "" {
+		return s.shots.source(ctx, e)
+	}
+	fi, err := os.Stat(e.File)
+	if err != nil {
+		return nil, gone(e.Name, err)
+	}
+	x := &source{name: e.Name, tag: fmt.Sprintf("%s\x00%s\x00%d\x00%d", e.Name, e.File, fi.Size(), fi.ModTime().UnixNano())}
+	x.open = func() (*os.File, error) {
+		f, err := os.Open(e.File)
+		return f, gone(e.Name, err)
+	}
+	return x, nil
+}
+
+// gone: a run that was removed since it was found is not there.
+func gone(name string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return notFound("no run or job %q", name)
+	}
+	return err
+}
+
+// sources finds what a question is about: a run, and, if there is a second name, another.
+func (s *Server) sources(ctx context.Context, id, other string) (list []*source, tag string, err error) {
+	for _, id := range []string{id, other} {
+		if id == "" {
+			continue
+		}
+		x, err := s.source(ctx, id)
+		if err != nil {
+			return nil, "", err
+		}
+		list, tag = append(list, x), tag+x.tag+"\x00"
+	}
+	return list, tag, nil
+}
+
+// openSources opens a run and, if there are two, the one that it is compared with.
+func openSources(ctx context.Context, list []*source) (in *input, closeAll func(), err error) {
+	var files []*os.File
+	closeAll = func() {
+		for _, f := range files {
+			f.Close()
+		}
+	}
+	defer func() {
+		if err != nil {
+			closeAll()
+		}
+	}()
+	var inputs []*input
+	for _, x := range list {
+		f, err := x.open()
+		if err != nil {
+			return nil, nil, err
+		}
+		files = append(files, f)
+		fi, err := f.Stat()
+		if err != nil {
+			return nil, nil, err
+		}
+		run, err := efg.NewRun(f, fi.Size())
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", x.name, err)
+		}
+		inputs = append(inputs, &input{Context: ctx, run: run, name: x.name})
+	}
+	if len(inputs) > 1 {
+		inputs[0].other = inputs[1]
+	}
+	return inputs[0], closeAll, nil
+}
+
+// file sends the run file itself, or a range of its bytes.
+func (s *Server) file(w http.ResponseWriter, r *http.Request, _ *query) error {
+	x, err := s.source(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	f, err := x.open()
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("ETag", strings.TrimPrefix(tagOf(x.tag, "file"), "W/"))
+	h.Set("Cache-Control", "private, no-cache")
+	h.Set("Content-Type", "application/octet-stream")
+	h.Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", plainName(runName(x.name))+".efg"))
+	http.ServeContent(w, r, "", fi.ModTime(), f)
+	return nil
+}
+
+// runName is the name of a run file without its folder and extension.
+func runName(path string) string { return strings.TrimSuffix(filepath.Base(path), ".efg") }
+
+// plainName leaves letters, digits and some signs of a name.
+func plainName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return '_'
+	}, name)
+}

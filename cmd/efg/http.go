@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"net/url"
+	"path/filepath"
+	"sync"
+
+	"github.com/coreos/go-systemd/v22/activation"
+	"github.com/spf13/cobra"
+
+	"github.com/efg-tools/efg/api"
+	"github.com/efg-tools/efg/daemon"
+	"github.com/efg-tools/efg/web"
+)
+
+// httpOptions say where and to whom HTTP is spoken.
+type httpOptions struct {
+	address, token, cert, key string
+	hosts                     []string
+}
+
+func (o *httpOptions) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.address, "http", "127.0.0.1:0", "address of the web page and API; port 0: a free one; off: none")
+	f.StringVar(&o.token, "token", "", "`FILE` with the token that who asks must have (default one that is made)")
+	f.StringVar(&o.cert, "tls-cert", "", "`FILE` with the certificate for https")
+	f.StringVar(&o.key, "tls-key", "", "`FILE` with the certificate's key")
+	f.StringSliceVar(&o.hosts, "http-host", nil, "further names by which browsers may call this machine")
+}
+
+// listening checks the flags.
+func (o *httpOptions) listening() (*api.Listening, error) {
+	l := &api.Listening{TCP: o.address, Cert: o.cert, Key: o.key}
+	if (o.cert == "") != (o.key == "") {
+		return nil, usageError("--tls-cert and --tls-key: want both")
+	}
+	if o.address == "off" || o.address == "" {
+		l.TCP = ""
+		return l, nil
+	}
+	inside, err := api.Loopback(o.address)
+	if err != nil {
+		return nil, usageError("--http %s: %w", o.address, err)
+	}
+	if !inside && o.token == "" {
+		return nil, usageError("--http %s: can be reached from other machines: want --token FILE", o.address)
+	}
+	return l, nil
+}
+
+// withToken is the address that lets a browser in.
+func withToken(address, token string) string { return address + "?token=" + url.QueryEscape(token) }
+
+// serveDaemon answers questions about what a daemon records, over TCP with a token that
+// stays the same, and at a socket in its spool. It returns where, and what ends it.
+func (o *httpOptions) serveDaemon(store *daemon.Store, spool *daemon.Spool, source api.Runs, metrics *api.Metrics, log *slog.Logger) (daemon.Served, func(), error) {
+	none := daemon.Served{}
+	where, err := o.listening()
+	if err != nil {
+		return none, nil, err
+	}
+	where.Unix = spool.HTTPSocket()
+	if where.Given, err = activation.Listeners(); err != nil {
+		return none, nil, usageError("sockets of systemd: %w", err)
+	}
+	file, read := o.tokenFile(store), api.ReadToken
+	if o.token == "" {
+		read = api.KeepToken
+	}
+	token, err := read(file)
+	if err != nil {
+		return none, nil, usageError("%w", err)
+	}
+	l, err := where.Listen()
+	if err != nil {
+		return none, nil, usageError("%w", err)
+	}
+	if l.Beyond && o.token == "" { // systemd's
+		l.Close()
+		return none, nil, usageError("a socket of systemd can be reached from other machines: want --token FILE")
+	}
+	s := api.New(api.Options{
+		Runs: source, Page: web.Files(), Token: token, Hosts: o.hosts, Beyond: l.Beyond, Metrics: metrics, Scratch: store.Dir, Log: log,
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	var work sync.WaitGroup
+	work.Go(func() {
+		if err := l.Serve(ctx, s); err != nil {
+			log.Error("HTTP has ended", "problem", err)
+		}
+	})
+	work.Go(func() { metrics.Work(ctx) })
+	served := daemon.Served{HTTP: l.Address(), TokenFile: file, Socket: where.Unix}
+	if served.HTTP != "" {
+		log.Info("page", "address", withToken(served.HTTP, token))
+	}
+	return served, func() { cancel(); work.Wait() }, nil
+}
+
+// tokenFile is the file of the token that was given, or that of the store.
+func (o *httpOptions) tokenFile(store *daemon.Store) string {
+	if o.token == "" {
+		return store.TokenFile()
+	}
+	path, err := filepath.Abs(o.token)
+	if err != nil { // the working folder is gone
+		return o.token
+	}
+	return path
+}
