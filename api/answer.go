@@ -18,6 +18,7 @@ import (
 type answer struct {
 	contentType string
 	zipped      []byte
+	tag         string // ETag; "": the same question may be answered otherwise
 }
 
 const (
@@ -31,8 +32,9 @@ const (
 	mostAsked = 64
 )
 
-// maker makes the content of an answer. It may stop when the context ends.
-type maker func(ctx context.Context, w io.Writer) (contentType string, err error)
+// maker makes the content of an answer, and tells whether it stays so: then it is kept.
+// It may stop when the context ends.
+type maker func(ctx context.Context, w io.Writer) (contentType string, stays bool, err error)
 
 // answers makes answers, a few at once, none twice at the same time, and keeps some.
 type answers struct {
@@ -62,10 +64,10 @@ func newAnswers() *answers {
 // errBusy: too many questions wait.
 var errBusy = &statusError{http.StatusServiceUnavailable, "too many questions at once; ask again later"}
 
-// get returns the answer to the question that a key stands for, kept or made; keep tells
-// whether to keep it. Making it goes on as long as anybody waits for it.
-func (a *answers) get(ctx context.Context, key string, keep bool, make maker) (*answer, error) {
-	m, err := a.join(key, keep, make)
+// get returns the answer to the question that a key stands for, kept or made. The key of
+// one that is kept is its ETag. Making it goes on as long as anybody waits for it.
+func (a *answers) get(ctx context.Context, key string, make maker) (*answer, error) {
+	m, err := a.join(key, make)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +81,7 @@ func (a *answers) get(ctx context.Context, key string, keep bool, make maker) (*
 }
 
 // join finds an answer, or begins to make it.
-func (a *answers) join(key string, keep bool, make maker) (*making, error) {
+func (a *answers) join(key string, make maker) (*making, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if x, ok := a.kept.Get(key); ok {
@@ -94,7 +96,7 @@ func (a *answers) join(key string, keep bool, make maker) (*making, error) {
 		var ctx context.Context
 		ctx, m.cancel = context.WithCancel(context.Background())
 		a.making[key] = m
-		go a.work(ctx, key, keep, m, make)
+		go a.work(ctx, key, m, make)
 	}
 	m.asked++
 	return m, nil
@@ -112,16 +114,16 @@ func (a *answers) leave(m *making) {
 	}
 }
 
-func (a *answers) work(ctx context.Context, key string, keep bool, m *making, make maker) {
+func (a *answers) work(ctx context.Context, key string, m *making, make maker) {
 	defer m.cancel()
 	if m.err = a.turns.Acquire(ctx, 1); m.err == nil {
-		m.answer, m.err = compress(ctx, make)
+		m.answer, m.err = compress(ctx, key, make)
 		a.turns.Release(1)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.making, key)
-	if m.err == nil && keep {
+	if m.err == nil && m.answer.tag != "" {
 		a.keep(key, m.answer)
 	}
 	close(m.done)
@@ -137,8 +139,8 @@ func (a *answers) keep(key string, x *answer) {
 	}
 }
 
-// compress makes an answer. What goes wrong in it is its error, and ends nothing else.
-func compress(ctx context.Context, make maker) (x *answer, err error) {
+// compress makes an answer, with a tag if it stays. What goes wrong in it is its error, and ends nothing else.
+func compress(ctx context.Context, tag string, make maker) (x *answer, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("broken: %v\n%s", p, debug.Stack())
@@ -150,8 +152,12 @@ func compress(ctx context.Context, make maker) (x *answer, err error) {
 		return nil, err
 	}
 	x = &answer{}
-	if x.contentType, err = make(ctx, z); err != nil {
+	stays := false
+	if x.contentType, stays, err = make(ctx, z); err != nil {
 		return nil, err
+	}
+	if stays {
+		x.tag = tag
 	}
 	err = z.Close()
 	x.zipped = bytes.Clone(b.Bytes())

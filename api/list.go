@@ -52,11 +52,14 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, q *query) error {
 		p.Runs = p.Runs[n-limit:]
 		p.Next = p.Runs[0].Name
 	}
-	x, err := compress(r.Context(), func(_ context.Context, w io.Writer) (string, error) { return jsonType, document.Write(w, &p) })
+	x, err := compress(r.Context(), "", func(_ context.Context, w io.Writer) (string, bool, error) {
+		return jsonType, true, document.Write(w, &p)
+	})
 	if err != nil {
 		return err
 	}
-	if notModified(w, r, tagOf("runs", string(x.zipped))) {
+	x.tag = tagOf("runs", string(x.zipped))
+	if notModified(w, r, x.tag) {
 		return nil
 	}
 	return x.send(w, r)

@@ -33,13 +33,12 @@ func (s *Server) where(w http.ResponseWriter, r *http.Request, _ *query) error {
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Cache-Control", "no-store")
-	x, err := s.answers.get(r.Context(), "where "+e.Name, false, func(_ context.Context, w io.Writer) (string, error) {
+	x, err := s.answers.get(r.Context(), "where "+e.Name, func(_ context.Context, w io.Writer) (string, bool, error) {
 		c, err := e.rollCall()
 		if err == nil {
 			err = document.Write(w, c)
 		}
-		return jsonType, err
+		return jsonType, false, err
 	})
 	if err != nil {
 		return err
@@ -83,13 +82,12 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request, q *query) error {
 	if strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
 		return s.stream(w, r, "live "+e.Name+" "+interval.String(), s.frames(e.Name, interval))
 	}
-	w.Header().Set("Cache-Control", "no-store")
-	x, err := s.answers.get(r.Context(), "live "+e.Name, false, func(ctx context.Context, w io.Writer) (string, error) {
+	x, err := s.answers.get(r.Context(), "live "+e.Name, func(ctx context.Context, w io.Writer) (string, bool, error) {
 		f, err := oneFrame(ctx, e.Segments)
 		if err == nil {
 			err = json.NewEncoder(w).Encode(f)
 		}
-		return jsonType, err
+		return jsonType, false, err
 	})
 	if err != nil {
 		return err

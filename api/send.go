@@ -25,11 +25,9 @@ func tagOf(parts ...string) string {
 
 // notModified answers, if who asks has the answer already.
 func notModified(w http.ResponseWriter, r *http.Request, tag string) bool {
-	h := w.Header()
-	h.Set("ETag", tag)
-	h.Set("Cache-Control", "private, no-cache") // to be asked for again, but not sent again
 	for part := range strings.SplitSeq(r.Header.Get("If-None-Match"), ",") {
 		if p := strings.TrimSpace(part); p == "*" || strings.TrimPrefix(p, "W/") == strings.TrimPrefix(tag, "W/") {
+			tagged(w, tag)
 			w.WriteHeader(http.StatusNotModified)
 			return true
 		}
@@ -37,10 +35,22 @@ func notModified(w http.ResponseWriter, r *http.Request, tag string) bool {
 	return false
 }
 
+// tagged says that an answer is to be asked for again, but sent again only if it is
+// another by then.
+func tagged(w http.ResponseWriter, tag string) {
+	w.Header().Set("ETag", tag)
+	w.Header().Set("Cache-Control", "private, no-cache")
+}
+
 // send writes an answer, compressed if that is wanted.
 func (x *answer) send(w http.ResponseWriter, r *http.Request) error {
 	h := w.Header()
 	h.Set("Content-Type", x.contentType)
+	if x.tag != "" {
+		tagged(w, x.tag)
+	} else {
+		h.Set("Cache-Control", "no-store")
+	}
 	h.Add("Vary", "Accept-Encoding")
 	if acceptsGzip(r) {
 		h.Set("Content-Encoding", "gzip")

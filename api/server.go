@@ -45,6 +45,7 @@ type Server struct {
 	answers *answers
 	feeds   *feeds
 	shots   *snapshots
+	lines   timelines
 	ctx     context.Context // ends when the server does
 	stop    context.CancelFunc
 }
@@ -66,6 +67,7 @@ func New(opt Options) *Server {
 func (s *Server) Close() {
 	s.stop()
 	s.shots.close()
+	s.lines.close()
 }
 
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -95,6 +97,7 @@ func (s *Server) routes() {
 		s.route("/v1/runs/{id}"+path, q.params, s.asking(path, q))
 	}
 	s.route("/v1/runs/{id}/file", nil, s.file)
+	s.route("/v1/runs/{id}/timeline", timelineParams, s.timeline)
 	s.route("/v1/runs/{id}/where", nil, s.where)
 	s.route("/v1/runs/{id}/live", []string{"interval"}, s.live)
 	s.route("/v1/events", nil, s.events)
@@ -194,13 +197,14 @@ func (s *Server) asking(path string, ask question) handler {
 		if notModified(w, r, key) {
 			return nil
 		}
-		x, err := s.answers.get(r.Context(), key, true, func(ctx context.Context, w io.Writer) (string, error) {
+		x, err := s.answers.get(r.Context(), key, func(ctx context.Context, w io.Writer) (string, bool, error) {
 			in, closeAll, err := openSources(ctx, sources)
 			if err != nil {
-				return "", err
+				return "", false, err
 			}
 			defer closeAll()
-			return answer(in, w)
+			contentType, err := answer(in, w)
+			return contentType, true, err
 		})
 		if err != nil {
 			return err

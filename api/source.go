@@ -84,13 +84,9 @@ func openSources(ctx context.Context, list []*source) (in *input, closeAll func(
 			return nil, nil, err
 		}
 		files = append(files, f)
-		fi, err := f.Stat()
+		run, err := runOf(x, f)
 		if err != nil {
 			return nil, nil, err
-		}
-		run, err := efg.NewRun(f, fi.Size())
-		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", x.name, err)
 		}
 		inputs = append(inputs, &input{Context: ctx, run: run, name: x.name})
 	}
@@ -98,6 +94,19 @@ func openSources(ctx context.Context, list []*source) (in *input, closeAll func(
 		inputs[0].other = inputs[1]
 	}
 	return inputs[0], closeAll, nil
+}
+
+// runOf reads what is in the file of a source.
+func runOf(x *source, f *os.File) (*efg.Run, error) {
+	fi, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	run, err := efg.NewRun(f, fi.Size())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", x.name, err)
+	}
+	return run, nil
 }
 
 // file sends the run file itself, or a range of its bytes.
