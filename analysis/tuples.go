@@ -121,6 +121,9 @@ func (p *Process) commonName(comm uint64, depth int) (name uint64, changed bool)
 // FirstRank is the rank in the run of rank 0 of the process's world.
 func (p *Process) FirstRank() int { return p.first }
 
+// Vec is the content of an array word, nil if it is not defined.
+func (p *Process) Vec(word uint64) []uint64 { return p.vecs[word] }
+
 // TypeDef is the definition of a datatype, nil if it is predefined or not known.
 func (p *Process) TypeDef(word uint64) *efg.Def {
 	if p.types == nil {

@@ -28,6 +28,8 @@ type reader struct {
 	fold  *efg.Fold
 	roles []*collRoles
 	cache map[[2]int]call
+	// arrays: some calls have an array of counts
+	arrays bool
 }
 
 // call is a collective call.
@@ -36,6 +38,8 @@ type call struct {
 	word   uint64 // of the communicator or window
 	symbol symbol
 	hash   uint64
+	arrays bool      // it has an array of counts
+	moves  *exchange // then, if that is known
 }
 
 // newReader returns nil if the stream has no collective calls.
@@ -49,7 +53,8 @@ func (t *tally) newReader(i int) *reader {
 			continue
 		}
 		if c := collectiveOf(rolesOf(&s.Nodes[k])); c != nil {
-			r.roles[k], masks[k], any = c, c.mask(), true
+			r.roles[k], masks[k], any = c, c.mask()|c.arrayMask(&s.Nodes[k]), true
+			r.arrays = r.arrays || c.arrays != nil
 		}
 	}
 	if !any {
@@ -75,6 +80,9 @@ func (r *reader) call(s *efg.Step) (call, bool) {
 		_, other := r.t.p.Members(c.word)
 		c.symbol = role.symbolOf(r.t.p, words, other != nil)
 		c.hash = c.symbol.hash()
+		if c.arrays = role.arrays != nil && other == nil && c.scope.word != 0; c.arrays {
+			c.moves = r.exchangeOf(s, role, words)
+		}
 		r.cache[key] = c
 	}
 	return c, c.scope.word != 0
@@ -123,6 +131,7 @@ type usage struct {
 	sequence
 	word      uint64
 	unordered bool // in several threads: the calls have no order
+	moves     *exchanges
 }
 
 // usages are the sequences of a process's collective calls.
@@ -133,9 +142,12 @@ func (t *tally) usages() (map[scopeKey]*usage, error) {
 		if r == nil {
 			continue
 		}
-		own, words := map[scopeKey]sequence{}, map[scopeKey]uint64{}
+		own, words, moves := map[scopeKey]sequence{}, map[scopeKey]uint64{}, map[scopeKey]*exchanges{}
 		if err := r.fold.Each(func(steps []efg.Step) error {
 			r.add(steps, own, words)
+			if r.arrays {
+				r.exchange(steps, moves)
+			}
 			return nil
 		}); err != nil {
 			return nil, err
@@ -144,7 +156,7 @@ func (t *tally) usages() (map[scopeKey]*usage, error) {
 			t.total.Collectives += s.length
 			u := list[k]
 			if u == nil {
-				list[k] = &usage{s, words[k], false}
+				list[k] = &usage{s, words[k], false, moves[k]}
 				continue
 			}
 			u.length += s.length
@@ -167,6 +179,7 @@ type scopeState struct {
 	members   [2]*analysis.Members
 	unordered bool
 	classes   map[[3]uint64]*class
+	balance   *balance // of calls with an array of counts; nil: none
 }
 
 // use adds the calls of a process.
@@ -186,6 +199,12 @@ func (b *builder) use(p *analysis.Process, list map[scopeKey]*usage) {
 			s.classes[key] = c
 		}
 		c.ranks = append(c.ranks, p.Data.Rank)
+		if u.moves != nil && s.members[0] != nil {
+			if s.balance == nil {
+				s.balance = &balance{}
+			}
+			s.balance.add(s.members[0].Index(p.Data.Rank), u.moves)
+		}
 	}
 }
 
@@ -199,6 +218,9 @@ func (b *builder) collectives() error {
 		list := s.list()
 		list = b.addSilent(s, list)
 		if len(list) < 2 {
+			if err := b.exchange(k, s); err != nil {
+				return err
+			}
 			continue
 		}
 		slices.SortFunc(list, func(x, y *class) int {

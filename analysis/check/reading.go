@@ -198,7 +198,7 @@ func (x *reading) tell(f *suspect) {
 // place is where the last call is in the source.
 func (x *reading) place() string {
 	_, site := x.t.caller(x.at.place)
-	return strings.TrimSpace(fmt.Sprintf("event %d, %s %s", x.at.event, x.names.Func(site), x.names.Place(site)))
+	return fmt.Sprintf("event %d, %s", x.at.event, strings.TrimSpace(x.names.Func(site)+" "+x.names.Place(site)))
 }
 
 func (x *reading) isWindow() bool {

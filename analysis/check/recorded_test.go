@@ -41,6 +41,8 @@ var programs = []struct {
 	{source: "c/faults.c", args: "order", faults: "collective call out of order at MPI_Ibcast event 1 on 1"},
 	{source: "c/faults.c", args: "root", faults: "collective call with another root at MPI_Ibcast event 1 on 1"},
 	{source: "c/faults.c", args: "count", faults: "collective call with other data at MPI_Iallreduce event 1 on 1"},
+	{source: "c/faults.c", args: "counts", faults: "collective call with other data at MPI_Alltoallv event 2 on 1"},
+	{source: "c/faults.c", args: "gather", faults: "collective call with other data at MPI_Gatherv event 1 on 1"},
 	{source: "c/faults.c", args: "finalize", faults: "no MPI_Finalize at MPI_Init event 0 on 4"},
 	{source: "c/faults.c", args: "file", faults: "object never freed at MPI_File_open event 1 on 4"},
 }

@@ -32,10 +32,11 @@ type collRoles struct {
 	root, op                                 int
 	sendCount, sendType, recvCount, recvType int
 	scope                                    int // word of the communicator or window
+	arrays                                   *arrays
 }
 
-// collectiveShapes are the collectives where amounts can be compared. The others,
-// with an array of counts, have only their name and root in common.
+// collectiveShapes are the collectives that move data, and the barrier. Those with an
+// array of counts have only their name and root in common; see exchange.
 var collectiveShapes = []string{
 	"bcast", "reduce", "allreduce", "scan", "exscan", "reduce_scatter_block", "allgather", "alltoall", "gather", "scatter",
 	"barrier", "gatherv", "scatterv", "allgatherv", "alltoallv", "alltoallw", "reduce_scatter",
@@ -73,6 +74,7 @@ func collectiveOf(r *roles) *collRoles {
 		shape: name, root: r.in("root"), op: r.in("op"), scope: 2,
 		sendCount: r.in("sendcount", "count"), sendType: r.in("sendtype", "datatype"),
 		recvCount: r.in("recvcount", "count"), recvType: r.in("recvtype", "datatype"),
+		arrays: arraysOf(r, name),
 	}
 }
 

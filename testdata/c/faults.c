@@ -119,6 +119,26 @@ static void count(void) /* reductions of another length at the last rank */
     MPI_Iallreduce(from, to, 1 + (rank == size - 1), MPI_INT, MPI_SUM, world, &r);
 }
 
+static void counts(void) /* the last rank takes more from rank 0 than that sends, the second time */
+{
+    static int from[64], to[128], send[16], recv[16], zero[16];
+    for (int turn = 0; turn < 3; turn++) {
+        for (int i = 0; i < size; i++) {
+            send[i] = 1;
+            recv[i] = 1 + 2 * (turn == 1 && rank == size - 1 && i == 0);
+        }
+        MPI_Alltoallv(from, send, zero, MPI_INT, to, recv, zero, MPI_INT, world);
+    }
+}
+
+static void gather(void) /* the root takes more from the last rank than that sends */
+{
+    static int from[64], to[128], recv[16], zero[16];
+    for (int i = 0; i < size; i++)
+        recv[i] = 2 + (i == size - 1);
+    MPI_Gatherv(from, 2, MPI_INT, to, recv, zero, MPI_INT, 0, world);
+}
+
 static void finalize(void) { exit(0); }
 
 static const struct fault {
@@ -128,7 +148,7 @@ static const struct fault {
 } faults[] = {
     {"lost", lost, 0}, {"receive", receive, 0}, {"request", request, 0}, {"persistent", persistent, 0}, {"twice", twice, 0},
     {"types", types, 0},
-    {"comm", comm, 0}, {"type", type, 0}, {"win", win, 0}, {"file", file, 0}, {"order", order, 1}, {"root", root, 1},
+    {"comm", comm, 0}, {"type", type, 0}, {"win", win, 0}, {"file", file, 0}, {"counts", counts, 0}, {"gather", gather, 0}, {"order", order, 1}, {"root", root, 1},
     {"count", count, 1}, {"finalize", finalize, 1},
 };
 
