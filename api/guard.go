@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 )
 
 // guard lets only those ask who may, and tells browsers what pages may do.
@@ -37,6 +38,8 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.Set("Allow", "GET, HEAD")
 		fail(w, r, http.StatusMethodNotAllowed, "only GET and HEAD")
 	case r.ContentLength != 0:
+		h.Set("Connection", "close")
+		http.NewResponseController(w).SetReadDeadline(time.Now().Add(time.Second)) // nobody waits for it
 		fail(w, r, http.StatusRequestEntityTooLarge, "want no body")
 	case who.unix && !who.allowed():
 		fail(w, r, http.StatusForbidden, "this is another user's")

@@ -34,11 +34,14 @@ type Listening struct {
 const (
 	mostConnections = 256
 	mostHeader      = 16 << 10
-	headerTimeout   = 5 * time.Second
-	idleTimeout     = time.Minute
-	writeTimeout    = 2 * time.Minute
 	shutdownTimeout = 2 * time.Second
 )
+
+// serverTimeouts are how long clients may take for a request's header, for the next
+// request, and for an answer: patientWriter gives them more.
+type serverTimeouts struct{ header, idle, write time.Duration }
+
+var timeouts = serverTimeouts{5 * time.Second, time.Minute, 2 * time.Minute}
 
 // Listeners are the sockets of a server.
 type Listeners struct {
@@ -153,8 +156,8 @@ func (l *Listeners) Close() {
 // Serve answers at the sockets until the context ends, and closes them.
 func (l *Listeners) Serve(ctx context.Context, s *Server) error {
 	srv := &http.Server{
-		Handler: s, ConnContext: withPeer, MaxHeaderBytes: mostHeader, ReadHeaderTimeout: headerTimeout,
-		IdleTimeout: idleTimeout, WriteTimeout: writeTimeout, ErrorLog: slog.NewLogLogger(s.opt.Log.Handler(), slog.LevelDebug),
+		Handler: s, DisableGeneralOptionsHandler: true, ConnContext: withPeer, MaxHeaderBytes: mostHeader, ReadHeaderTimeout: timeouts.header,
+		IdleTimeout: timeouts.idle, WriteTimeout: timeouts.write, ErrorLog: slog.NewLogLogger(s.opt.Log.Handler(), slog.LevelDebug),
 	}
 	ended := make(chan error, len(l.list))
 	for _, c := range l.list {

@@ -18,6 +18,9 @@ const testToken = "the-token-of-the-tests"
 var samples string
 
 func TestMain(m *testing.M) {
+	if socket := os.Getenv(clientVar); socket != "" {
+		os.Exit(client(socket))
+	}
 	os.Exit(func() int {
 		var err error
 		if samples, err = os.MkdirTemp("", "efg-api-test-"); err != nil {
