@@ -66,7 +66,7 @@ var questions = map[string]question{
 
 func askInfo(q *query) answerer {
 	all := q.choice("streams", "all", "all", "incomplete") == "all"
-	return asJSON(func(in *input) (any, error) { return document.NewInfo(in.name, in.run, all), nil })
+	return asJSON(func(in *input) (any, error) { return document.NewInfo(in.name, in.run, all) })
 }
 
 func askReport(q *query) answerer {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/reconstruct"
 )
 
 // Info is what efg info tells of a run file; docs/guide.md describes it.
@@ -41,6 +42,7 @@ type Info struct {
 	Ended bool `json:"-"`
 }
 
+// Stream is a thread of a rank.
 type Stream struct {
 	Rank     int    `json:"rank"`
 	PID      int    `json:"pid"`
@@ -52,6 +54,16 @@ type Stream struct {
 	Dropped  uint64 `json:"dropped"`
 	End      string `json:"end"`
 	Complete bool   `json:"complete"`
+	// InCall is the call that the thread was in when its recording ended; nil: none.
+	InCall *Call `json:"inCall,omitempty"`
+}
+
+// Call is a call in progress.
+type Call struct {
+	Op    string     `json:"op"`
+	Args  []string   `json:"args"` // "source=3"
+	Site  string     `json:"site"`
+	Since *time.Time `json:"since,omitempty"` // if times were recorded
 }
 
 var endTexts = map[efg.End]string{
@@ -61,7 +73,12 @@ var endTexts = map[efg.End]string{
 
 // NewInfo sums up a run. It lists each stream if list is set, else those that are
 // incomplete.
-func NewInfo(path string, r *efg.Run, list bool) *Info {
+func NewInfo(path string, r *efg.Run, list bool) (*Info, error) {
+	sites, err := r.Sites()
+	if err != nil {
+		return nil, err
+	}
+
 	m := &r.Meta
 	s := &Info{
 		File: path, Bytes: r.Size(), Tool: m.Tool, Command: m.Command, Started: time.Unix(0, m.Started).UTC(),
@@ -91,6 +108,9 @@ func NewInfo(path string, r *efg.Run, list bool) *Info {
 			}
 			if list || !t.Complete() {
 				s.Streams = append(s.Streams, asStream(p, t))
+				if s.Streams[len(s.Streams)-1].InCall, err = callOf(r, sites, i, j); err != nil {
+					return nil, err
+				}
 			}
 		}
 		last = p
@@ -99,7 +119,25 @@ func NewInfo(path string, r *efg.Run, list bool) *Info {
 	if s.Bytes > 0 {
 		s.Ratio = float64(s.Linear) / float64(s.Bytes)
 	}
-	return s
+	return s, nil
+}
+
+// callOf is the call that a stream was in when its recording ended, nil if it was in
+// none.
+func callOf(r *efg.Run, sites []efg.Site, i, j int) (*Call, error) {
+	pending, defs, err := r.Pending(i, j)
+	if pending == nil || err != nil {
+		return nil, err
+	}
+	info := &r.Procs[i]
+	p := &efg.Process{Rank: info.Rank, Size: info.Size, Start: info.Start, Defs: defs}
+	text := reconstruct.DescribePending(p, info.Streams[j].Thread, pending, reconstruct.NewNames(defs, sites))
+	c := &Call{Op: text.Op, Args: append([]string{}, text.Args...), Site: text.Site}
+	if at := pending.At(p); at != 0 {
+		since := time.Unix(0, at).UTC()
+		c.Since = &since
+	}
+	return c, nil
 }
 
 func (s *Info) add(t *efg.StreamInfo) {

@@ -31,6 +31,15 @@ func NewPending(words []uint64, since uint64) *Pending {
 	return p
 }
 
+// At is when the call of a thread of the process was entered, in Unix nanoseconds; 0: not
+// known.
+func (p *Pending) At(of *Process) int64 {
+	if p.Since == 0 || of.Start == 0 {
+		return 0
+	}
+	return of.Start + int64(p.Since)
+}
+
 // check checks what the format asks for.
 func (p *Pending) check() error {
 	if p == nil {

@@ -62,6 +62,9 @@ func DescribePending(p *efg.Process, thread uint32, call *efg.Pending, names *Na
 	return newPending(q, &efg.Stream{Thread: thread, Pending: call}).Describe()
 }
 
+// After is the number of events before the call: what its own number would be.
+func (c *Pending) After() uint64 { return c.after }
+
 // Describe returns the text of the call.
 func (c *Pending) Describe() NodeText {
 	t := NodeText{Op: c.event.Op(), Site: c.event.siteText()}
@@ -86,14 +89,6 @@ func (c *Pending) eachArg(show func(*field)) {
 	}
 }
 
-// Since is when the call was entered, in Unix nanoseconds; 0: not known.
-func (c *Pending) Since() int64 {
-	if start := c.stream.process.proc.Start; c.data.Since > 0 && start > 0 {
-		return start + int64(c.data.Since)
-	}
-	return 0
-}
-
 // AppendJSON appends the call as one line of JSON, which has "entered" in place of what
 // events have; docs/jsonl.md describes it.
 func (c *Pending) AppendJSON(b []byte) []byte {
@@ -105,8 +100,8 @@ func (c *Pending) AppendJSON(b []byte) []byte {
 	c.eachArg(func(f *field) { b = e.appendField(b, f, jsonStyle) })
 	b = append(b, '}')
 	b = e.appendSite(b, jsonStyle)
-	if since := c.Since(); since > 0 {
-		b = strconv.AppendInt(append(b, `,"since":`...), since, 10)
+	if at := c.data.At(c.stream.process.proc); at != 0 {
+		b = strconv.AppendInt(append(b, `,"since":`...), at, 10)
 	}
 	return append(b, "}}\n"...)
 }

@@ -41,7 +41,10 @@ func info(path string, asJSON, all bool, out io.Writer) error {
 		streams += len(r.Procs[i].Streams)
 	}
 	list := all || streams <= fewStreams
-	s := document.NewInfo(path, r, list || asJSON)
+	s, err := document.NewInfo(path, r, list || asJSON)
+	if err != nil {
+		return err
+	}
 	if asJSON {
 		return document.Write(out, s)
 	}
@@ -171,6 +174,9 @@ func endText(t *document.Stream) string {
 	}
 	if !t.Complete {
 		text += " (incomplete)"
+	}
+	if c := t.InCall; c != nil {
+		text += fmt.Sprintf("; in progress: %s  %s", shorten(c.Op+"("+strings.Join(c.Args, ", ")+")", 72), c.Site)
 	}
 	return text
 }

@@ -83,7 +83,7 @@ func showMatches(q *query.Query, r *efg.Run, format string, write writer, out io
 	err := q.Select(r, format == "mtf", func(m *query.Match) error {
 		switch {
 		case !m.IsMessages():
-			b = write(b, m.Event)
+			b = write.event(m.Event, b)
 		case format == "text":
 			b = m.AppendMessagesText(b)
 		default:

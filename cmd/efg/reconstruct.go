@@ -80,8 +80,12 @@ func reconstructRun(path string, opt reconstructOptions, out, errOut io.Writer) 
 	return writeEvents(r, procs, opt, write, out)
 }
 
-// writer appends an event to b in some format.
-type writer func(b []byte, e *reconstruct.Event) []byte
+// writer appends events to b in some format, and a call in progress, if the format can
+// tell of such.
+type writer struct {
+	event   func(e *reconstruct.Event, b []byte) []byte
+	pending func(c *reconstruct.Pending, b []byte) []byte
+}
 
 func eventWriter(format string, out io.Writer) (writer, error) {
 	if format == "" {
@@ -92,13 +96,13 @@ func eventWriter(format string, out io.Writer) (writer, error) {
 	}
 	switch format {
 	case "jsonl":
-		return func(b []byte, e *reconstruct.Event) []byte { return e.AppendJSON(b) }, nil
+		return writer{(*reconstruct.Event).AppendJSON, (*reconstruct.Pending).AppendJSON}, nil
 	case "text":
-		return func(b []byte, e *reconstruct.Event) []byte { return e.AppendText(b) }, nil
+		return writer{(*reconstruct.Event).AppendText, (*reconstruct.Pending).AppendText}, nil
 	case "mtf":
-		return func(b []byte, e *reconstruct.Event) []byte { return e.AppendMTF(b) }, nil
+		return writer{event: (*reconstruct.Event).AppendMTF}, nil
 	}
-	return nil, usageError("--format %s: want jsonl, text or mtf", format)
+	return writer{}, usageError("--format %s: want jsonl, text or mtf", format)
 }
 
 func isTerminal(out io.Writer) bool {
@@ -141,12 +145,15 @@ func writeStream(p *reconstruct.Process, j int, opt reconstructOptions, write wr
 		if err != nil {
 			return err
 		}
-		if b = write(b, e); len(b) >= full {
+		if b = write.event(e, b); len(b) >= full {
 			if _, err := out.Write(b); err != nil {
 				return err
 			}
 			b = b[:0]
 		}
+	}
+	if c := p.Pending(j); c != nil && write.pending != nil && opt.from <= c.After() && (opt.to == 0 || opt.to > c.After()) {
+		b = write.pending(c, b)
 	}
 	_, err := out.Write(b)
 	return err

@@ -36,7 +36,7 @@ var mayImport = map[string][]string{
 	"analysis/loops":       {"signature", "efg", "reconstruct", "analysis"},
 	"export/graph":         {"efg", "reconstruct", "analysis", "analysis/loops", "export/layered"},
 	"export/layered":       {},
-	"document":             {"efg", "analysis", "analysis/timeline", "analysis/check", "analysis/phases", "analysis/diff", "analysis/loops", "daemon"},
+	"document":             {"efg", "reconstruct", "analysis", "analysis/timeline", "analysis/check", "analysis/phases", "analysis/diff", "analysis/loops", "daemon"},
 	"api":                  {"efg", "analysis", "analysis/timeline", "analysis/check", "analysis/phases", "analysis/diff", "analysis/loops", "export/graph", "daemon", "live", "merge", "signature", "document", "internal/rankset"},
 	"hook":                 {},
 	"hook/slots":           {"signature"},
