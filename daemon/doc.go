@@ -9,8 +9,7 @@
 // processes say when they begin. NAME.seg are segments, NAME.seg.job the job that each was
 // found to be of: when its process is gone that could not be found out any more.
 //
-// The store (the user's state folder) has for each run NAME.efg, NAME.json (Summary), and
-// NAME.where.json if some rank was in a call when it ended (live.RollCall).
+// The store (the user's state folder) has for each run NAME.efg and NAME.json (Summary).
 //
 // # Nothing lost, nothing twice
 //

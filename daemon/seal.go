@@ -9,11 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/efg-tools/efg/hook/segment"
 	"github.com/efg-tools/efg/internal/durable"
-	"github.com/efg-tools/efg/live"
 	"github.com/efg-tools/efg/merge"
 )
 
@@ -123,7 +121,6 @@ func (x *sealer) make(s *sealing) (*Summary, error) {
 		if err != nil {
 			return nil, err
 		}
-		sum.Ended = sum.Started
 		return sum, writeJSON(x.store.path(s.Name, summaryExt), sum)
 	}
 	good, leftOut, err := x.merge(s.Name, file, paths)
@@ -136,9 +133,6 @@ func (x *sealer) make(s *sealing) (*Summary, error) {
 	}
 	sum.LeftOut = leftOut
 	sum.Complete = sum.Complete && len(leftOut) == 0
-	if err := x.rollCall(s.Name, good, sum); err != nil {
-		return nil, err
-	}
 	return sum, writeJSON(x.store.path(s.Name, summaryExt), sum)
 }
 
@@ -228,37 +222,6 @@ func copyFile(from, to string) error {
 		_, err := io.Copy(w, f)
 		return err
 	})
-}
-
-// rollCall keeps where the ranks were, if any was in a call.
-func (x *sealer) rollCall(name string, paths []string, sum *Summary) error {
-	inCall := false
-	for _, path := range paths {
-		h, list, err := segment.Activities(path)
-		if err != nil {
-			continue
-		}
-		at := h.StartReal
-		for _, a := range list {
-			inCall = inCall || a.InCall && h.State == 0
-			if a.Since > h.StartMono {
-				at = max(at, h.StartReal+a.Since-h.StartMono)
-			}
-		}
-		if end := time.Unix(0, int64(at)).UTC(); end.After(sum.Ended) {
-			sum.Ended = end
-		}
-	}
-	if !inCall {
-		return nil
-	}
-	j, err := live.Read(paths, 0)
-	if err != nil {
-		return nil // it is in the run file; where it stopped is not known
-	}
-	c := live.NewRollCall(j)
-	sum.Where, sum.Deadlock = true, len(c.Deadlocks) > 0
-	return writeJSON(x.store.path(name, whereExt), c)
 }
 
 // end removes the segments, and then their list.

@@ -41,7 +41,6 @@ func DefaultStore() (string, error) {
 const (
 	runExt     = ".efg"
 	summaryExt = ".json"
-	whereExt   = ".where.json"
 	sealingExt = ".sealing"
 	brokenDir  = "broken"
 	indexFile  = ".index"
@@ -69,8 +68,8 @@ type Summary struct {
 	Bytes   int64     `json:"bytes"`
 	// Complete: all ranks are there, and all their events.
 	Complete bool `json:"complete"`
-	// Where: there is a roll-call of how it ended. Deadlock: with ranks that could never
-	// have gone on.
+	// Where: a rank was in a call when it ended; Store.Where tells. Deadlock: with ranks
+	// that could never have gone on.
 	Where    bool     `json:"where,omitempty"`
 	Deadlock bool     `json:"deadlock,omitempty"`
 	LeftOut  []string `json:"leftOut,omitempty"` // segments that could not be read, and why
@@ -239,17 +238,18 @@ func writeJSON(path string, v any) error {
 	return durable.Write(path, func(w io.Writer) error { return json.NewEncoder(w).Encode(v) })
 }
 
-// Where returns the roll-call of how a run ended.
+// Where returns the roll-call of how a run ended; fs.ErrNotExist: no rank was in a call.
 func (s *Store) Where(name string) (*live.RollCall, error) {
-	data, err := os.ReadFile(s.path(name, whereExt))
+	r, err := efg.OpenRun(s.RunFile(name))
 	if err != nil {
 		return nil, err
 	}
-	c := &live.RollCall{}
-	if err := json.Unmarshal(data, c); err != nil {
-		return nil, fmt.Errorf("%s: %w", s.path(name, whereExt), err)
+	defer r.Close()
+	j, err := live.OfRun(r)
+	if err != nil {
+		return nil, err
 	}
-	return c, nil
+	return live.NewRollCall(j), nil
 }
 
 // ErrNoRun: the store has no run of a name.
@@ -290,10 +290,8 @@ func (s *Store) Find(name string) (string, error) {
 // remove removes a run, so that what is left at any moment is no run.
 func (s *Store) remove(name string) error {
 	err := os.Remove(s.path(name, runExt))
-	for _, ext := range []string{whereExt, summaryExt} {
-		if e := os.Remove(s.path(name, ext)); e != nil && !errors.Is(e, os.ErrNotExist) {
-			err = errors.Join(err, e)
-		}
+	if e := os.Remove(s.path(name, summaryExt)); e != nil && !errors.Is(e, os.ErrNotExist) {
+		err = errors.Join(err, e)
 	}
 	return err
 }
@@ -332,14 +330,21 @@ func summarize(name, file string) (*Summary, error) {
 		return nil, err
 	}
 	defer run.Close()
-	return Summarize(name, run), nil
+	x := Summarize(name, run)
+	if x.Where {
+		if j, err := live.OfRun(run); err == nil {
+			x.Deadlock = len(live.NewRollCall(j).Deadlocks) > 0
+		}
+	}
+	return x, nil
 }
 
-// Summarize sums up a run that goes by a name. When the last call was it does not know.
+// Summarize sums up a run that goes by a name, but for whether it was a deadlock.
 func Summarize(name string, run *efg.Run) *Summary {
 	x := &Summary{
 		Version: SummaryVersion, Name: name, Command: run.Meta.Command, Started: time.Unix(0, run.Meta.Started).UTC(),
-		Ranks: len(run.Procs), Bytes: int64(run.Size()), Complete: true,
+		Ended: time.Unix(0, max(run.Meta.Started, run.Meta.Ended)).UTC(),
+		Ranks: len(run.Procs), Bytes: int64(run.Size()), Complete: true, Where: live.EndedInCall(run),
 	}
 	sizes := map[uint64]int{}
 	for i := range run.Procs {

@@ -12,8 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/hook"
+	"github.com/efg-tools/efg/hook/segment"
 	"github.com/efg-tools/efg/internal/groundtruth"
+	"github.com/efg-tools/efg/internal/symbolize"
 )
 
 var built *hook.Hook
@@ -171,10 +174,53 @@ func TestDeadlocks(t *testing.T) {
 				}
 				check(j.until(t, func(r *RollCall) bool { return len(r.Deadlocks) > 0 && r.Size == len(r.Threads) }))
 				j.kill()
-				check(j.until(t, func(r *RollCall) bool { return !r.Running }))
+				c := j.until(t, func(r *RollCall) bool { return !r.Running })
+				check(c)
+				stored := j.stored(t)
+				check(stored)
+				for i := range c.Threads {
+					got, want := &stored.Threads[i], &c.Threads[i]
+					if !slices.Equal(got.Args, want.Args) || got.Site != want.Site || got.Event != want.Event || got.Since == nil || !got.Since.Equal(*want.Since) {
+						t.Errorf("the run file has %+v, the segments %+v", got, want)
+					}
+				}
 			})
 		}
 	}
+}
+
+// stored is the roll-call that the run file of the job tells.
+func (j *job) stored(t *testing.T) *RollCall {
+	t.Helper()
+	paths, err := Segments(j.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var procs []*efg.Process
+	for _, path := range paths {
+		p, err := segment.Read(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		procs = append(procs, p)
+	}
+	file := filepath.Join(t.TempDir(), "x.efg")
+	if err := efg.WriteRun(file, procs, efg.Meta{Time: "stats", Sites: symbolize.Sites(procs)}); err != nil {
+		t.Fatal(err)
+	}
+	run, err := efg.OpenRun(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer run.Close()
+	if err := efg.Validate(run); err != nil {
+		t.Fatal(err)
+	}
+	job, err := OfRun(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return NewRollCall(job)
 }
 
 // Who waits for a process that has left waits in vain; the others are not stuck.

@@ -90,9 +90,11 @@ func metaOf(s *segment.Segment, tool string) (efg.Meta, error) {
 	if h.Options&optionTotals != 0 {
 		m.Polls = efg.PollTotals
 	}
-	if h.EndMono > h.StartMono {
-		m.Ended = m.Started + int64(h.EndMono-h.StartMono)
+	end := h.EndMono // of a process that was killed, its last sign of life
+	for i := range s.Activities {
+		end = max(end, s.Activities[i].Since)
 	}
+	m.Ended = m.Started + int64(max(end, h.StartMono)-h.StartMono)
 	return m, nil
 }
 

@@ -33,16 +33,17 @@ const settle = 200 * time.Millisecond
 func newWhere() *cobra.Command {
 	var opt whereOptions
 	cmd := &cobra.Command{
-		Use:   "where [DIR | RUN]",
+		Use:   "where [FILE | DIR | RUN]",
 		Short: "Call the roll of a job: the call that each rank is in, and whom it waits for",
 		Long: `Call the roll of a job that runs, hangs or was killed: the call that each rank is in,
 for how long, and which ranks it waits for. Ranks that can never go on, because they
 wait for each other or for a process that has ended, are named.
 
-DIR is a folder with the segments of the job's processes: what EFG_DIR names, or what
-efg run makes while it runs and leaves with --keep. RUN is a job that efg daemon is
-recording, or has stored: then of when it ended. Without either it is the one job of
-this user that is running under efg on this machine. The processes notice nothing.`,
+FILE is a run file: where the ranks were when the run ended. DIR is a folder with the
+segments of the job's processes: what EFG_DIR names, or what efg run makes while it runs
+and leaves with --keep. RUN is a job that efg daemon is recording, or has stored: then of
+when it ended. Without any it is the one job of this user that is running under efg on
+this machine. The processes notice nothing.`,
 		Example: "  efg where segments --rank 0-2",
 		Args:    argCount(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -82,12 +83,15 @@ func where(target string, opt *whereOptions, out io.Writer) error {
 	return errors.Join(err, w.Flush())
 }
 
-// rollCall calls the roll of what the argument names: a folder of segments, a job of
-// the daemon, or a run in its store.
+// rollCall calls the roll of what the argument names: a run file, a folder of segments, a
+// job of the daemon, or a run in its store.
 func rollCall(target string) (*live.RollCall, error) {
+	if st, err := os.Stat(target); err == nil && !st.IsDir() {
+		return rollCallOfRun(target)
+	}
 	paths, err := segmentsOf(target)
 	if errors.Is(err, errStored) {
-		return storedRollCall(target)
+		return rollCallOfRun(target)
 	}
 	if err != nil {
 		return nil, err
@@ -116,7 +120,7 @@ func segmentsOf(target string) ([]string, error) {
 		return nil, usageError("%s: %w", target, reason(err))
 	}
 	if !st.IsDir() {
-		return nil, usageError("%s: is no folder of segments; a run file does not have calls in progress", target)
+		return nil, usageError("%s: is no folder of segments", target)
 	}
 	paths, err := live.Segments(target)
 	if err != nil {
@@ -147,18 +151,22 @@ func jobNamed(name string) ([]string, error) {
 	return nil, usageError("%s: several jobs begin like this, as %s and %s", name, found[0].Name(), found[1].Name())
 }
 
-// storedRollCall is that which the daemon has kept of a run.
-func storedRollCall(name string) (*live.RollCall, error) {
-	file, err := findRun(name)
+// rollCallOfRun calls the roll of a run, which has a file or a name in the store, as it was
+// when its recording ended.
+func rollCallOfRun(name string) (*live.RollCall, error) {
+	r, err := openRun(name)
 	if err != nil {
-		return nil, usageError("%s: %w", name, err)
+		return nil, err
 	}
-	store := &daemon.Store{Dir: filepath.Dir(file)}
-	c, err := store.Where(strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)))
+	defer r.Close()
+	j, err := live.OfRun(r)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, usageError("%s: no rank was in a call when the run ended", name)
 	}
-	return c, err
+	if err != nil {
+		return nil, err
+	}
+	return live.NewRollCall(j), nil
 }
 
 // onlyJob finds the job that is running under efg run, or with the daemon.

@@ -4,10 +4,13 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/live"
 )
 
@@ -45,12 +48,64 @@ func TestWhere(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &c); err != nil || c.Version != 1 || len(c.Threads) != 4 || c.Running || len(c.Deadlocks) != 1 {
 		t.Errorf("%v: %s", err, out)
 	}
+	checkStoredWhere(t, dir, &c)
+}
+
+// checkStoredWhere demands that the run file of a folder's segments tells the same as
+// these, and that it does not count the calls in progress as events.
+func checkStoredWhere(t *testing.T, dir string, want *live.RollCall) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "x.efg")
+	paths, err := live.Segments(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, errOut, status := efgRun(t, nil, append([]string{"merge", "-o", file}, paths...)...); status != 0 {
+		t.Fatalf("merge: status %d, %s%s", status, out, errOut)
+	}
+	out, errOut, _ := efgRun(t, nil, "where", file, "--json")
+	var got live.RollCall
+	if err := json.Unmarshal([]byte(out), &got); err != nil {
+		t.Fatalf("%v: %s%s", err, out, errOut)
+	}
+	for i := range got.Threads {
+		// The run file does not keep the thread's number, and its clock is the time of day.
+		want.Threads[i].TID = 0
+		got.Threads[i].Seconds, want.Threads[i].Seconds = nil, nil
+	}
+	if !reflect.DeepEqual(got.Threads, want.Threads) || !reflect.DeepEqual(got.Deadlocks, want.Deadlocks) || !slices.Equal(got.Behind, want.Behind) {
+		t.Errorf("the run file tells\n%+v, the segments\n%+v", got, want)
+	}
+	for _, format := range []string{"jsonl", "text", "mtf"} {
+		out, _, _ := efgRun(t, nil, "reconstruct", file, "--format", format)
+		n := strings.Count(out, `"entered":{"op":"MPI_`) + strings.Count(out, " entered, not returned ")
+		if calls := strings.Count(out, "\n") - n; n != len(got.Threads)*flagOf(format != "mtf") || calls < 44 {
+			t.Errorf("%s: %d calls, and %d in progress", format, calls, n)
+		}
+	}
+	if out, _, status := efgRun(t, nil, "reconstruct", file, "--verify"); status != 0 || !strings.HasSuffix(out, "all 44 events of 4 streams are as recorded\n") {
+		t.Errorf("verify: status %d, %s", status, out)
+	}
+	if out, _, _ := efgRun(t, nil, "info", file); strings.Count(out, "(incomplete); in progress: MPI_") != 4 || !strings.Contains(out, "events    44\n") {
+		t.Errorf("info: %s", out)
+	}
+}
+
+func flagOf(v bool) int {
+	if v {
+		return 1
+	}
+	return 0
 }
 
 func TestWhereMistakes(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "x.efg")
 	writeFile(t, file, "x")
+	finished := filepath.Join(dir, "finished.efg")
+	if err := efg.WriteRun(finished, []*efg.Process{{Size: 1, Streams: []efg.Stream{{End: efg.EndFinalized}}}}, efg.Meta{}); err != nil {
+		t.Fatal(err)
+	}
 	t.Setenv("TMPDIR", dir)
 	for _, c := range []struct {
 		args []string
@@ -58,7 +113,8 @@ func TestWhereMistakes(t *testing.T) {
 	}{
 		{[]string{"where", dir}, "efg: " + dir + ": no segments (.seg) in it\n"},
 		{[]string{"where", dir + "/absent"}, "efg: " + dir + "/absent: no such file or directory\n"},
-		{[]string{"where", file}, "efg: " + file + ": is no folder of segments; a run file does not have calls in progress\n"},
+		{[]string{"where", file}, "efg: " + file + ": not an efg run file\n"},
+		{[]string{"where", finished}, "efg: " + finished + ": no rank was in a call when the run ended\n"},
 		{[]string{"where", "--rank", "x", dir}, "efg: --rank x: want ranks and ranges of ranks, as in 0-3,7\n"},
 		{[]string{"where", dir, dir}, "efg: efg where: accepts at most 1 arg(s), received 2\n"},
 	} {
