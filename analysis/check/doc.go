@@ -2,7 +2,7 @@
 // that nobody received, requests that were never completed, objects that were never
 // freed, collective calls that do not agree, calls outside of MPI_Init and
 // MPI_Finalize, persistent requests that are started twice. It knows only what the
-// calls told when they returned: a call that never did is not in a recording.
+// calls told when they returned; of one that never did, that it was entered.
 //
 // Messages, requests and objects are counted on the graphs. A process is walked
 // through, event by event, only where counting leaves doubt (an array of requests

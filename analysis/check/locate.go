@@ -54,7 +54,7 @@ func (b *builder) locateIn(p *analysis.Process, groups []*group, sites []efg.Sit
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, g := range groups {
-		b.report.Findings = append(b.report.Findings, g.finding(f, names))
+		b.report.Findings = append(b.report.Findings, g.finding(f, p.Data, names))
 	}
 	return nil
 }
@@ -68,7 +68,7 @@ func (g *group) located() bool {
 	return true
 }
 
-func (g *group) finding(f *found, names *reconstruct.Names) Finding {
+func (g *group) finding(f *found, p *efg.Process, names *reconstruct.Names) Finding {
 	at := spot{g.at, g.event}
 	switch g.kind {
 	case OtherTypes:
@@ -81,6 +81,9 @@ func (g *group) finding(f *found, names *reconstruct.Names) Finding {
 		at = f.objects[g.object]
 	case OpenReceive, OpenRequest, OpenStart, UnfreedRequest:
 		at = f.pending[g.at]
+	}
+	if g.kind == NeverReturned {
+		g.text = inCallText(p, g.at.thread, g.call, names)
 	}
 	slices.Sort(g.ranks)
 	return Finding{

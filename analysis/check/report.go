@@ -26,6 +26,7 @@ const (
 	BeforeInit        Kind = "call before MPI_Init"
 	AfterFinalize     Kind = "call after MPI_Finalize"
 	NoFinalize        Kind = "no MPI_Finalize"
+	NeverReturned     Kind = "call never returned"
 )
 
 // Finding is a fault, or equal faults of several ranks at one callsite.
@@ -96,6 +97,7 @@ type suspect struct {
 	before  uint64 // sends on the channel that precede it
 	object  object
 	event   uint64 // if known
+	call    *efg.Pending
 	text    string
 	remark  string
 }
@@ -197,7 +199,7 @@ func (b *builder) process(p *analysis.Process) error {
 	if err != nil {
 		return err
 	}
-	list := t.suspects()
+	list := append(t.suspects(), neverReturned(p)...)
 	used, err := t.usages()
 	if err != nil {
 		return err
@@ -306,6 +308,8 @@ func (b *builder) suspect(p *analysis.Process, s suspect) {
 	switch {
 	case short && s.kind == UnfreedObject || short && s.kind == UnfreedRequest:
 		return // it follows from what is missing, and tells nothing
+	case s.kind == NeverReturned:
+		s.remark = "it hung, or the run was killed for another reason"
 	case short && s.remark == "" && s.kind != PersistentMisused && s.kind != BeforeInit && s.kind != AfterFinalize:
 		s.remark = fmt.Sprintf("the recording of rank %d ends early", s.rank)
 	}
@@ -340,7 +344,7 @@ func before(x, y *suspect) bool {
 // kinds is the order in which findings are shown.
 var kinds = []Kind{
 	BeforeInit, AfterFinalize, NoFinalize, LostMessage, UnsentMessage, OtherTypes, OpenReceive, OpenRequest, OpenStart,
-	PersistentMisused, CollectiveOrder, CollectiveMissing, CollectiveRoot, CollectiveOp, CollectiveData,
+	PersistentMisused, NeverReturned, CollectiveOrder, CollectiveMissing, CollectiveRoot, CollectiveOp, CollectiveData,
 	UnfreedRequest, UnfreedObject,
 }
 

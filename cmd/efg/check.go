@@ -27,7 +27,7 @@ received, requests that were never completed or freed, communicators, datatypes,
 windows and files that were never freed, collective calls that do not agree, calls
 before MPI_Init and after MPI_Finalize, persistent requests that were started twice.
 
-It looks at what is recorded, after the run: a call that never returned is not there.
+It looks at what is recorded, after the run, and names calls that never returned.
 The exit status is 1 if something was found, 0 if not; docs/check.md tells more.`,
 		Example: `  efg check jacobi.efg
   efg check jacobi.efg --json`,
@@ -119,7 +119,7 @@ func writeFindings(w io.Writer, list []check.Finding, top int) {
 	for i := range list {
 		f := &list[i]
 		t := string(f.Kind)
-		if f.Remark != "" {
+		if f.Remark != "" && f.Kind != check.NeverReturned {
 			t += "; perhaps because calls are missing"
 		}
 		if t != title {

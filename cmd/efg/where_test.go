@@ -86,6 +86,12 @@ func checkStoredWhere(t *testing.T, dir string, want *live.RollCall) {
 	if out, _, status := efgRun(t, nil, "reconstruct", file, "--verify"); status != 0 || !strings.HasSuffix(out, "all 44 events of 4 streams are as recorded\n") {
 		t.Errorf("verify: status %d, %s", status, out)
 	}
+	out, _, status := efgRun(t, nil, "check", file)
+	for _, text := range []string{"\ncall never returned\n", ": MPI_Barrier  ", "    was in MPI_Recv(count=1, datatype=MPI_INT, source=1, tag=7, comm=MPI_COMM_WORLD) when the recording ended\n    2 times in all, on ranks 0-1\n"} {
+		if status != 0 || !strings.Contains(out, text) {
+			t.Errorf("check: status %d, no %q in %s", status, text, out)
+		}
+	}
 	if out, _, _ := efgRun(t, nil, "info", file); strings.Count(out, "(incomplete); in progress: MPI_") != 4 || !strings.Contains(out, "events    44\n") {
 		t.Errorf("info: %s", out)
 	}
