@@ -233,7 +233,10 @@ func checkProgram(t *testing.T, b *Bench, a app) {
 	if c.Events == 0 {
 		t.Error("no events")
 	}
-	t.Logf("%d events equal", c.Events)
+	if a.args0() == "kill" && c.Entered == 0 {
+		t.Error("no rank was in a call when the job was killed")
+	}
+	t.Logf("%d events equal, %d calls in progress", c.Events, c.Entered)
 }
 
 func (a app) same(t *testing.T, how string, want, got Result, err error) {

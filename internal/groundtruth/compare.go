@@ -15,6 +15,7 @@ type Comparison struct {
 	totals  bool // the run was recorded with --polls totals
 
 	Events      int // compared so far
+	Entered     int // calls that did not return, compared so far
 	Differences []string
 }
 
@@ -68,9 +69,10 @@ func (c *Comparison) process(p *Process, threads [][]Event) {
 	}
 	h := newHandles(p)
 	for t, events := range threads {
+		events, entered := apart(events)
 		best, bestErr := -1, ""
 		for k, candidate := range free {
-			trial := &stream{c: c, p: p, h: h, events: events, where: fmt.Sprintf("rank %d thread %d", p.Rank, t)}
+			trial := &stream{c: c, p: p, h: h, events: events, entered: entered, where: fmt.Sprintf("rank %d thread %d", p.Rank, t)}
 			err := trial.compare(c.recorded(p.Threads[candidate]))
 			if err == "" {
 				h.uses = append(h.uses, trial.uses...)
@@ -90,6 +92,9 @@ func (c *Comparison) process(p *Process, threads [][]Event) {
 		}
 		free = slices.Delete(free, best, best+1)
 		c.Events += len(events)
+		if entered != nil {
+			c.Entered++
+		}
 	}
 	for _, t := range free {
 		if n := len(c.recorded(p.Threads[t])); n > 1 || n == 1 && c.recorded(p.Threads[t])[0].Done {
@@ -122,18 +127,33 @@ type stream struct {
 	h      *handles
 	where  string
 	events []Event
-	uses   []use
+	// entered is the call that the thread was in, nil if it was in none.
+	entered *Event
+	uses    []use
+}
+
+// apart takes the call that a thread was in off its events.
+func apart(events []Event) ([]Event, *Event) {
+	if n := len(events); n > 0 && events[n-1].Entered != nil {
+		e := events[n-1].Entered
+		e.line = events[n-1].line
+		return events[:n-1], e
+	}
+	return events, nil
 }
 
 // compare returns the first difference, "" if there is none.
 func (s *stream) compare(calls []Call) string {
 	j := 0
+	var open *Call // the last call, if it did not return and is no event
 	for i := range calls {
 		call := &calls[i]
+		open = nil
 		if j >= len(s.events) {
 			if call.Done || i+1 < len(calls) && !call.Abandoned {
 				return fmt.Sprintf("%s: event %d is missing: %s", s.where, j, call.Line)
 			}
+			open = call
 			continue
 		}
 		e := &s.events[j]
@@ -151,6 +171,33 @@ func (s *stream) compare(calls []Call) string {
 	}
 	if j < len(s.events) {
 		return fmt.Sprintf("%s: %d events too many, the first: %s", s.where, len(s.events)-j, s.events[j].line)
+	}
+	if err := s.inCall(open); err != "" {
+		return fmt.Sprintf("%s: in call: %s\n  efg: %s", s.where, err, s.entered.line)
+	}
+	return ""
+}
+
+// inCall compares the call that the thread was in with the one that the log has as
+// entered, and not returned.
+func (s *stream) inCall(call *Call) string {
+	e := s.entered
+	switch {
+	case e == nil: // it may have been entered by the logger alone
+		return ""
+	case call == nil:
+		return "the log has no call that did not return"
+	case e.Op != "MPI_"+call.Op:
+		return "the log has " + call.Line
+	}
+	for _, f := range call.In {
+		v, ok := e.value(f.Name, e.Args)
+		if !ok || strings.HasPrefix(f.Name, "_") {
+			continue // arrays of requests are not known yet
+		}
+		if err := s.argument(call, f, v, ok, useHandle); err != "" {
+			return fmt.Sprintf("argument %s: %s\n  log: %s", f.Name, err, call.Line)
+		}
 	}
 	return ""
 }

@@ -9,16 +9,18 @@ import (
 	"slices"
 )
 
-// Event is one line of `efg reconstruct --format jsonl`.
+// Event is one line of `efg reconstruct --format jsonl`. If it has Entered, that is a
+// call that had not returned when the recording ended, in place of an event.
 type Event struct {
-	Rank   int
-	Thread int
-	Seq    uint64
-	Op     string
-	Args   map[string]any
-	Out    map[string]any
-	Site   string
-	line   string
+	Rank    int
+	Thread  int
+	Seq     uint64
+	Op      string
+	Args    map[string]any
+	Out     map[string]any
+	Site    string
+	Entered *Event
+	line    string
 }
 
 // ReadEvents calls each with the events of every process, by thread, in the
@@ -46,8 +48,11 @@ func ReadEvents(r io.Reader, each func(rank int, threads [][]Event) error) error
 		for e.Thread >= len(threads) {
 			threads = append(threads, nil)
 		}
-		if want := uint64(len(threads[e.Thread])); e.Seq != want {
+		if want := uint64(len(threads[e.Thread])); e.Seq != want && e.Entered == nil {
 			return fmt.Errorf("rank %d thread %d: event number %d where %d follows", e.Rank, e.Thread, e.Seq, want)
+		}
+		if k := len(threads[e.Thread]); k > 0 && threads[e.Thread][k-1].Entered != nil {
+			return fmt.Errorf("rank %d thread %d: something after a call that did not return", e.Rank, e.Thread)
 		}
 		threads[e.Thread] = append(threads[e.Thread], e)
 	}

@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -140,7 +141,8 @@ type Result struct {
 }
 
 // Run starts prog on n ranks; preload, if not empty, goes in front of what
-// LD_PRELOAD holds in the ranks' environment. before is put before the launcher.
+// LD_PRELOAD holds in the ranks' environment. before is put before the launcher. What has
+// not ended after two minutes, or when ctx is done, is ended, and all that it started.
 func Run(ctx context.Context, m MPI, before []string, env []string, n int, prog ...string) (Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, 120*time.Second)
 	defer cancel()
@@ -149,7 +151,9 @@ func Run(ctx context.Context, m MPI, before []string, env []string, n int, prog 
 	cmd := exec.CommandContext(ctx, line[0], line[1:]...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	cmd.Env = append(append(os.Environ(), m.Env...), env...)
+	mark := newMark()
+	cmd.Env = append(append(append(os.Environ(), m.Env...), env...), mark)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // launchers clean up
 	cmd.WaitDelay = 2 * time.Second
 	err := cmd.Run()
 	r := Result{Stdout: out.String(), Stderr: errs.String(), Status: cmd.ProcessState.ExitCode()}
@@ -158,7 +162,8 @@ func Run(ctx context.Context, m MPI, before []string, env []string, n int, prog 
 		err = nil
 	}
 	if ctx.Err() != nil {
-		err = fmt.Errorf("%s: no end after two minutes\n%s", strings.Join(line, " "), r.Stderr)
+		err = fmt.Errorf("%s: was ended: %w\n%s", strings.Join(line, " "), ctx.Err(), r.Stderr)
+		err = errors.Join(err, endAll(mark))
 	}
 	return r, err
 }
