@@ -80,7 +80,7 @@ type matrixBuilder struct {
 }
 
 // NewMatrix makes the matrix of a run.
-func NewMatrix(run *efg.Run, opt MatrixOptions) (*Matrix, error) {
+func NewMatrix(run *efg.Run, opt MatrixOptions, progress ...Progress) (*Matrix, error) {
 	b := &matrixBuilder{
 		MatrixOptions: opt, cells: map[pair]Cell{}, received: map[int]uint64{}, sent: map[int]uint64{}, shared: map[uint64]*Members{},
 	}
@@ -90,7 +90,7 @@ func NewMatrix(run *efg.Run, opt MatrixOptions) (*Matrix, error) {
 		procs = append(procs, i)
 		b.matrix.Size = max(b.matrix.Size, p.Rank+1, first[i]+p.Size)
 	}
-	if err := EachProcess(run, procs, b.process); err != nil {
+	if err := EachProcess(run, procs, b.process, progress...); err != nil {
 		return nil, err
 	}
 	return b.finish()

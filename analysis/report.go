@@ -141,7 +141,7 @@ const maxWaits = 1000
 
 // NewReport makes the report of some processes of a run. The tables are ordered by time, or
 // by calls where there are no times; ranks by number.
-func NewReport(run *efg.Run, procs []int) (*Report, error) {
+func NewReport(run *efg.Run, procs []int, progress ...Progress) (*Report, error) {
 	sites, err := run.Sites()
 	if err != nil {
 		return nil, err
@@ -153,7 +153,7 @@ func NewReport(run *efg.Run, procs []int) (*Report, error) {
 	for _, s := range sites {
 		b.known[s.Word] = true
 	}
-	if err := EachProcess(run, procs, b.process); err != nil {
+	if err := EachProcess(run, procs, b.process, progress...); err != nil {
 		return nil, err
 	}
 	for _, i := range procs {

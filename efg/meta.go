@@ -1,6 +1,9 @@
 package efg
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // Meta describes a run as a whole. It is stored as MessagePack, by field name,
 // so that later versions can add fields.
@@ -44,6 +47,9 @@ type Site struct {
 
 	ref siteRef // where it is; from a file only
 }
+
+// Traced says whether Time is that of each event.
+func (m *Meta) Traced() bool { return m.Time == "trace" || strings.HasPrefix(m.Time, "trace=") }
 
 // TraceTime is Meta.Time of a run with the times of each event, which have an
 // error of so many parts of ErrorUnit.

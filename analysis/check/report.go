@@ -139,13 +139,13 @@ type caller struct {
 }
 
 // New checks a run.
-func New(run *efg.Run) (*Report, error) {
+func New(run *efg.Run, progress ...analysis.Progress) (*Report, error) {
 	b := &builder{
 		run: run, number: map[int]int{}, short: map[int]bool{}, flows: map[channel]*flow{},
 		waiting: map[anywhere]uint64{}, callers: map[channel]caller{}, scopes: map[scopeKey]*scopeState{}, groups: map[groupKey]*group{},
 	}
 	procs := b.overview()
-	if err := analysis.EachProcess(run, procs, b.process); err != nil {
+	if err := analysis.EachProcess(run, procs, b.process, progress...); err != nil {
 		return nil, err
 	}
 	b.match()

@@ -79,7 +79,7 @@ type Summary struct {
 }
 
 // Summarize finds the loops of some processes of a run.
-func Summarize(run *efg.Run, procs []int) (*Summary, error) {
+func Summarize(run *efg.Run, procs []int, progress ...analysis.Progress) (*Summary, error) {
 	sites, err := run.Sites()
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func Summarize(run *efg.Run, procs []int) (*Summary, error) {
 	for _, s := range sites {
 		b.known[s.Word] = true
 	}
-	if err := analysis.EachProcess(run, procs, b.process); err != nil {
+	if err := analysis.EachProcess(run, procs, b.process, progress...); err != nil {
 		return nil, err
 	}
 	return b.finish(), nil

@@ -104,13 +104,13 @@ type builder struct {
 }
 
 // New makes the report of some processes of a run.
-func New(run *efg.Run, procs []int) (*Report, error) {
+func New(run *efg.Run, procs []int, progress ...analysis.Progress) (*Report, error) {
 	sites, err := run.Sites()
 	if err != nil {
 		return nil, err
 	}
 	b := &builder{run: run, rows: map[kind]*Row{}, sites: map[uint64]string{}, names: newNames(sites)}
-	if err := analysis.EachProcess(run, procs, b.process); err != nil {
+	if err := analysis.EachProcess(run, procs, b.process, progress...); err != nil {
 		return nil, err
 	}
 	for _, i := range procs {

@@ -26,7 +26,7 @@ type engine struct {
 }
 
 func (q *Query) bind(run *efg.Run) (*engine, error) {
-	e := &engine{Query: q, run: run, first: analysis.FirstRanks(run.Procs), traced: run.Meta.Time == "trace", byEvents: q.needsEvents()}
+	e := &engine{Query: q, run: run, first: analysis.FirstRanks(run.Procs), traced: run.Meta.Traced(), byEvents: q.needsEvents()}
 	if err := e.checkTimes(); err != nil {
 		return nil, err
 	}

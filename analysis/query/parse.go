@@ -1,9 +1,16 @@
 package query
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/efg-tools/efg/analysis"
+)
 
 // Query is a parsed query.
 type Query struct {
+	// Progress, if there is one, is told how many processes are done.
+	Progress analysis.Progress
+
 	text       string
 	unit       *unit
 	aggregates []aggregate // nil: a selection

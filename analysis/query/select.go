@@ -28,7 +28,10 @@ func (q *Query) Select(run *efg.Run, issues bool, f func(*Match) error) error {
 		return err
 	}
 	s := &selection{engine: e, f: f, left: q.limit, issues: issues}
-	for _, i := range e.processes() {
+	for n, i := range e.processes() {
+		if q.Progress != nil {
+			q.Progress(uint64(n))
+		}
 		if s.over {
 			return nil
 		}

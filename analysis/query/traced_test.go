@@ -27,7 +27,7 @@ func simulated(tb testing.TB, c sim.Config, traced bool) *efg.Run {
 		tb.Fatal(err)
 	}
 	if traced {
-		meta.Time = "trace"
+		meta.Time = efg.TraceTime(efg.ErrorUnit / 100)
 	}
 	file := filepath.Join(tb.TempDir(), c.Program+".efg")
 	if err := efg.WriteRun(file, procs, meta); err != nil {

@@ -45,7 +45,7 @@ func (e *engine) visit(open func(r *reader) visitor, done func(visitor)) error {
 		}
 		done(v)
 		return nil
-	})
+	}, e.progress()...)
 }
 
 // eachNode shows the calls of Data.Streams[i] by nodes.
@@ -120,4 +120,12 @@ func (r *reader) eachEvent(p *reconstruct.Process, i int, opt reconstruct.Option
 		}
 	}
 	return nil
+}
+
+// progress is who is told how many processes are done.
+func (e *engine) progress() []analysis.Progress {
+	if e.Progress == nil {
+		return nil
+	}
+	return []analysis.Progress{e.Progress}
 }

@@ -22,6 +22,9 @@ type Database struct {
 	first     []int
 	streams   []int64 // of the processes before each
 
+	// Progress, if there is one, is told the number of the process that is read.
+	Progress analysis.Progress
+
 	mu     sync.Mutex
 	recent []*process // read last, newest first
 	failed error      // of reading the run
@@ -105,6 +108,9 @@ func (db *Database) process(i int) (*process, error) {
 			db.recent[0] = p
 			return p, nil
 		}
+	}
+	if db.Progress != nil {
+		db.Progress(uint64(i))
 	}
 	events, err := db.rebuilder.Process(i)
 	if err != nil {

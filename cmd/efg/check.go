@@ -33,7 +33,7 @@ The exit status is 1 if something was found, 0 if not; docs/check.md tells more.
   efg check jacobi.efg --json`,
 		Args: argCount(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return checkRun(args[0], &opt, cmd.OutOrStdout())
+			return checkRun(args[0], &opt, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	f := cmd.Flags()
@@ -42,7 +42,7 @@ The exit status is 1 if something was found, 0 if not; docs/check.md tells more.
 	return cmd
 }
 
-func checkRun(path string, opt *checkOptions, out io.Writer) error {
+func checkRun(path string, opt *checkOptions, out, errOut io.Writer) error {
 	if opt.top < 0 {
 		return usageError("--top %d: want a number of findings, or 0 for all", opt.top)
 	}
@@ -51,7 +51,9 @@ func checkRun(path string, opt *checkOptions, out io.Writer) error {
 		return err
 	}
 	defer r.Close()
-	rep, err := check.New(r)
+	bar := newProgress(errOut, "ranks", uint64(len(r.Procs)))
+	rep, err := check.New(r, bar.show)
+	bar.close()
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/efg-tools/efg/efg"
 )
 
 // assembled makes a.efg of the text of a recorded program, in a folder of its own.
@@ -105,7 +107,14 @@ func TestImportInParts(t *testing.T) {
 					}
 				}
 			}
-			if left, _ := os.ReadDir(os.Getenv("TMPDIR")); len(left) > 0 {
+			run := importedRun{}
+			defer run.close()
+			partSize = 1
+			if err := run.add(&efg.Meta{}, &efg.Process{Size: 1}); err != nil || len(run.parts) != 1 {
+				t.Fatalf("%d parts: %v", len(run.parts), err)
+			}
+			if left, _ := os.ReadDir(os.Getenv("TMPDIR")); len(left) > 0 { // while there are parts, too
+
 				t.Errorf("%v is left", left)
 			}
 		})

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -93,9 +92,9 @@ func importRun(path, format, output string, in io.Reader, errOut io.Writer) erro
 type importedRun struct {
 	meta  efg.Meta
 	procs []*efg.Process
-	nodes int    // of their graphs
-	dir   string // of parts
-	parts []string
+	nodes int // of their graphs
+	// parts have no names: they are gone with this process, however it ends.
+	parts []*os.File
 }
 
 // partSize is how many processes are kept in memory, and partNodes how many nodes of
@@ -116,19 +115,17 @@ func (r *importedRun) add(meta *efg.Meta, p *efg.Process) error {
 }
 
 // part writes the processes in memory to a part.
-func (r *importedRun) part() (err error) {
-	if r.dir == "" {
-		if r.dir, err = os.MkdirTemp("", "efg-import-"); err != nil {
-			return err
-		}
-	}
-	path := filepath.Join(r.dir, fmt.Sprintf("%d.efg", len(r.parts)))
-	f, err := os.Create(path)
+func (r *importedRun) part() error {
+	f, err := os.CreateTemp("", "efg-import-")
 	if err != nil {
 		return err
 	}
-	r.parts = append(r.parts, path)
-	err = errors.Join(efg.EncodePart(f, r.procs, r.meta), f.Close())
+	r.parts = append(r.parts, f)
+	if err := os.Remove(f.Name()); err != nil {
+		return err
+	}
+	w := bufio.NewWriterSize(f, 1<<16)
+	err = errors.Join(efg.EncodePart(w, r.procs, r.meta), w.Flush())
 	r.procs, r.nodes = nil, 0
 	return err
 }
@@ -143,12 +140,16 @@ func (r *importedRun) write(output string) error {
 			return err
 		}
 	}
-	return efg.MergeRuns(output, r.parts)
+	var paths []string
+	for _, f := range r.parts {
+		paths = append(paths, fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
+	}
+	return efg.MergeRuns(output, paths)
 }
 
 func (r *importedRun) close() {
-	if r.dir != "" {
-		os.RemoveAll(r.dir)
+	for _, f := range r.parts {
+		f.Close()
 	}
 }
 

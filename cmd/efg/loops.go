@@ -34,7 +34,7 @@ what a loop is.`,
   efg loops jacobi.efg --rank 2 --json`,
 		Args: argCount(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return findLoops(args[0], &opt, cmd.OutOrStdout())
+			return findLoops(args[0], &opt, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	f := cmd.Flags()
@@ -44,7 +44,7 @@ what a loop is.`,
 	return cmd
 }
 
-func findLoops(path string, opt *loopsOptions, out io.Writer) error {
+func findLoops(path string, opt *loopsOptions, out, errOut io.Writer) error {
 	set, err := parseRanks(opt.ranks)
 	if err != nil {
 		return err
@@ -61,7 +61,9 @@ func findLoops(path string, opt *loopsOptions, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	s, err := loops.Summarize(r, procs)
+	bar := newProgress(errOut, "ranks", uint64(len(procs)))
+	s, err := loops.Summarize(r, procs, bar.show)
+	bar.close()
 	if err != nil {
 		return err
 	}

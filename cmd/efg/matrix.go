@@ -33,7 +33,7 @@ calls are only counted: a note tells where they do not agree.`,
   efg matrix jacobi.efg --collectives --one-sided --png jacobi.png`,
 		Args: argCount(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return matrix(args[0], &opt, cmd.OutOrStdout())
+			return matrix(args[0], &opt, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	f := cmd.Flags()
@@ -46,7 +46,7 @@ calls are only counted: a note tells where they do not agree.`,
 	return cmd
 }
 
-func matrix(path string, opt *matrixOptions, out io.Writer) error {
+func matrix(path string, opt *matrixOptions, out, errOut io.Writer) error {
 	if opt.csv && opt.json {
 		return usageError("--csv and --json: want one of them")
 	}
@@ -58,7 +58,9 @@ func matrix(path string, opt *matrixOptions, out io.Writer) error {
 		return err
 	}
 	defer r.Close()
-	m, err := analysis.NewMatrix(r, opt.MatrixOptions)
+	bar := newProgress(errOut, "ranks", uint64(len(r.Procs)))
+	m, err := analysis.NewMatrix(r, opt.MatrixOptions, bar.show)
+	bar.close()
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ table shows how far the first and the last are apart. docs/phases.md tells more.
   efg phases jacobi.efg --rank 0-1,2 --json`,
 		Args: argCount(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return showPhases(args[0], &opt, cmd.OutOrStdout())
+			return showPhases(args[0], &opt, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	f := cmd.Flags()
@@ -45,7 +45,7 @@ table shows how far the first and the last are apart. docs/phases.md tells more.
 	return cmd
 }
 
-func showPhases(path string, opt *phasesOptions, out io.Writer) error {
+func showPhases(path string, opt *phasesOptions, out, errOut io.Writer) error {
 	set, err := parseRanks(opt.ranks)
 	if err != nil {
 		return err
@@ -62,7 +62,9 @@ func showPhases(path string, opt *phasesOptions, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	rep, err := phases.New(r, procs)
+	bar := newProgress(errOut, "ranks", uint64(len(procs)))
+	rep, err := phases.New(r, procs, bar.show)
+	bar.close()
 	if err != nil {
 		return err
 	}

@@ -26,6 +26,15 @@ func newProgress(out io.Writer, what string, total uint64) *progress {
 	return p
 }
 
+// progressBeside is newProgress, in ranks, for work that writes to out as it goes on:
+// on one terminal they would get into each other's way.
+func progressBeside(out, errOut io.Writer, ranks uint64) *progress {
+	if isTerminal(out) {
+		errOut = io.Discard
+	}
+	return newProgress(errOut, "ranks", ranks)
+}
+
 // show tells how much is done.
 func (p *progress) show(done uint64) {
 	if p.out == nil || time.Since(p.last) < progressEvery {

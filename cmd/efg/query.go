@@ -36,7 +36,7 @@ as efg reconstruct has it.`,
   efg query jacobi.efg 'SELECT TOPOLOGY'`,
 		Args: argCount(cobra.ExactArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			err := queryRun(args[0], args[1], format, cmd.OutOrStdout())
+			err := queryRun(args[0], args[1], format, cmd.OutOrStdout(), cmd.ErrOrStderr())
 			var wrong *query.Error
 			if errors.As(err, &wrong) {
 				return &exitError{2, err}
@@ -48,7 +48,7 @@ as efg reconstruct has it.`,
 	return cmd
 }
 
-func queryRun(path, text, format string, out io.Writer) error {
+func queryRun(path, text, format string, out, errOut io.Writer) error {
 	write, err := eventWriter(format, out)
 	if err != nil {
 		return err
@@ -68,6 +68,9 @@ func queryRun(path, text, format string, out io.Writer) error {
 		return err
 	}
 	defer r.Close()
+	bar := progressBeside(out, errOut, uint64(len(r.Procs)))
+	defer bar.close()
+	q.Progress = bar.show
 	switch {
 	case q.IsTopology():
 		return showTopology(q, r, format, out)

@@ -122,3 +122,18 @@ func compareGolden(t *testing.T, file, out string) {
 		t.Errorf("prints\n%s\nwant\n%s", out, want)
 	}
 }
+
+// Questions about when something happened, of a recorded run with the times of each
+// call.
+func TestQueryTimes(t *testing.T) {
+	assembled(t, "traced")
+	for query, want := range map[string]string{
+		"SELECT COUNT OF OPERATIONS BETWEEN TIME 0s AND 10s":                 "{\"count\":34}\n",
+		"SELECT COUNT OF OPERATIONS BETWEEN TIME 10s AND 11s":                "{\"count\":0}\n",
+		"SELECT COUNT OF OPERATIONS WHERE DURATION > 10ms AND OP = MPI_Init": "{\"count\":3}\n",
+	} {
+		if out, errOut, status := efgRun(t, nil, "query", "a.efg", query); status != 0 || out != want {
+			t.Errorf("%s: status %d, %s%s, want %s", query, status, errOut, out, want)
+		}
+	}
+}

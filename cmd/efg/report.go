@@ -36,7 +36,7 @@ sent and received.`,
   efg report jacobi.efg --rank 0-2,3 --json`,
 		Args: argCount(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return report(args[0], &opt, cmd.OutOrStdout())
+			return report(args[0], &opt, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	f := cmd.Flags()
@@ -48,7 +48,7 @@ sent and received.`,
 	return cmd
 }
 
-func report(path string, opt *reportOptions, out io.Writer) error {
+func report(path string, opt *reportOptions, out, errOut io.Writer) error {
 	set, err := parseRanks(opt.ranks)
 	if err != nil {
 		return err
@@ -70,7 +70,9 @@ func report(path string, opt *reportOptions, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	rep, err := analysis.NewReport(r, procs)
+	bar := newProgress(errOut, "ranks", uint64(len(procs)))
+	rep, err := analysis.NewReport(r, procs, bar.show)
+	bar.close()
 	if err != nil {
 		return err
 	}

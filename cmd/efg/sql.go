@@ -29,14 +29,14 @@ nothing is stored. The SQL is that of SQLite.`,
   efg sql jacobi.efg 'select rank, host, events from ranks' --format csv`,
 		Args: argCount(cobra.ExactArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return sqlRun(args[0], args[1], format, cmd.OutOrStdout())
+			return sqlRun(args[0], args[1], format, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "table", "table, csv or json (an object a line)")
 	return cmd
 }
 
-func sqlRun(path, statement, format string, out io.Writer) error {
+func sqlRun(path, statement, format string, out, errOut io.Writer) error {
 	write := map[string]func(io.Writer, []string) rowWriter{"table": newTableRows, "csv": newCSVRows, "json": newJSONRows}[format]
 	if write == nil {
 		return usageError("--format %s: want table, csv or json", format)
@@ -51,6 +51,9 @@ func sqlRun(path, statement, format string, out io.Writer) error {
 		return err
 	}
 	defer db.Close()
+	bar := progressBeside(out, errOut, uint64(len(r.Procs)))
+	defer bar.close()
+	db.Progress = bar.show
 	rows, err := db.Query(statement)
 	if err != nil {
 		if failed := db.Failure(); failed != nil {
