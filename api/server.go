@@ -10,6 +10,8 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"os"
+	"slices"
 	"strings"
 	"time"
 )
@@ -25,7 +27,7 @@ type Options struct {
 	// Token is what who asks over TCP must have.
 	Token string
 	// Hosts are names by which the server may be called besides loopback ones. Beyond: it
-	// listens beyond loopback.
+	// listens beyond loopback; then its addresses and the machine's name are such names.
 	Hosts  []string
 	Beyond bool
 	// Metrics are what /metrics tells; nil: nothing.
@@ -59,7 +61,11 @@ func New(opt Options) *Server {
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.feeds, s.shots = newFeeds(s.ctx), newSnapshots(opt.Scratch)
 	s.routes()
-	s.handler = &guard{token: opt.Token, hosts: opt.Hosts, any: opt.Beyond, next: s.mux}
+	hosts := opt.Hosts
+	if name, err := os.Hostname(); err == nil && opt.Beyond {
+		hosts = append(slices.Clone(hosts), name)
+	}
+	s.handler = &guard{token: opt.Token, hosts: hosts, any: opt.Beyond, next: s.mux}
 	return s
 }
 
