@@ -2,15 +2,16 @@ package api
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"fmt"
 	"io"
 	"net/http"
+	"runtime"
 	"runtime/debug"
 	"sync"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
+	"github.com/klauspost/compress/gzip"
 	"golang.org/x/sync/semaphore"
 )
 
@@ -44,6 +45,7 @@ type answers struct {
 	making map[string]*making
 	kept   *simplelru.LRU[string, *answer]
 	size   int
+	giving bool // memory is being given back
 }
 
 // making is an answer that is being made.
@@ -123,10 +125,31 @@ func (a *answers) work(ctx context.Context, key string, m *making, make maker) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.making, key)
+	if len(a.making) == 0 {
+		a.giveBack()
+	}
 	if m.err == nil && m.answer.tag != "" {
 		a.keep(key, m.answer)
 	}
 	close(m.done)
+}
+
+// muchMemory is what the heap may have of the system's memory between questions.
+const muchMemory = 64 << 20
+
+// giveBack gives memory back that a large run has taken: the daemon goes on for days.
+func (a *answers) giveBack() {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	if m.HeapSys-m.HeapReleased > muchMemory && !a.giving {
+		a.giving = true
+		go func() {
+			debug.FreeOSMemory()
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			a.giving = false
+		}()
+	}
 }
 
 func (a *answers) keep(key string, x *answer) {

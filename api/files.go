@@ -37,7 +37,7 @@ func NewFiles(given []string, paths []string) (*Files, error) {
 		f.list.Runs = append(f.list.Runs, *x)
 		f.entries[name] = &Entry{Name: given[i], File: path}
 	}
-	f.list.Total = len(f.list.Runs)
+	f.list.Total, f.list.Stamp = len(f.list.Runs), "files"
 	return f, nil
 }
 

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
@@ -24,14 +25,48 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, q *query) error {
 	if err != nil {
 		return err
 	}
+	listed := func(_ context.Context, w io.Writer) (string, bool, error) {
+		p, err := part(l, search, after, limit)
+		if err != nil {
+			return "", false, err
+		}
+		return jsonType, true, document.Write(w, p)
+	}
+	if l.Stamp == "" {
+		x, err := compress(r.Context(), "", listed)
+		if err != nil {
+			return err
+		}
+		x.tag = tagOf("runs", string(x.zipped))
+		if notModified(w, r, x.tag) {
+			return nil
+		}
+		return x.send(w, r)
+	}
+	rest, err := json.Marshal([]any{l.Daemon, l.Problems, l.Jobs})
+	if err != nil {
+		return err
+	}
+	tag := tagOf("runs", l.Stamp, string(rest), q.values.Encode())
+	if notModified(w, r, tag) {
+		return nil
+	}
+	x, err := s.answers.get(r.Context(), tag, listed)
+	if err != nil {
+		return err
+	}
+	return x.send(w, r)
+}
+
+// part are the newest of the runs that match, or those before the one that is named.
+func part(l *document.RunList, search, after string, limit int) (*document.RunList, error) {
 	p := *l
-	p.Runs = []daemon.Summary{}
+	p.Runs, p.Jobs = []daemon.Summary{}, []document.Job{}
 	for i := range l.Runs {
 		if search == "" || matches(search, l.Runs[i].Name, l.Runs[i].Host, l.Runs[i].Command) {
 			p.Runs = append(p.Runs, l.Runs[i])
 		}
 	}
-	p.Jobs = []document.Job{}
 	for i := range l.Jobs {
 		if search == "" || matches(search, l.Jobs[i].Name, "", l.Jobs[i].Command) {
 			p.Jobs = append(p.Jobs, l.Jobs[i])
@@ -44,7 +79,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, q *query) error {
 			n--
 		}
 		if n == 0 {
-			return badRequest("after=%s: no such run; begin anew", after)
+			return nil, badRequest("after=%s: no such run; begin anew", after)
 		}
 		p.Runs = p.Runs[:n-1]
 	}
@@ -52,17 +87,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, q *query) error {
 		p.Runs = p.Runs[n-limit:]
 		p.Next = p.Runs[0].Name
 	}
-	x, err := compress(r.Context(), "", func(_ context.Context, w io.Writer) (string, bool, error) {
-		return jsonType, true, document.Write(w, &p)
-	})
-	if err != nil {
-		return err
-	}
-	x.tag = tagOf("runs", string(x.zipped))
-	if notModified(w, r, x.tag) {
-		return nil
-	}
-	return x.send(w, r)
+	return &p, nil
 }
 
 // matches tells whether any of the texts has what is searched for.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -30,12 +31,12 @@ func NewStore(store *daemon.Store, spool string) *Store { return &Store{store: s
 
 // List implements Runs.
 func (s *Store) List() (*document.RunList, error) {
-	runs, err := s.stored()
+	runs, stamp, err := s.stored()
 	if err != nil {
 		return nil, err
 	}
 	l := document.NewRunList(s.store.Dir)
-	l.Runs = runs
+	l.Runs, l.Stamp = runs, stamp
 	l.Daemon = s.store.Served()
 	if state, err := s.store.State(); err == nil && l.Daemon {
 		l.Problems = state.Problems
@@ -68,26 +69,26 @@ const lookAgain = 100 * time.Millisecond
 // after its last change shows it.
 const settled = 100 * time.Millisecond
 
-// stored are the runs of the store. They are read again when the folder has changed.
-func (s *Store) stored() ([]daemon.Summary, error) {
+// stored are the runs of the store, and what tells them from those of other times. They
+// are read again when the folder has changed.
+func (s *Store) stored() ([]daemon.Summary, string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	fi, err := os.Stat(s.store.Dir)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	if !s.changed.IsZero() && fi.ModTime().Equal(s.changed) {
-		return s.runs, nil
+	if s.changed.IsZero() || !fi.ModTime().Equal(s.changed) {
+		began := time.Now()
+		if s.runs, err = s.store.List(); err != nil {
+			return nil, "", err
+		}
+		if s.changed = fi.ModTime(); began.Sub(s.changed) < settled {
+			s.changed = time.Time{}
+			return s.runs, "", nil
+		}
 	}
-	began := time.Now()
-	if s.runs, err = s.store.List(); err != nil {
-		return nil, err
-	}
-	s.changed = fi.ModTime()
-	if began.Sub(s.changed) < settled {
-		s.changed = time.Time{}
-	}
-	return s.runs, nil
+	return s.runs, strconv.FormatInt(s.changed.UnixNano(), 36), nil
 }
 
 // Find implements Runs. Jobs are newer than runs.

@@ -16,6 +16,8 @@ type RunList struct {
 	Runs     []daemon.Summary `json:"runs"`
 	Total    int              `json:"total"`          // that there are, or that match what was searched for
 	Next     string           `json:"next,omitempty"` // there are older ones: what to give as after
+	// Stamp tells this list of runs from all others; "": it may be any.
+	Stamp string `json:"-"`
 }
 
 // Job is a job that is being recorded.
