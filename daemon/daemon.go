@@ -36,6 +36,10 @@ type Options struct {
 	// attempt that failed.
 	Sealed     func(sum *Summary, file string, took time.Duration)
 	SealFailed func()
+	// Ready, if any, is called when programs are being recorded, and Works again and again:
+	// at most one job is sealed in between.
+	Ready func(spool string)
+	Works func(now time.Time)
 
 	poll time.Duration
 }
@@ -108,6 +112,9 @@ func Run(ctx context.Context, opt Options) error {
 	}
 	opt.Log.Info("recording", "spool", d.spool.Dir, "store", d.store.Dir)
 	go d.accept(listener)
+	if opt.Ready != nil {
+		opt.Ready(d.spool.Dir)
+	}
 	d.work(ctx)
 	return nil
 }
@@ -261,6 +268,13 @@ func (d *daemon) round(now time.Time) {
 		}
 	}
 	d.writeState()
+	d.works()
+}
+
+func (d *daemon) works() {
+	if d.opt.Works != nil {
+		d.opt.Works(time.Now())
+	}
 }
 
 // seal begins to make a run of a job.
@@ -282,6 +296,7 @@ func (d *daemon) seal(j *Job, now time.Time) {
 
 // finish tries to finish a sealing.
 func (d *daemon) finish(p *pending, now time.Time) {
+	defer d.works()
 	began := time.Now()
 	sum, err := d.sealer.finish(p.sealing)
 	if err != nil {

@@ -27,6 +27,7 @@ probe() {
     chromium) have chromium ;;
     nodejs) have node ;;
     npm) have npm ;;
+    libsystemd-shared) compgen -G '/usr/lib/*/systemd/libsystemd-shared-*.so' ;;
     *) echo "setup: no probe for package $1" >&2; exit 1 ;;
     esac >/dev/null 2>&1
 }
@@ -95,10 +96,28 @@ install_modules() {
     mv -T "$new" "$dir" 2>/dev/null || rm -rf "$new"
 }
 
+# unpack_systemd unpacks systemd into a folder that the tests of units look into. To
+# install it would change how the machine starts, and what is in its /tmp.
+unpack_systemd() {
+    local dir=${XDG_CACHE_HOME:-$HOME/.cache}/efg/systemd new
+    { have systemd-analyze || [ -d "$dir" ]; } >/dev/null && return
+    echo "setup: unpacking systemd"
+    mkdir -p "${dir%/*}"
+    new=$(mktemp -d "$dir.XXXXXX")
+    if ! (cd "$new" && apt-get download systemd libsystemd-shared && for p in *.deb; do dpkg -x "$p" . && rm "$p"; done) >"$log" 2>&1; then
+        tail -n 20 "$log" >&2
+        rm -rf "$new"
+        echo "setup: systemd-analyze is missing, and cannot be had by apt-get download systemd libsystemd-shared" >&2
+        return 1
+    fi
+    # Somebody else may have been quicker.
+    mv -T "$new" "$dir" 2>/dev/null || rm -rf "$new"
+}
+
 cd "$(dirname "$0")/.."
 demo=(gcc libc6-dev openmpi-bin libopenmpi-dev)
 all=("${demo[@]}" binutils g++ gfortran mpich libmpich-dev python3-mpi4py
-    lammps hpcc scalapack-mpi-test netpipe-mpich2 zstd chromium nodejs npm)
+    lammps hpcc scalapack-mpi-test netpipe-mpich2 zstd chromium nodejs npm libsystemd-shared)
 case ${1:-} in
 demo) packages=("${demo[@]}") ;;
 test) packages=("${all[@]}") ;;
@@ -122,3 +141,4 @@ if [ -n "$still" ]; then
     exit 1
 fi
 [ "$1" = demo ] || install_modules
+[ "$1" != test ] || unpack_systemd

@@ -101,10 +101,13 @@ func runDaemon(ctx context.Context, opt *daemonOptions, errOut io.Writer) error 
 	log := slog.New(slog.NewTextHandler(errOut, nil))
 	source := api.NewStore(&daemon.Store{Dir: store}, opt.spool)
 	metrics := api.NewMetrics(source)
+	notify := newNotifier(log)
+	defer context.AfterFunc(ctx, notify.stopping)()
 	err = daemon.Run(ctx, daemon.Options{
 		Store: store, Spool: opt.spool, Tool: "efg " + version(), Quiet: opt.quiet, Keep: keep, Max: most,
 		Settings: func() ([][2]string, error) { return hookSettings(opt, errOut) },
 		Log:      log, Sealed: metrics.Sealed, SealFailed: metrics.Failed,
+		Ready: notify.ready, Works: notify.works,
 		Serve: func(s *daemon.Store, spool *daemon.Spool) (daemon.Served, func(), error) {
 			return opt.http.serveDaemon(s, spool, source, metrics, log)
 		},

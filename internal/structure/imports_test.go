@@ -50,13 +50,14 @@ var mayImport = map[string][]string{
 	"internal/mpilib":      {},
 	"internal/groundtruth": {},
 	"internal/structure":   {},
+	"site":                 {},
 	"web":                  {},
 	"web/build":            {},
 	"scripts/summary":      {},
 	"bench":                {"signature", "efg", "reconstruct", "bench/sim", "internal/groundtruth"},
 	"bench/sim":            {"signature", "efg"},
 	"bench/simulate":       {"bench/sim"},
-	"cmd/efg":              {"web", "signature", "efg", "reconstruct", "analysis", "analysis/check", "analysis/phases", "analysis/diff", "analysis/loops", "analysis/timeline", "analysis/query", "analysis/sql", "text", "hook", "hook/segment", "internal/symbolize", "internal/durable", "merge", "live", "daemon", "document", "api", "internal/rankset", "export", "export/graph", "export/gxl", "export/mtf"},
+	"cmd/efg":              {"web", "site", "signature", "efg", "reconstruct", "analysis", "analysis/check", "analysis/phases", "analysis/diff", "analysis/loops", "analysis/timeline", "analysis/query", "analysis/sql", "text", "hook", "hook/segment", "internal/symbolize", "internal/durable", "merge", "live", "daemon", "document", "api", "internal/rankset", "export", "export/graph", "export/gxl", "export/mtf"},
 }
 
 // mayImportInTests tells what the tests of a package may import besides.

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"log/slog"
+	"time"
+
+	systemd "github.com/coreos/go-systemd/v22/daemon"
+)
+
+// notifier tells systemd, if that has started this process, how a daemon is doing.
+type notifier struct {
+	every time.Duration // how often systemd wants to hear that it works; 0: it does not
+	next  time.Time
+	log   *slog.Logger
+}
+
+func newNotifier(log *slog.Logger) *notifier {
+	n := &notifier{log: log}
+	limit, err := systemd.SdWatchdogEnabled(false)
+	if err != nil {
+		log.Warn("cannot tell systemd that it works", "problem", err)
+	}
+	n.every = limit / 2
+	return n
+}
+
+// tell sends a message; without systemd it does nothing.
+func (n *notifier) tell(state string) {
+	if _, err := systemd.SdNotify(false, state); err != nil {
+		n.log.Warn("cannot tell systemd", "state", state, "problem", err)
+	}
+}
+
+// ready: what is started from now on is recorded into a spool.
+func (n *notifier) ready(spool string) {
+	n.tell(systemd.SdNotifyReady + "\nSTATUS=recording into " + spool)
+}
+
+// works is called at each step of the work.
+func (n *notifier) works(now time.Time) {
+	if n.every > 0 && now.After(n.next) {
+		n.next = now.Add(n.every)
+		n.tell(systemd.SdNotifyWatchdog)
+	}
+}
+
+func (n *notifier) stopping() { n.tell(systemd.SdNotifyStopping) }

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/efg-tools/efg/site"
+)
+
+func newSite() *cobra.Command {
+	return &cobra.Command{
+		Use:   "site DIR",
+		Short: "Write units for systemd",
+		Long: `Write what a site needs so that its users' programs are recorded without a daemon that
+they start by hand: units for systemd. The files start the efg that has written them.
+Where they belong tells docs/systemd.md.`,
+		Example: "  efg site site",
+		Args:    argCount(cobra.ExactArgs(1)),
+		RunE:    func(_ *cobra.Command, args []string) error { return writeSite(args[0]) },
+	}
+}
+
+func writeSite(dir string) error {
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	err = site.Write(dir, program)
+	if path := new(fs.PathError); errors.As(err, &path) {
+		err = fmt.Errorf("%s: %w", path.Path, path.Err)
+	}
+	if err != nil {
+		return usageError("%w", err)
+	}
+	return nil
+}

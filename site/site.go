@@ -1,0 +1,48 @@
+// Package site has the files by which a site offers efg to its users: units for systemd,
+// and what Slurm needs.
+package site
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+//go:embed systemd
+var files embed.FS
+
+// installed is where the files expect the program.
+const installed = "/usr/local/bin/efg"
+
+// plainPath needs no quotes in units and scripts.
+var plainPath = regexp.MustCompile(`^/[A-Za-z0-9._/+-]+$`)
+
+// Write writes the files to a folder, which it makes; they start the given program.
+func Write(dir, program string) error {
+	if !plainPath.MatchString(program) {
+		return fmt.Errorf("%s: want a path without blanks and signs to start efg by", program)
+	}
+	return fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+		to := filepath.Join(dir, filepath.FromSlash(name))
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			return os.MkdirAll(to, 0o755)
+		}
+		text, err := files.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		mode := fs.FileMode(0o644)
+		if path.Ext(name) == ".sh" {
+			mode = 0o755
+		}
+		return os.WriteFile(to, []byte(strings.ReplaceAll(string(text), installed, program)), mode)
+	})
+}
