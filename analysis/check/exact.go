@@ -9,7 +9,7 @@ import (
 // wants are the events that a walk is to find.
 type wants struct {
 	sends   map[channel]uint64 // the send that so many others on the channel precede
-	first   map[channel]bool   // the first send
+	typed   map[channel]uint64 // the same
 	objects map[object]bool    // the last call that made them
 	nodes   map[place]bool     // the first event of a node
 }
@@ -23,7 +23,7 @@ type spot struct {
 // found are the events that a walk has found.
 type found struct {
 	sends   map[channel]spot
-	first   map[channel]spot
+	typed   map[channel]spot
 	objects map[object]spot
 	nodes   map[place]spot
 	pending map[place]spot // the first that was not completed, by issuing node
@@ -168,8 +168,8 @@ func (x *walk) object(r *roles, at spot) {
 func (x *walk) send(to int, comm, tag, datatype uint64, at spot) {
 	x.sent(to, comm, tag, datatype, 1, at.place)
 	c := channel{x.rank, int32(to), comm, tag}
-	if x.wants.first[c] && x.flow(c).sent == 1 {
-		x.found.first[c] = at
+	if n, ok := x.wants.typed[c]; ok && x.flow(c).sent == n+1 {
+		x.found.typed[c] = at
 	}
 	if n, ok := x.wants.sends[c]; ok && x.flow(c).sent == n+1 {
 		x.found.sends[c] = at

@@ -28,12 +28,12 @@ func (b *builder) locate() error {
 }
 
 func (b *builder) locateIn(p *analysis.Process, groups []*group, sites []efg.Site) error {
-	w := wants{map[channel]uint64{}, map[channel]bool{}, map[object]bool{}, map[place]bool{}}
+	w := wants{map[channel]uint64{}, map[channel]uint64{}, map[object]bool{}, map[place]bool{}}
 	walk := false
 	for _, g := range groups {
 		switch g.kind {
 		case OtherTypes:
-			w.first[g.channel] = true
+			w.typed[g.channel] = g.before
 		case LostMessage:
 			w.sends[g.channel] = g.before
 		case UnfreedObject:
@@ -72,7 +72,7 @@ func (g *group) finding(f *found, p *efg.Process, names *reconstruct.Names) Find
 	at := spot{g.at, g.event}
 	switch g.kind {
 	case OtherTypes:
-		at = f.first[g.channel]
+		at = f.typed[g.channel]
 	case LostMessage:
 		at = f.sends[g.channel]
 	case UnsentMessage:

@@ -35,6 +35,7 @@ var programs = []struct {
 	{source: "c/faults.c", args: "persistent", faults: "persistent request never freed at MPI_Send_init event 1 on 4"},
 	{source: "c/faults.c", args: "twice", faults: "persistent request misused at MPI_Start event 5 on 4"},
 	{source: "c/faults.c", args: "types", faults: "message of other datatypes at MPI_Sendrecv event 1 on 4"},
+	{source: "c/faults.c", args: "mixed", faults: "message of other datatypes at MPI_Send event 9 on 1"},
 	{source: "c/faults.c", args: "comm", faults: "object never freed at MPI_Comm_dup event 3 on 4"},
 	{source: "c/faults.c", args: "type", faults: "object never freed at MPI_Type_contiguous event 3 on 4"},
 	{source: "c/faults.c", args: "win", only: "openmpi", faults: "object never freed at MPI_Win_create event 1 on 4"},

@@ -149,6 +149,9 @@ func New(run *efg.Run, progress ...analysis.Progress) (*Report, error) {
 		return nil, err
 	}
 	b.match()
+	if err := b.typeOrders(); err != nil {
+		return nil, err
+	}
 	if err := b.collectives(); err != nil {
 		return nil, err
 	}

@@ -29,12 +29,13 @@ type flow struct {
 type typing struct {
 	basics uint64 // 0: none yet
 	mixed  bool   // different ones, or not known
+	open   bool   // some are not known, or fit all
 }
 
 func (y *typing) note(basics uint64) {
 	switch {
 	case basics == 0:
-		y.mixed = true
+		y.mixed, y.open = true, true
 	case y.basics == 0:
 		y.basics = basics
 	case y.basics != basics:

@@ -62,6 +62,21 @@ static void types(void) /* a message of another datatype than it is received as 
     MPI_Sendrecv(&f, 1, MPI_FLOAT, right, 4, &in, 1, MPI_INT, left, 4, world, MPI_STATUS_IGNORE);
 }
 
+static void mixed(void) /* messages of two datatypes, received the other way round the last time */
+{
+    float f = 1;
+    for (int i = 0; i < 5; i++) {
+        int odd = rank == 1 && i == 4;
+        if (rank == 0) {
+            MPI_Send(&out, 1, MPI_INT, 1, 3, world);
+            MPI_Send(&f, 1, MPI_FLOAT, 1, 3, world);
+        } else if (rank == 1) {
+            MPI_Recv(&in, 1, odd ? MPI_FLOAT : MPI_INT, 0, 3, world, MPI_STATUS_IGNORE);
+            MPI_Recv(&f, 1, odd ? MPI_INT : MPI_FLOAT, 0, 3, world, MPI_STATUS_IGNORE);
+        }
+    }
+}
+
 static void comm(void)
 {
     MPI_Comm c;
@@ -147,7 +162,7 @@ static const struct fault {
     int stops; /* a call that does not return is to come: end by MPI_Abort */
 } faults[] = {
     {"lost", lost, 0}, {"receive", receive, 0}, {"request", request, 0}, {"persistent", persistent, 0}, {"twice", twice, 0},
-    {"types", types, 0},
+    {"types", types, 0}, {"mixed", mixed, 0},
     {"comm", comm, 0}, {"type", type, 0}, {"win", win, 0}, {"file", file, 0}, {"counts", counts, 0}, {"gather", gather, 0}, {"order", order, 1}, {"root", root, 1},
     {"count", count, 1}, {"finalize", finalize, 1},
 };
