@@ -28,15 +28,18 @@ const (
 )
 
 // where tells where the ranks are, or, of a run, were when it ended.
-func (s *Server) where(w http.ResponseWriter, r *http.Request, _ *query) error {
+func (s *Server) where(w http.ResponseWriter, r *http.Request, q *query) error {
 	e, err := s.find(r.PathValue("id"))
 	if err != nil {
 		return err
 	}
+	if e.File != "" {
+		return s.asking("/where", question{prepare: askWhere})(w, r, q)
+	}
 	x, err := s.answers.get(r.Context(), "where "+e.Name, func(_ context.Context, w io.Writer) (string, bool, error) {
-		c, err := e.rollCall()
+		j, err := live.Read(e.Segments, settle)
 		if err == nil {
-			err = document.Write(w, c)
+			err = document.Write(w, live.NewRollCall(j))
 		}
 		return jsonType, false, err
 	})
@@ -46,23 +49,17 @@ func (s *Server) where(w http.ResponseWriter, r *http.Request, _ *query) error {
 	return x.send(w, r)
 }
 
-// rollCall calls the roll of a job, or returns that of how a run ended.
-func (e *Entry) rollCall() (*live.RollCall, error) {
-	if e.File != "" {
-		if e.Where == nil {
-			return nil, notFound("it is not known where the ranks were when the run ended")
-		}
-		c, err := e.Where()
+func askWhere(*query) answerer {
+	return asJSON(func(in *input) (any, error) {
+		j, err := live.OfRun(in.run)
 		if errors.Is(err, fs.ErrNotExist) {
-			err = notFound("no rank was in a call when the run ended")
+			return nil, notFound("no rank was in a call when the run ended")
 		}
-		return c, err
-	}
-	j, err := live.Read(e.Segments, settle)
-	if err != nil {
-		return nil, err
-	}
-	return live.NewRollCall(j), nil
+		if err != nil {
+			return nil, err
+		}
+		return live.NewRollCall(j), nil
+	})
 }
 
 // live tells what a running job does: once, or, as server-sent events, again and again.

@@ -2,7 +2,6 @@ package api
 
 import (
 	"github.com/efg-tools/efg/document"
-	"github.com/efg-tools/efg/live"
 )
 
 // Runs is what is served.
@@ -19,7 +18,4 @@ type Entry struct {
 	Name     string // as documents call it
 	File     string
 	Segments []string
-	// Where tells where the ranks of a run were when it ended; fs.ErrNotExist: none was
-	// in a call.
-	Where func() (*live.RollCall, error)
 }

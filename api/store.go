@@ -10,7 +10,6 @@ import (
 
 	"github.com/efg-tools/efg/daemon"
 	"github.com/efg-tools/efg/document"
-	"github.com/efg-tools/efg/live"
 )
 
 // Store serves the runs of a store and the jobs of a spool.
@@ -105,7 +104,7 @@ func (s *Store) Find(name string) (*Entry, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Entry{Name: found, File: s.store.RunFile(found), Where: func() (*live.RollCall, error) { return s.store.Where(found) }}, nil
+		return &Entry{Name: found, File: s.store.RunFile(found)}, nil
 	}
 	i := slices.IndexFunc(jobs, func(j *daemon.Job) bool { return j.Name() == name })
 	if i < 0 {

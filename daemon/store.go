@@ -68,7 +68,7 @@ type Summary struct {
 	Bytes   int64     `json:"bytes"`
 	// Complete: all ranks are there, and all their events.
 	Complete bool `json:"complete"`
-	// Where: a rank was in a call when it ended; Store.Where tells. Deadlock: with ranks
+	// Where: a rank was in a call when it ended; efg where tells. Deadlock: with ranks
 	// that could never have gone on.
 	Where    bool     `json:"where,omitempty"`
 	Deadlock bool     `json:"deadlock,omitempty"`
@@ -236,20 +236,6 @@ func (s *Store) writeIndex() error {
 
 func writeJSON(path string, v any) error {
 	return durable.Write(path, func(w io.Writer) error { return json.NewEncoder(w).Encode(v) })
-}
-
-// Where returns the roll-call of how a run ended; fs.ErrNotExist: no rank was in a call.
-func (s *Store) Where(name string) (*live.RollCall, error) {
-	r, err := efg.OpenRun(s.RunFile(name))
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	j, err := live.OfRun(r)
-	if err != nil {
-		return nil, err
-	}
-	return live.NewRollCall(j), nil
 }
 
 // ErrNoRun: the store has no run of a name.

@@ -40,7 +40,7 @@ preloaded, as in
 
 and keep each job as a run in a store: efg runs lists them, efg where and efg top look
 at those that are running, and all other commands take a run's name in place of a file.
-A web page and an HTTP API show both; the address is in its first lines, and in efg runs.
+A web page and an HTTP API show both; efg runs tells the address.
 
 It works until it is interrupted. Killed and started again, it goes on: nothing that
 was recorded is lost. Programs do not depend on it.`,

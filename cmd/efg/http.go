@@ -94,7 +94,7 @@ func (o *httpOptions) serveDaemon(store *daemon.Store, spool *daemon.Spool, sour
 	work.Go(func() { metrics.Work(ctx) })
 	served := daemon.Served{HTTP: l.Address(), TokenFile: file, Socket: where.Unix}
 	if served.HTTP != "" {
-		log.Info("page", "address", withToken(served.HTTP, token))
+		log.Info("page", "address", served.HTTP, "token", "efg runs tells it") // logs have readers
 	}
 	return served, func() { cancel(); work.Wait() }, nil
 }
