@@ -17,6 +17,7 @@ import (
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/hook"
 	"github.com/efg-tools/efg/internal/groundtruth"
+	"github.com/efg-tools/efg/internal/scramble"
 )
 
 // serve runs a daemon in this process until the test ends or stop is called.
@@ -234,6 +235,38 @@ func TestHostileSegments(t *testing.T) {
 	}
 	if state, err := (&Store{opt.Store}).State(); err != nil || state.Foreign != 3 {
 		t.Errorf("%+v, %v", state, err)
+	}
+}
+
+// Segments that something changes while they are sealed become runs or are put aside; the
+// daemon goes on with others.
+func TestChangingSegments(t *testing.T) {
+	opt := testOptions(t.TempDir(), privateFolder(t))
+	var paths []string
+	changing := simulated(t, t.TempDir(), 12, 3)
+	for _, file := range changing {
+		paths = append(paths, file)
+	}
+	const magic = 24 // and what tells layouts apart
+	files, err := scramble.Start(paths, magic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	serve(t, opt)
+	put(t, opt.Spool, changing)
+	good := simulated(t, t.TempDir(), 5, 7)
+	put(t, opt.Spool, good)
+	waitFor(t, func() bool {
+		return len(names(t, opt.Spool, "*.seg")) == 0 && len(names(t, opt.Store, "*"+sealingExt)) == 0
+	})
+	if n := files.Stop(); n < 1000 {
+		t.Errorf("%d changes", n)
+	}
+	found := stored(t, opt.Store)
+	for x := range good {
+		if found[x] != 1 {
+			t.Errorf("a good process is stored %d times", found[x])
+		}
 	}
 }
 

@@ -189,7 +189,13 @@ func TestDaemonKilled(t *testing.T) {
 	}
 	d := startDaemon(t, store, spool)
 	defer func() { d.Process.Kill(); d.Wait() }()
-	waitFor(t, func() bool { return len(names(t, spool, "*.seg"))+len(names(t, store, "*"+sealingExt)) == 0 })
+	for left := 1; left > 0; { // there may be hundreds of jobs
+		was := left
+		waitFor(t, func() bool {
+			left = len(names(t, spool, "*.seg")) + len(names(t, store, "*"+sealingExt))
+			return left == 0 || left != was
+		})
+	}
 	found := stored(t, store)
 	if len(found) != len(all) {
 		t.Errorf("%d processes are stored, of %d", len(found), len(all))

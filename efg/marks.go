@@ -43,9 +43,9 @@ func (s *Stream) Mark(defs []Def, distance uint64) error {
 }
 
 // marksOf walks through a stream and marks it. Streams that are soon walked
-// through have no marks: nil.
+// through have no marks, nor those that cannot be walked through: nil.
 func marksOf(s *Stream, defs []Def, distance uint64) (*Marks, error) {
-	if s.Events < 2*distance {
+	if s.Events < 2*distance || s.Events > mostSteps {
 		return nil, nil
 	}
 	m := newMarker(s)

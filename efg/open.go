@@ -51,6 +51,11 @@ type OpenEdge struct {
 // ErrGraph is wrapped by all errors about a graph that cannot be.
 var ErrGraph = errors.New("impossible graph")
 
+// mostSteps bounds what is gone through step by step: a few bytes can stand for any
+// number of steps. A recorder that takes 100 ns for each needs half an hour for so many
+// at one node. Tests change it.
+var mostSteps uint64 = 1 << 34
+
 // Close returns the stream of exactly o.Events events. What an unfinished event
 // left behind is cut off: a step from the last node, a value at the node it led
 // to, an edge or node that was never used. If the recorder was ahead, the events
@@ -162,6 +167,9 @@ func (o *OpenStream) cutLast() error {
 
 // cutAll leaves every node the steps that it has in the first Events events.
 func (o *OpenStream) cutAll() error {
+	if o.Events > mostSteps {
+		return fmt.Errorf("%w: more than %d events to follow", ErrGraph, mostSteps)
+	}
 	readers := make([]*runReader, len(o.Nodes))
 	steps := make([]uint64, len(o.Nodes))
 	at := uint32(o.first())
@@ -241,6 +249,9 @@ func (n *OpenNode) cut(steps uint64) error {
 		if err := r.next(); err != nil {
 			return fmt.Errorf("%d steps missing: %w", steps, err)
 		}
+		if r.nruns > mostSteps {
+			return fmt.Errorf("%w: more than %d branch runs to go through", ErrGraph, mostSteps)
+		}
 		run = min(steps, r.left)
 		steps -= run
 		r.done[r.cur].Total += run
@@ -274,6 +285,8 @@ func (n *OpenNode) keep(done []OpenEdge, nruns uint64, cur int, run uint64) erro
 	var err error
 	if varying == 0 {
 		n.Counts = nil
+	} else if varying > mostSteps {
+		return fmt.Errorf("%w: more than %d lengths of branch runs to go through", ErrGraph, mostSteps)
 	} else if n.Counts.Len() > varying {
 		n.Counts, err = n.Counts.first(varying)
 	}
@@ -368,7 +381,9 @@ func (a *Attr) trim(n uint64) error {
 		return fmt.Errorf("%w: %d values for %d events", ErrGraph, a.Values.Len(), n)
 	}
 	a.Values = a.Values.Prefix(n)
-	if a.Elems == nil { // else there may be elements of an event whose length is not there yet
+	// There may be elements of an event whose length is not there yet; too many lengths are
+	// not gone through for those.
+	if a.Elems == nil || n > mostSteps {
 		return nil
 	}
 	var elems uint64

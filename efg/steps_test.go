@@ -1,0 +1,68 @@
+package efg
+
+import (
+	"errors"
+	"testing"
+)
+
+// fewSteps lowers the bound of what is gone through.
+func fewSteps(t *testing.T) {
+	t.Helper()
+	was := mostSteps
+	mostSteps = 1 << 12
+	t.Cleanup(func() { mostSteps = was })
+}
+
+const huge = 1 << 50
+
+// endlessly is a sequence of the given values, over and over.
+func endlessly(t *testing.T, values ...uint64) *Seq {
+	t.Helper()
+	var symbols []Symbol
+	for _, v := range values {
+		symbols = append(symbols, Symbol{Value: v})
+	}
+	s, err := MakeSeq(huge, 0, append(symbols, Symbol{Level: 0, Distance: uint64(len(values)), Length: Endless}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// A few bytes of a recording can stand for more steps than anybody can take. What goes
+// through them gives up, and what can do without goes on.
+func TestEndlessStreams(t *testing.T) {
+	fewSteps(t)
+	node := func(words ...uint64) OpenNode { return OpenNode{Words: event(words...), Cur: -1} }
+	loop := node(1, 2)
+	loop.Edges, loop.Cur, loop.Run = []OpenEdge{{To: 0}}, 0, huge-1
+	o := &OpenStream{Events: huge, Nodes: []OpenNode{loop}}
+	s, err := o.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := encode(t, []*Process{{Size: 1, Streams: []Stream{*s}}}, Meta{})
+	if r := openBytes(t, data); r.Procs[0].Streams[0].Events != huge {
+		t.Errorf("%d events", r.Procs[0].Streams[0].Events)
+	}
+
+	o = &OpenStream{Events: huge, Ahead: true, Nodes: []OpenNode{loop}}
+	if _, err := o.Close(); !errors.Is(err, ErrGraph) {
+		t.Errorf("followed: %v", err)
+	}
+
+	fork := node(1, 2)
+	fork.Edges, fork.Cur, fork.Run = []OpenEdge{{To: 0, Runs: huge / 2, Total: huge / 2, Count: 1, Fixed: huge / 2}, {To: 1, Runs: huge / 2, Total: huge / 2, Count: 1, Fixed: huge / 2}}, 0, 1
+	fork.Runs = endlessly(t, 0, 1)
+	other := node(1, 3)
+	other.Edges, other.Cur, other.Run = []OpenEdge{{To: 0, Runs: 1, Total: huge / 2, Count: huge / 2, Fixed: 1}}, 0, 1
+	o = &OpenStream{Events: huge + 3, Nodes: []OpenNode{fork, other}}
+	if _, err := o.Close(); !errors.Is(err, ErrGraph) {
+		t.Errorf("branch runs: %v", err)
+	}
+
+	vec := Attr{Values: endlessly(t, 0), Elems: endlessly(t, 7)}
+	if err := vec.trim(huge - 1); err != nil || vec.Values.Len() != huge-1 {
+		t.Errorf("vectors: %d, %v", vec.Values.Len(), err)
+	}
+}
