@@ -67,6 +67,7 @@ var mayImportInTests = map[string][]string{
 	"efg":               {"text", "bench/sim"},
 	"bench/sim":         {"reconstruct", "hook/segment", "internal/groundtruth"},
 	"analysis":          {"internal/groundtruth"},
+	"web":               {"bench/sim"},
 	"api":               {"bench/sim"},
 	"analysis/diff":     {"bench/sim", "internal/groundtruth"},
 	"analysis/check":    {"bench/sim", "internal/groundtruth"},

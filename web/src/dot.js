@@ -24,7 +24,7 @@ export function dot({ nodes, edges }, { measure, dark, args }) {
     `edge [fontname="Helvetica", fontsize=10, color="${dark ? "#8b949e" : "#57606a"}", fontcolor="${ink}", arrowsize=0.7];`,
   ];
   for (const n of nodes) lines.push(nodeLine(n, total ? of(n) / total : 0, measure, dark, args));
-  for (const e of edges) lines.push(`${quote(e.from)} -> ${quote(e.to)} [label=${quote(grouped(e.weight))}];`);
+  for (const e of edges) lines.push(`${quote(e.from)} -> ${quote(e.to)} [label=${quote(` ${grouped(e.weight)}`)}];`);
   lines.push("}");
   return lines.join("\n");
 }

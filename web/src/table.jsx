@@ -111,13 +111,14 @@ export function Table({ name, rows, columns, caption, order, matches, open, sele
 }
 
 function Head({ column, sort, onSort }) {
+  const arrow = { ascending: "▲", descending: "▼" };
   const state = sort === column.head ? "ascending" : sort === `-${column.head}` ? "descending" : undefined;
   return (
-    <th scope="col" class={column.right ? "right" : undefined} aria-sort={state} title={column.title}>
+    <th scope="col" data-head={column.head} class={column.right ? "right" : undefined} aria-sort={state} title={column.title}>
       {column.value ? (
         <button type="button" onClick={() => onSort(column)}>
           {column.head}
-          <span class="arrow" aria-hidden="true">{state === "ascending" ? "▲" : state === "descending" ? "▼" : ""}</span>
+          {state && <span class="arrow" aria-hidden="true">{arrow[state]}</span>}
         </button>
       ) : (
         column.head

@@ -21,9 +21,11 @@ export function Imbalance({ id, query }) {
   );
 }
 
+// waiting has calls that are left out: ranks do not begin and end together.
+const waiting = new Set(["MPI_Init", "MPI_Init_thread", "MPI_Finalize"]);
+
 function Callsites({ report, query }) {
-  const rows = useMemo(() => report.callsites.filter((r) => r.ranks > 0 && r.most !== undefined).map(withMean), [report]);
-  const most = Math.max(1, ...rows.map((r) => r.most));
+  const rows = useMemo(() => report.callsites.filter((r) => r.ranks > 0 && !waiting.has(r.op)).map(withMean), [report]);
   const cost = Math.max(1, ...rows.map((r) => r.cost));
   return (
     <>
@@ -35,7 +37,7 @@ function Callsites({ report, query }) {
         name="imbalance" caption="imbalance of callsites" rows={rows} order="-cost" matches={textFilter(query.q, (r) => `${r.op} ${r.site}`)}
         columns={[
           siteColumn, opColumn, ranksColumn,
-          { head: "least to most", title: "time of the fastest rank, the mean, and the slowest one", cell: (r) => <Spread row={r} most={most} />, width: () => 24 },
+          { head: "least to most", title: "time of the fastest rank, the mean, and the slowest one, which is at the right", cell: (r) => <Spread row={r} />, width: () => 24 },
           { head: "mean/rank", right: true, value: (r) => r.mean, text: (r) => nanos(r.mean) },
           { head: "max/rank", right: true, value: (r) => r.most, text: (r) => nanos(r.most) },
           { head: "of rank", right: true, value: (r) => r.most_rank, text: (r) => String(r.most_rank) },
@@ -67,11 +69,11 @@ function withMean(r) {
 }
 
 // Spread shows the least, the mean and the most as a bar with a mark.
-function Spread({ row, most }) {
-  const at = (v) => `${(100 * v) / most}%`;
+function Spread({ row }) {
+  const at = (v) => `${row.most ? (100 * v) / row.most : 0}%`;
   return (
     <span class="spread" title={`${nanos(row.least)} to ${nanos(row.most)}, mean ${nanos(row.mean)}`}>
-      <span class="reach" style={{ left: at(row.least), width: at(row.most - row.least) }} />
+      <span class="reach" style={{ left: at(row.least), width: at(row.most - row.least) }} data-site={row.site} />
       <span class="mark" style={{ left: at(row.mean) }} />
     </span>
   );

@@ -1,0 +1,25 @@
+package web_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// jobs says how page.mjs starts jobs that the daemon records.
+type jobs struct {
+	Preload string `json:"preload"`
+	Spool   string `json:"spool"`
+	Launch  string `json:"launch"`
+	Program string `json:"program"`
+}
+
+// Jobs appear while they run, and are followed until they are runs.
+func TestLivePage(t *testing.T) {
+	s := newStage(t)
+	s.compile("stuck")
+	spool := filepath.Join(t.TempDir(), "spool")
+	address := s.start("daemon", "--store", s.path("store"), "--spool", spool, "--quiet", "1s", "--http", "127.0.0.1:0")
+	preload := strings.TrimSpace(string(s.in(s.dir, s.efg, "hook", "path")))
+	s.browse(setting{Address: address, Live: &jobs{Preload: preload, Spool: spool, Launch: "mpiexec.openmpi", Program: s.path("stuck")}})
+}

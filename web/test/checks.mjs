@@ -1,0 +1,207 @@
+// What the page shows of stored runs.
+
+import assert from "node:assert/strict";
+import { heat } from "../src/colours.js";
+import { bytes, grouped, plural } from "../src/format.js";
+import { parseTable } from "./browser.mjs";
+import { graphChecks } from "./graph.mjs";
+import { timelineChecks } from "./timeline.mjs";
+import { useChecks } from "./use.mjs";
+
+// sameCells compares the cells of heads that both tables have, row by row.
+function sameCells(got, want, heads) {
+  assert.equal(got.length, want.length, "rows");
+  want.forEach((row, i) => {
+    for (const head of heads) assert.equal(got[i][head].trim(), row[head], `row ${i}, ${head}`);
+  });
+}
+
+async function runs(page) {
+  await page.open("#/", "[data-table=runs]");
+  const rows = await page.table("runs");
+  const listed = await page.tab.evaluate(async () => (await fetch("v1/runs")).json());
+  assert.deepEqual(rows.map((r) => r.run).sort(), listed.runs.map((r) => r.name).sort());
+  const jacobi = page.document("info", "jacobi");
+  const row = rows.find((r) => r.run === "jacobi");
+  assert.deepEqual([row.ranks, row.events, row.size, row.state], [String(jacobi.processes), grouped(jacobi.events), bytes(jacobi.bytes), "complete"]);
+  await page.shot("runs");
+
+  await page.tab.keyboard.press("/");
+  await page.tab.keyboard.type("jacobi traced");
+  await page.settled(() => document.querySelectorAll("[data-table=runs] tbody tr").length === 1);
+  assert.equal(await page.hash(), "#/?q=jacobi+traced");
+  await page.tab.keyboard.press("Escape");
+  await page.open("#/", "[data-table=runs]");
+  await page.tab.click("[data-table=runs] th >> text=events");
+  const events = (await page.table("runs")).map((r) => Number(r.events.replaceAll(",", "")));
+  assert.deepEqual(events, events.toSorted((a, b) => b - a), "sorted, most first");
+}
+
+const histogram = (page) => page.tab.$$eval(".histogram [data-calls]", (list) => list.map((e) => Number(e.dataset.calls)));
+const columnsOf = ({ bins }) => bins.slice(bins.findIndex((n) => n > 0));
+
+async function summary(page) {
+  await page.open("#/runs/jacobi", "[data-ready=summary]");
+  const text = page.efg("report", "--top", "0", page.file("jacobi"));
+  const heads = ["calls", "time", "%MPI", "mean", "min", "max", "sent", "received", "per call"];
+  sameCells(await page.table("procedures"), parseTable(text, "Procedures"), ["procedure", ...heads]);
+  sameCells(await page.table("callsites"), parseTable(text, "Callsites"), ["callsite", "procedure", "ranks", ...heads]);
+  const report = page.document("report", "jacobi");
+  assert.equal(await page.text("[data-figure=share]"), `${((100 * report.total.time.sum) / report.app).toFixed(1)}%`);
+  assert.deepEqual(await histogram(page), columnsOf(report.total.time));
+  await page.shot("summary", { fullPage: true });
+
+  await page.tab.selectOption("select", "MPI_Waitall");
+  await page.settled(() => location.hash.includes("op=MPI_Waitall"));
+  assert.deepEqual(await histogram(page), columnsOf(report.procedures.find((p) => p.op === "MPI_Waitall").time));
+}
+
+async function imbalance(page) {
+  await page.open("#/runs/jacobi/imbalance", ".plot .u-wrap");
+  await page.ready("[data-table=imbalance]");
+  const want = parseTable(page.efg("report", "--top", "0", page.file("jacobi")), "Imbalance");
+  const got = (await page.table("imbalance")).slice(0, want.length);
+  sameCells(got, want, ["callsite", "procedure", "ranks", "mean/rank", "max/rank", "of rank", "imbalance", "cost"]);
+
+  const report = page.document("report", "jacobi");
+  const drawn = await page.tab.evaluate(() => document.querySelector(".plot").plot.data.map((d) => [...d]));
+  assert.deepEqual(drawn, [report.ranks.map((r) => r.rank), report.ranks.map((r) => r.time.sum), report.ranks.map((r) => r.app)]);
+  const bars = await page.tab.$$eval(".spread .reach", (list) => list.map((e) => [e.dataset.site, parseFloat(e.style.left), parseFloat(e.style.width)]));
+  const rows = report.callsites.filter((r) => !/MPI_(Init|Finalize)$/.test(r.op));
+  assert.equal(bars.length, rows.length);
+  for (const [site, left, width] of bars) {
+    const row = rows.find((r) => r.site === site);
+    const least = (100 * row.least) / row.most;
+    assert.ok(Math.abs(left - least) < 1e-3 && Math.abs(width - (100 - least)) < 1e-3, `${site}: ${left}, ${width}, want ${least}`);
+  }
+  await page.shot("imbalance", { fullPage: true });
+}
+
+// cells adds a matrix up from its entries, as the picture has it.
+function cells(document, width, size) {
+  const make = () => Array.from({ length: size }, () => new Array(size).fill(0));
+  const m = { bytes: make(), messages: make() };
+  for (const [from, to, b, n] of document.entries) {
+    m.bytes[Math.floor(from / width)][Math.floor(to / width)] += b;
+    m.messages[Math.floor(from / width)][Math.floor(to / width)] += n;
+  }
+  return m;
+}
+
+// levels tells where a number lies among those of a matrix, 0 to 1.
+function levels(list, scale) {
+  const some = list.flat().filter((v) => v > 0);
+  const least = some.reduce((a, b) => Math.min(a, b)), most = some.reduce((a, b) => Math.max(a, b));
+  if (least === most) return () => 1;
+  if (scale === "linear") return (n) => n / most;
+  return (n) => (Math.log(n) - Math.log(least)) / (Math.log(most) - Math.log(least));
+}
+
+// samePixels compares pixels of the picture with a matrix.
+async function samePixels(page, list, scale, places) {
+  const at = await page.tab.$eval("[data-ready=matrix]", (e) => ({ ...e.dataset }));
+  const unit = Number(at.side) / list.length, left = Number(at.left), top = Number(at.top);
+  const got = await page.pixels("[data-ready=matrix]", places.map(([i, j]) => [left + (j + 0.5) * unit, top + (i + 0.5) * unit]));
+  const level = levels(list, scale);
+  places.forEach(([i, j], k) => {
+    const n = list[i][j];
+    assert.deepEqual(got[k], n ? heat(level(n), false) : [240, 240, 240], `cell ${i},${j}: ${n}`);
+  });
+  return { unit, left, top };
+}
+
+const square = (n) => Array.from({ length: n * n }, (_, k) => [Math.floor(k / n), k % n]);
+
+async function matrix(page) {
+  await page.open("#/runs/farm/matrix", "[data-ready=matrix]");
+  const document = page.document("matrix", "farm");
+  const m = cells(document, 1, document.ranks);
+  const at = await samePixels(page, m.bytes, "log", square(document.ranks));
+  const canvas = await page.tab.locator("[data-ready=matrix]").boundingBox();
+  const [from, to, b, n] = document.entries[1];
+  await page.tab.mouse.move(canvas.x + at.left + (to + 0.5) * at.unit, canvas.y + at.top + (from + 0.5) * at.unit);
+  assert.equal(await page.text("output.hover"), `rank ${from} to rank ${to}: ${bytes(b)} in ${plural(n, "message")}`);
+  await page.shot("matrix");
+
+  await page.tab.click("label:has-text('messages')");
+  await page.tab.click("label:has-text('linear')");
+  await page.settled(() => location.hash.includes("measure=messages") && location.hash.includes("scale=linear"));
+  await page.tab.mouse.move(0, 0);
+  await page.settled(() => document.querySelector("output.hover").textContent.startsWith("rows send"));
+  await samePixels(page, m.messages, "linear", square(document.ranks));
+  await page.tab.goBack();
+  await page.tab.goBack();
+  assert.equal(await page.hash(), "#/runs/farm/matrix");
+
+  await page.open("#/runs/jacobi/matrix?collectives=1", "[data-ready=matrix]");
+  const more = page.document("matrix", "jacobi", "--collectives");
+  assert.ok((await page.text(".note")).startsWith(`in all ${bytes(more.total.bytes)} in ${plural(more.total.messages, "message")}`));
+}
+
+async function matrixOfMany(page) {
+  await page.open("#/runs/halo/matrix", "[data-ready=matrix]");
+  const document = page.document("matrix", "halo");
+  const width = Number((await page.text(".note")).match(/a cell: (\d+) ×/)[1]);
+  const m = cells(document, width, Math.ceil(document.ranks / width));
+  const places = square(m.bytes.length).filter(([i, j]) => (i * 31 + j * 17) % 101 === 0 || m.bytes[i][j] > 0);
+  assert.ok(places.length > 1000);
+  await samePixels(page, m.bytes, "log", places);
+  await page.shot("matrix-1024");
+}
+
+// tables are compared with those of the commands.
+async function tables(page) {
+  await page.open("#/runs/nest/loops", "[data-table=loops]");
+  const loops = parseTable(page.efg("loops", page.file("nest")), "Loops of");
+  sameCells(await page.table("loops"), loops, ["loop", "begins at", "with", "entered", "iterations", "per entry", "calls/it.", "sent/it.", "received/it.", "MPI/it.", "between/it.", "%app"]);
+  await page.shot("loops");
+
+  await page.open("#/runs/traced/phases", "[data-table=phases]");
+  const phases = page.efg("phases", page.file("traced"));
+  sameCells(await page.table("phases"), parseTable(phases, "time  "), ["row", "phases", "from", "until", "calls", "sent", "time/rank", "MPI", "per phase", "sent/s"]);
+  sameCells(await page.table("late"), parseTable(phases, "Imbalance:"), ["row", "mean", "slowest", "of rank", "imbalance", "in last call", "first to last", "longest", "in phase", "last rank"]);
+  await page.shot("phases");
+
+  await page.open("#/runs/faults/check", "[data-table=findings]");
+  const check = page.document("check", "faults");
+  assert.equal(await page.text("[data-figure=faults]"), `${plural(check.faults, "fault")} found`);
+  const found = await page.table("findings");
+  assert.deepEqual(found.map((f) => [f.finding, f.what, f.times]), check.findings.map((f) => [f.kind, f.text, grouped(f.count)]));
+  await page.shot("check");
+
+  await page.open("#/runs/farm/ranks", "[data-table=ranks]");
+  const report = page.document("report", "farm");
+  const ranks = await page.table("ranks");
+  assert.deepEqual(ranks.map((r) => [r.rank, r.calls]), report.ranks.map((r) => [String(r.rank), grouped(r.calls)]));
+}
+
+async function diff(page) {
+  await page.open("#/runs/farm/diff", "[data-table=diff-classes]");
+  const all = page.document("diff", "farm");
+  assert.equal((await page.table("diff-classes")).length, all.classes.length);
+  assert.deepEqual((await page.table("diff-imbalance")).map((r) => r.procedure), all.imbalance.map((r) => r.op));
+  await page.shot("diff-classes");
+  await page.tab.click("[data-table=diff-classes] tbody tr:nth-child(2)");
+  await page.ready("[data-table=diff-structure]");
+  assert.match(await page.hash(), /ranks=\d+%2C\d+/);
+
+  await page.open("#/runs/jacobi/diff?ranks=0,3", "[data-table=diff-callsites]");
+  const pair = page.document("diff", "jacobi", "--ranks", "0,3");
+  const sites = await page.table("diff-callsites");
+  assert.deepEqual(sites.map((r) => r.callsite), pair.callsites.map((c) => c.site));
+  assert.deepEqual(sites.map((r) => r["calls rank 0"]), pair.callsites.map((c) => grouped(c.sides[0].calls)));
+  assert.equal((await page.table("diff-structure")).length, pair.structure.length);
+  await page.shot("diff-ranks");
+
+  await page.open("#/runs/jacobi/diff?with=traced", "[data-table=diff-totals]");
+  const two = page.document("diff", "jacobi", page.file("traced"));
+  const totals = await page.table("diff-totals");
+  assert.deepEqual([totals[1].this, totals[1].other], two.calls.map(grouped));
+  assert.equal((await page.table("diff-callsites")).length, two.callsites.length);
+  await page.shot("diff-runs");
+}
+
+export const checks = {
+  runs, summary, imbalance, matrix, "matrix of 1,024 ranks": matrixOfMany, tables, diff,
+  ...graphChecks, ...timelineChecks, ...useChecks,
+};
