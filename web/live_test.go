@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // jobs says how page.mjs starts jobs that the daemon records.
@@ -19,7 +20,11 @@ func TestLivePage(t *testing.T) {
 	s := newStage(t)
 	s.compile("stuck")
 	spool := filepath.Join(t.TempDir(), "spool")
-	address := s.start("daemon", "--store", s.path("store"), "--spool", spool, "--quiet", "1s", "--http", "127.0.0.1:0")
+	s.start("daemon", "--store", s.path("store"), "--spool", spool, "--quiet", "1s", "--http", "127.0.0.1:0")
+	page := ""
+	for ; page == ""; time.Sleep(20 * time.Millisecond) { // it says so a moment later
+		page = address(string(s.in(s.dir, s.efg, "runs", "--store", s.path("store")))) // with the token
+	}
 	preload := strings.TrimSpace(string(s.in(s.dir, s.efg, "hook", "path")))
-	s.browse(setting{Address: address, Live: &jobs{Preload: preload, Spool: spool, Launch: "mpiexec.openmpi", Program: s.path("stuck")}})
+	s.browse(setting{Address: page, Live: &jobs{Preload: preload, Spool: spool, Launch: "mpiexec.openmpi", Program: s.path("stuck")}})
 }

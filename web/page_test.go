@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -144,9 +145,14 @@ func (s *stage) spoil(run, from string) {
 	s.in(s.dir, s.efg, "assemble", run+".txt", "-o", run+".efg")
 }
 
+// address finds the address of a page in what efg says; "" if it is not there.
+func address(text string) string {
+	return regexp.MustCompile(`http://127\.0\.0\.1:[^\s"]+`).FindString(text)
+}
+
 // start starts efg in the background until the test ends, and returns the address of
 // its page, which it says.
-func (s *stage) start(args ...string) (address string) {
+func (s *stage) start(args ...string) string {
 	s.t.Helper()
 	cmd := exec.CommandContext(s.ctx, s.efg, args...)
 	cmd.Dir = s.dir
@@ -166,12 +172,12 @@ func (s *stage) start(args ...string) (address string) {
 	var said []string
 	for lines.Scan() {
 		said = append(said, lines.Text())
-		if i := strings.Index(lines.Text(), "http://127.0.0.1:"); i >= 0 && strings.Contains(lines.Text(), "token=") {
+		if found := address(lines.Text()); found != "" {
 			go func() {
 				for lines.Scan() { // what it says later must not hold it up
 				}
 			}()
-			return strings.Trim(strings.Fields(lines.Text()[i:])[0], `"`)
+			return found
 		}
 	}
 	s.t.Fatalf("efg %s: no address: %s", strings.Join(args, " "), strings.Join(said, "\n"))
@@ -249,6 +255,5 @@ func TestPage(t *testing.T) {
 	s.spoil("hostile", "jacobi")
 	s.simulate("halo", sim.Config{Program: "halo", Ranks: 1024, Steps: 20, Seed: 1, Stats: true})
 	s.copy("huge", "testdata/halo131072.efg") // of bench/simulate -ranks 131072 -steps 5
-	address := s.start("view", "jacobi.efg", "traced.efg", "nest.efg", "farm.efg", "faults.efg", "hostile.efg", "halo.efg", "huge.efg")
-	s.browse(setting{Address: address})
+	s.browse(setting{Address: s.start("view", "jacobi.efg", "traced.efg", "nest.efg", "farm.efg", "faults.efg", "hostile.efg", "halo.efg", "huge.efg")})
 }
