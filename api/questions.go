@@ -69,13 +69,21 @@ func askInfo(q *query) answerer {
 	return asJSON(func(in *input) (any, error) { return document.NewInfo(in.name, in.run, all) })
 }
 
-func askReport(q *query) answerer {
-	set, by := q.ranks("rank"), q.choices("by", document.ReportTables...)
+// ofRanks is an answerer that writes a document about the ranks of a parameter.
+func ofRanks(q *query, name string, make func(in *input, procs []int) (any, error)) answerer {
+	set := q.ranks(name)
 	return asJSON(func(in *input) (any, error) {
 		procs, err := set.Find(in.run)
 		if err != nil {
 			return nil, badRequest("%v", err)
 		}
+		return make(in, procs)
+	})
+}
+
+func askReport(q *query) answerer {
+	by := q.choices("by", document.ReportTables...)
+	return ofRanks(q, "rank", func(in *input, procs []int) (any, error) {
 		rep, err := analysis.NewReport(in.run, procs)
 		if err != nil {
 			return nil, err
@@ -167,12 +175,7 @@ func writeGraph(w io.Writer, g *graph.Graph, format, name string, colour *graph.
 }
 
 func askLoops(q *query) answerer {
-	set := q.ranks("rank")
-	return asJSON(func(in *input) (any, error) {
-		procs, err := set.Find(in.run)
-		if err != nil {
-			return nil, badRequest("%v", err)
-		}
+	return ofRanks(q, "rank", func(in *input, procs []int) (any, error) {
 		s, err := loops.Summarize(in.run, procs)
 		if err != nil {
 			return nil, err
@@ -182,12 +185,7 @@ func askLoops(q *query) answerer {
 }
 
 func askPhases(q *query) answerer {
-	set := q.ranks("rank")
-	return asJSON(func(in *input) (any, error) {
-		procs, err := set.Find(in.run)
-		if err != nil {
-			return nil, badRequest("%v", err)
-		}
+	return ofRanks(q, "rank", func(in *input, procs []int) (any, error) {
 		rep, err := phases.New(in.run, procs)
 		if err != nil {
 			return nil, err
@@ -209,20 +207,16 @@ func askCheck(*query) answerer {
 // askDiff compares, as efg diff does: with another run, two ranks, or all that are asked
 // for.
 func askDiff(q *query) answerer {
-	set := q.ranks("ranks")
-	return asJSON(func(in *input) (any, error) {
-		procs, err := set.Find(in.run)
-		if err != nil {
-			return nil, badRequest("%v", err)
-		}
+	given := q.has("ranks")
+	return ofRanks(q, "ranks", func(in *input, procs []int) (any, error) {
 		if in.other != nil {
-			return diffRuns(in, procs, set != nil)
+			return diffRuns(in, procs, given)
 		}
 		files := []string{in.name}
 		switch {
-		case set != nil && len(procs) == 2:
+		case given && len(procs) == 2:
 			return diffPair(files, diff.Rank{Run: in.run, Proc: procs[0]}, diff.Rank{Run: in.run, Proc: procs[1]})
-		case set != nil && len(procs) < 2:
+		case given && len(procs) < 2:
 			return nil, badRequest("ranks: want at least two")
 		}
 		o, err := diff.NewOverview(in.run, procs, func(uint64) {})

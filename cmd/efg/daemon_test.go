@@ -25,7 +25,7 @@ func TestDaemonAndRuns(t *testing.T) {
 	done := make(chan error, 1)
 	go func() {
 		opt := &daemonOptions{quiet: time.Second}
-		opt.time, opt.polls = "stats", "exact"
+		opt.time, opt.polls, opt.http.address = "stats", "exact", "127.0.0.1:0"
 		done <- runDaemon(ctx, opt, io.Discard)
 	}()
 	t.Cleanup(func() { stop(); <-done })
@@ -57,6 +57,7 @@ func TestDaemonAndRuns(t *testing.T) {
 	if out, errOut, _ := efgRun(t, nil, "where", "last"); !strings.Contains(out, "; running\n") {
 		t.Errorf("the last run is not the one that is running: %s%s", out, errOut)
 	}
+	askRunning(t, spool)
 	cmd.Wait()
 	wait(func() bool { return strings.Contains(runs(), "  deadlock, incomplete  stuck recv\n") })
 	for _, args := range [][]string{{"info", "last"}, {"report", "last"}, {"where", "last"}, {"reconstruct", "last", "--verify"}} {
@@ -68,6 +69,9 @@ func TestDaemonAndRuns(t *testing.T) {
 	var l document.RunList
 	if err := json.Unmarshal([]byte(out), &l); err != nil || len(l.Runs) != 1 || !l.Runs[0].Where || !l.Daemon || l.Runs[0].Ranks != 2 || len(l.Jobs) != 0 {
 		t.Errorf("%v: %s", err, out)
+	}
+	if len(l.Runs) == 1 {
+		askStored(t, spool, l.Runs[0].Name)
 	}
 	if _, errOut, status := efgRun(t, nil, "info", "norun"); status != 2 || errOut != "efg: norun: no such file or directory\n" {
 		t.Errorf("status %d, %s", status, errOut)
