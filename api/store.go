@@ -104,6 +104,9 @@ func (s *Store) Find(name string) (*Entry, error) {
 		if err != nil {
 			return nil, err
 		}
+		if _, ok := s.store.Unmerged(found); ok {
+			return nil, nil // there is no run file yet
+		}
 		return &Entry{Name: found, File: s.store.RunFile(found)}, nil
 	}
 	i := slices.IndexFunc(jobs, func(j *daemon.Job) bool { return j.Name() == name })

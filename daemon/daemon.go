@@ -19,6 +19,7 @@ import (
 // Options say how a daemon works.
 type Options struct {
 	Store, Spool string
+	Node         string // this machine's name in the store; see NodeName
 	// Settings is what the hook is told, as NAME and value. It is asked for again
 	// every few hours, so that builds in a cache stay in use.
 	Settings func() ([][2]string, error)
@@ -28,6 +29,9 @@ type Options struct {
 	Quiet time.Duration
 	Keep  time.Duration // runs that ended before are removed; 0: none
 	Max   int64         // bytes that all runs may have; 0: no bound
+	// Merge is how many bytes the parts of a launch on several machines may have that the
+	// daemon makes one run of.
+	Merge int64
 	Log   *slog.Logger
 	// Serve, if any, is called when recording can begin; what it returns is told in State,
 	// and stop is called at the end.
@@ -65,6 +69,9 @@ type daemon struct {
 	state    string // that was written last
 	served   Served
 	problems []string
+
+	joining      map[string]*joining // launches on several machines, by name
+	joinProblems map[string]string
 }
 
 // pending is a sealing that is to be tried again.
@@ -84,15 +91,21 @@ type registration struct {
 // Run works until the context ends. Then processes that run go on to record; the
 // next daemon takes their segments.
 func Run(ctx context.Context, opt Options) error {
-	d := &daemon{opt: opt, news: make(chan registration, 1024)}
+	d := &daemon{opt: opt, news: make(chan registration, 1024), joinProblems: map[string]string{}}
 	if d.opt.poll == 0 {
 		d.opt.poll = defaultPoll
 	}
-	lock, err := d.open()
+	if d.opt.Node == "" {
+		d.opt.Node = NodeName()
+	}
+	unlock, err := d.lock()
 	if err != nil {
 		return err
 	}
-	defer lock.Close()
+	defer unlock()
+	if err := d.open(); err != nil {
+		return err
+	}
 	listener, err := d.listen()
 	if err != nil {
 		return err
@@ -119,29 +132,40 @@ func Run(ctx context.Context, opt Options) error {
 	return nil
 }
 
-func (d *daemon) open() (lock *os.File, err error) {
+// lock makes this process the only one that works with the spool, and the only one of the
+// machine that works with the store.
+func (d *daemon) lock() (unlock func(), err error) {
 	if d.store, err = OpenStore(d.opt.Store, true); err != nil {
 		return nil, err
 	}
-	if lock, err = d.store.lock(); err != nil {
-		return nil, err
-	}
 	if d.spool, err = OpenSpool(d.opt.Spool, true); err != nil {
-		lock.Close()
 		return nil, err
 	}
-	d.store.tidy()
+	store, err := d.store.lock(d.opt.Node)
+	if err != nil {
+		return nil, err
+	}
+	spool, err := d.spool.lock()
+	if err != nil {
+		store.Close()
+		return nil, err
+	}
+	return func() { spool.Close(); store.Close() }, nil
+}
+
+// open takes up what an earlier daemon has left.
+func (d *daemon) open() error {
 	d.tracker = newTracker(d.spool, true)
-	d.sealer = &sealer{d.store, d.opt.Tool}
+	d.sealer = &sealer{d.store, d.opt.Node, d.opt.Tool}
 	list, err := d.sealer.unfinished()
 	if err != nil {
-		lock.Close()
-		return nil, err
+		return err
 	}
 	for _, s := range list {
 		d.addPending(s)
 	}
-	return lock, nil
+	d.findJoining()
+	return nil
 }
 
 func (d *daemon) addPending(s *sealing) {
@@ -260,10 +284,11 @@ func (d *daemon) round(now time.Time) {
 			d.problems = append(d.problems, j.Name()+": "+j.Problem)
 		}
 	}
+	d.joinDue(now)
 	if d.changed {
 		d.retain(now)
 		d.changed = false
-		if err := d.store.writeIndex(); err != nil {
+		if err := d.store.writeIndex(d.opt.Node); err != nil {
 			d.problems = append(d.problems, err.Error())
 		}
 	}
@@ -315,6 +340,10 @@ func (d *daemon) finish(p *pending, now time.Time) {
 	for _, name := range p.Segments {
 		delete(d.tracker.sealing, name)
 	}
+	if p.Job != "" {
+		name, _, _ := strings.Cut(p.Name, "/")
+		d.joining[name] = &joining{}
+	}
 	p.sealing, p.problem = nil, ""
 	if sum == nil {
 		return
@@ -356,6 +385,7 @@ func (d *daemon) maintain() {
 	if err := d.publish(); err != nil {
 		d.opt.Log.Warn("cannot tell the hook", "problem", err)
 	}
+	d.store.tidyFolders(time.Now())
 	d.changed = true
 }
 

@@ -304,7 +304,7 @@ func TestRetention(t *testing.T) {
 		if _, err := s.retain(now, c.keep, c.most); err != nil {
 			t.Fatal(err)
 		}
-		left, err := s.names()
+		left, _, err := s.contents()
 		if err != nil || !slices.Equal(left, c.left) {
 			t.Errorf("%v are left, %v; want %v", left, err, c.left)
 		}
@@ -319,7 +319,7 @@ func TestRetention(t *testing.T) {
 func TestRefuses(t *testing.T) {
 	opt := testOptions(t.TempDir(), privateFolder(t))
 	serve(t, opt)
-	if err := Run(t.Context(), opt); err == nil || !strings.Contains(err.Error(), "another daemon works with this store") {
+	if err := Run(t.Context(), opt); err == nil || !strings.Contains(err.Error(), "works with this store") {
 		t.Errorf("%v", err)
 	}
 	if !(&Store{opt.Store}).Served() || (&Store{t.TempDir()}).Served() {
@@ -342,7 +342,10 @@ func TestManyRuns(t *testing.T) {
 		write(t, s.RunFile(name), nil)
 		write(t, s.path(name, summaryExt), fmt.Appendf(nil, `{"version":1,"name":%q,"command":["a","b"],"mpi":"Open MPI v4.1.4","host":"h","ranks":4,"events":%d,"bytes":1}`, name, i))
 	}
-	if err := s.writeIndex(); err != nil {
+	if err := makeFolder(filepath.Join(s.Dir, nodesDir)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.writeIndex("n"); err != nil {
 		t.Fatal(err)
 	}
 	best := time.Hour

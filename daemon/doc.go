@@ -11,6 +11,15 @@
 //
 // The store (the user's state folder) has for each run NAME.efg and NAME.json (Summary).
 //
+// # Several machines
+//
+// Each machine's daemon has a lock in the store (.nodes/NODE.lock) and one in its spool. Names
+// of runs are taken by making NAME.sealing or the folder NAME, which only one can do. What
+// is on a machine of a launch that has processes on others, too, becomes a part,
+// NAME/part-NODE.efg; see part.go for how the others find the folder. Whoever finds all
+// ranks in it merges them to NAME.efg, then writes NAME.json, then removes the claim and the
+// parts; each step may be repeated, by any machine.
+//
 // # Nothing lost, nothing twice
 //
 // A job is sealed in steps, of which each may be repeated, and each is on disk before the

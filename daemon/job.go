@@ -385,13 +385,7 @@ func (j *Job) Name() string {
 			program = filepath.Base(c[1])
 		}
 	}
-	plain := func(r rune) rune {
-		if r < 0x80 && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_') {
-			return r
-		}
-		return '-'
-	}
-	program = strings.Trim(strings.Map(plain, program), "-")
+	program = strings.Trim(plainName(program), "-")
 	name := j.Started().Format("20060102-150405-") + program[:min(len(program), 40)]
 	if j.nth > 1 {
 		name = fmt.Sprintf("%s-%d", name, j.nth)

@@ -21,7 +21,7 @@ import (
 
 var feeder string // writes segments; see sim.BuildFeeder
 
-// daemonVar makes the test's program a daemon: the store and the spool.
+// daemonVar makes the test's program a daemon: the store, the spool and the node.
 const daemonVar = "EFG_TEST_DAEMON"
 
 // backVar is what it tells the hook of back ends.
@@ -29,8 +29,9 @@ const backVar = "EFG_TEST_BACK"
 
 func TestMain(m *testing.M) {
 	if v := os.Getenv(daemonVar); v != "" {
-		store, spool, _ := strings.Cut(v, ":")
-		opt := testOptions(store, spool)
+		v := strings.Split(v, ":")
+		opt := testOptions(v[0], v[1])
+		opt.Node = v[2]
 		opt.Settings = func() ([][2]string, error) { return [][2]string{{"EFG_BACK", os.Getenv(backVar)}}, nil }
 		if err := Run(context.Background(), opt); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -53,7 +54,7 @@ func TestMain(m *testing.M) {
 
 func testOptions(store, spool string) Options {
 	return Options{
-		Store: store, Spool: spool, Quiet: 20 * time.Millisecond, poll: 2 * time.Millisecond,
+		Store: store, Spool: spool, Quiet: 20 * time.Millisecond, Merge: 1 << 30, poll: 2 * time.Millisecond,
 		Settings: func() ([][2]string, error) { return nil, nil }, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	}
 }
@@ -61,8 +62,14 @@ func testOptions(store, spool string) Options {
 // startDaemon starts a daemon as a process.
 func startDaemon(t *testing.T, store, spool string) *exec.Cmd {
 	t.Helper()
+	return startNode(t, store, spool, "")
+}
+
+// startNode is startDaemon for a machine of this name.
+func startNode(t *testing.T, store, spool, node string) *exec.Cmd {
+	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), daemonVar+"="+store+":"+spool)
+	cmd.Env = append(os.Environ(), daemonVar+"="+store+":"+spool+":"+node)
 	cmd.Stderr = os.Stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/efg-tools/efg/hook/segment"
 )
@@ -27,6 +28,7 @@ const (
 	hookFile   = "hook"
 	socketFile = "socket"
 	httpFile   = "http"
+	spoolLock  = "lock"
 	segmentExt = ".seg"
 	jobExt     = ".job"
 	hookLimit  = 16 << 10 // EFG_SETTINGS_MAX of hook/shim/setting.h
@@ -51,6 +53,15 @@ func OpenSpool(dir string, make bool) (*Spool, error) {
 		return nil, fmt.Errorf("%s: is not a folder of this user alone", dir)
 	}
 	return &Spool{dir}, nil
+}
+
+// lock makes this process the only daemon of the spool, until it ends.
+func (s *Spool) lock() (*os.File, error) {
+	f, err := lockFile(s.path(spoolLock))
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return nil, fmt.Errorf("%s: another daemon works with this spool", s.Dir)
+	}
+	return f, err
 }
 
 func (s *Spool) path(name string) string { return filepath.Join(s.Dir, name) }

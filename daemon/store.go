@@ -1,6 +1,8 @@
 package daemon
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/vmihailenco/msgpack/v5"
@@ -44,10 +45,27 @@ const (
 	sealingExt = ".sealing"
 	brokenDir  = "broken"
 	indexFile  = ".index"
-	stateFile  = ".state"
-	lockFile   = ".lock"
 	tokenFile  = ".token"
 )
+
+// tidy removes what a killed daemon of this machine has begun to write of a run, or of a
+// part.
+func (s *Store) tidy(name string) {
+	broken := strings.ReplaceAll(name, "/", ".")
+	for _, pattern := range []string{
+		filepath.Join(s.Dir, filepath.Dir(name), "."+filepath.Base(name)+".*.tmp"),
+		filepath.Join(s.Dir, filepath.Dir(name), "."+filepath.Base(name)+runExt+".tmp"),
+		filepath.Join(s.Dir, brokenDir, "."+broken+".*.tmp"),
+	} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			continue
+		}
+		for _, f := range files {
+			os.Remove(f)
+		}
+	}
+}
 
 // SummaryVersion is the version of Summary's JSON.
 const SummaryVersion = 1
@@ -73,6 +91,23 @@ type Summary struct {
 	Where    bool     `json:"where,omitempty"`
 	Deadlock bool     `json:"deadlock,omitempty"`
 	LeftOut  []string `json:"leftOut,omitempty"` // segments that could not be read, and why
+	// Of a launch on several machines: the parts that the run was made of; or those that are
+	// there so far, if Unmerged is set: then there is no run file yet.
+	Parts    []string `json:"parts,omitempty"`
+	Unmerged bool     `json:"unmerged,omitempty"`
+	// Writing are parts that are being written.
+	Writing []string `json:"writing,omitempty"`
+	// Of a part: whose it is, and the ranks that it has.
+	Node   string  `json:"node,omitempty"`
+	Job    string  `json:"job,omitempty"`
+	Worlds []World `json:"worlds,omitempty"`
+}
+
+// World is what a part has of an MPI_COMM_WORLD.
+type World struct {
+	ID    uint64   `json:"id"`
+	Size  int      `json:"size"`
+	Ranks [][2]int `json:"ranks"` // ranges, first and last, in order
 }
 
 // OpenStore opens a store, and makes it if make is set.
@@ -114,87 +149,59 @@ func (s *Store) Has(name string) bool {
 	return true
 }
 
-// lock makes this process the only daemon of the store, until it ends.
-func (s *Store) lock() (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(s.Dir, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		f.Close()
-		return nil, fmt.Errorf("%s: another daemon works with this store", s.Dir)
-	}
-	return f, nil
-}
-
-// tidy removes what a killed daemon has begun to write; the lock must be held.
-func (s *Store) tidy() {
-	for _, pattern := range []string{".*.tmp", brokenDir + "/.*.tmp"} {
-		files, err := filepath.Glob(filepath.Join(s.Dir, pattern))
-		if err != nil {
-			continue
-		}
-		for _, f := range files {
-			os.Remove(f)
-		}
-	}
-}
-
-// Served tells whether a daemon works with the store.
-func (s *Store) Served() bool {
-	f, err := os.Open(filepath.Join(s.Dir, lockFile))
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	return syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) != nil
-}
-
-// List returns the summaries of all runs, the oldest first. Those that the index has
-// not are read one by one.
+// List returns the summaries of all runs, the oldest first, and of launches whose parts
+// are not merged. Those that the index has not are read one by one.
 func (s *Store) List() ([]Summary, error) {
-	names, err := s.names()
+	names, jobs, err := s.contents()
 	if err != nil {
 		return nil, err
 	}
 	index := s.readIndex()
-	list := make([]Summary, 0, len(names))
+	list := make([]Summary, 0, len(names)+len(jobs))
 	for _, name := range names {
 		x, ok := index[name]
-		if !ok {
+		if !ok || jobs[name] { // it may have been made anew, with more parts
 			if x, err = s.Summary(name); err != nil {
 				continue // just being sealed, or removed
 			}
 		}
+		delete(jobs, name)
 		list = append(list, x)
 	}
-	slices.SortStableFunc(list, func(a, b Summary) int { return a.Started.Compare(b.Started) })
+	for name := range jobs {
+		if x, ok := s.Unmerged(name); ok {
+			list = append(list, x)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Summary) int {
+		return cmp.Or(a.Started.Compare(b.Started), strings.Compare(a.Name, b.Name))
+	})
 	return list, nil
 }
 
-// names lists the finished runs.
-func (s *Store) names() ([]string, error) {
-	d, err := os.Open(s.Dir)
+// contents lists the finished runs, in order, and the folders of parts.
+func (s *Store) contents() (runs []string, jobs map[string]bool, err error) {
+	entries, err := os.ReadDir(s.Dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	defer d.Close()
-	all, err := d.Readdirnames(-1)
-	if err != nil {
-		return nil, err
+	has, jobs := make(map[string]bool, len(entries)), map[string]bool{}
+	for _, e := range entries {
+		has[e.Name()] = true
 	}
-	has := make(map[string]bool, len(all))
-	for _, n := range all {
-		has[n] = true
-	}
-	var names []string
-	for _, n := range all {
-		if name, ok := strings.CutSuffix(n, runExt); ok && !strings.HasPrefix(n, ".") && has[name+summaryExt] {
-			names = append(names, name)
+	for _, e := range entries {
+		n := e.Name()
+		if strings.HasPrefix(n, ".") {
+			continue
+		}
+		if e.IsDir() && n != brokenDir {
+			jobs[n] = true
+		}
+		if name, ok := strings.CutSuffix(n, runExt); ok && has[name+summaryExt] {
+			runs = append(runs, name)
 		}
 	}
-	slices.Sort(names)
-	return names, nil
+	return runs, jobs, nil
 }
 
 // Summary reads the summary of a run.
@@ -222,16 +229,23 @@ func (s *Store) readIndex() map[string]Summary {
 	return index
 }
 
-func (s *Store) writeIndex() error {
+func (s *Store) writeIndex(node string) error {
 	list, err := s.List()
 	if err != nil {
 		return err
 	}
-	return durable.Write(filepath.Join(s.Dir, indexFile), func(w io.Writer) error {
-		e := msgpack.NewEncoder(w)
-		e.UseArrayEncodedStructs(true)
-		return e.Encode(list)
-	})
+	list = slices.DeleteFunc(list, func(x Summary) bool { return x.Unmerged })
+	var b bytes.Buffer
+	e := msgpack.NewEncoder(&b)
+	e.UseArrayEncodedStructs(true)
+	if err := e.Encode(list); err != nil {
+		return err
+	}
+	tmp := s.nodeFile(node, ".index")
+	if err := os.WriteFile(tmp, b.Bytes(), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(tmp, filepath.Join(s.Dir, indexFile))
 }
 
 func writeJSON(path string, v any) error {
@@ -241,19 +255,24 @@ func writeJSON(path string, v any) error {
 // ErrNoRun: the store has no run of a name.
 var ErrNoRun = errors.New("no such run")
 
-// Find returns the name of the run that a name or the unambiguous beginning of one
-// stands for; "last" is the newest.
+// Find returns the name of the run, or of the launch whose parts are not merged, that a
+// name or the unambiguous beginning of one stands for; "last" is the newest.
 func (s *Store) Find(name string) (string, error) {
-	names, err := s.names()
-	if err != nil {
-		return "", err
-	}
-	if name == "last" && len(names) > 0 {
+	if name == "last" {
 		list, err := s.List()
 		if err != nil || len(list) == 0 {
 			return "", errors.Join(err, ErrNoRun)
 		}
 		return list[len(list)-1].Name, nil
+	}
+	names, jobs, err := s.contents()
+	if err != nil {
+		return "", err
+	}
+	for j := range jobs {
+		if !slices.Contains(names, j) {
+			names = append(names, j)
+		}
 	}
 	var found []string
 	for _, n := range names {
@@ -270,16 +289,26 @@ func (s *Store) Find(name string) (string, error) {
 	case 1:
 		return found[0], nil
 	}
+	slices.Sort(found)
 	return "", fmt.Errorf("%d runs begin like this: %s", len(found), strings.Join(found[:min(len(found), 5)], ", "))
 }
 
-// remove removes a run, so that what is left at any moment is no run.
+// remove removes a run, so that what is left at any moment is no run. Another machine's
+// daemon may do the same.
 func (s *Store) remove(name string) error {
-	err := os.Remove(s.path(name, runExt))
-	if e := os.Remove(s.path(name, summaryExt)); e != nil && !errors.Is(e, os.ErrNotExist) {
-		err = errors.Join(err, e)
+	err := s.removeLaunch(name)
+	for _, ext := range []string{runExt, summaryExt} {
+		err = errors.Join(err, removeFile(s.path(name, ext)))
 	}
 	return err
+}
+
+// removeFile sees to it that a file is gone.
+func removeFile(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // retain removes the runs that ended before keep ago, and then the oldest, until the
@@ -322,6 +351,7 @@ func summarize(name, file string) (*Summary, error) {
 			x.Deadlock = len(live.NewRollCall(j).Deadlocks) > 0
 		}
 	}
+	x.Worlds = worldsOf(run)
 	return x, nil
 }
 
@@ -332,21 +362,19 @@ func Summarize(name string, run *efg.Run) *Summary {
 		Ended: time.Unix(0, max(run.Meta.Started, run.Meta.Ended)).UTC(),
 		Ranks: len(run.Procs), Bytes: int64(run.Size()), Complete: true, Where: live.EndedInCall(run),
 	}
-	sizes := map[uint64]int{}
 	for i := range run.Procs {
 		p := &run.Procs[i]
 		if i == 0 {
 			x.MPI, x.Host = p.MPI, p.Host
 		}
-		sizes[p.World] = max(sizes[p.World], p.Size)
 		for k := range p.Streams {
 			x.Events += p.Streams[k].Events
 			x.Dropped += p.Streams[k].Dropped
 			x.Complete = x.Complete && p.Streams[k].Complete()
 		}
 	}
-	for _, n := range sizes {
-		x.Size += n
+	for _, w := range worldsOf(run) {
+		x.Size += w.Size
 	}
 	x.Complete = x.Complete && x.Ranks >= x.Size
 	return x

@@ -71,6 +71,9 @@ type ProcInfo struct {
 	first int   // number of the first stream in the file
 }
 
+// InWorld is the process's rank in its own MPI_COMM_WORLD, -1 if it never knew it.
+func (p *ProcInfo) InWorld() int { return p.inIts }
+
 // StreamInfo is what the index tells about a stream.
 type StreamInfo struct {
 	Thread  uint32

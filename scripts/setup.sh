@@ -28,6 +28,8 @@ probe() {
     nodejs) have node ;;
     npm) have npm ;;
     libsystemd-shared) compgen -G '/usr/lib/*/systemd/libsystemd-shared-*.so' ;;
+    iproute2) have ip ;;
+    util-linux) have unshare && have nsenter && have setpriv ;;
     *) echo "setup: no probe for package $1" >&2; exit 1 ;;
     esac >/dev/null 2>&1
 }
@@ -117,7 +119,8 @@ unpack_systemd() {
 cd "$(dirname "$0")/.."
 demo=(gcc libc6-dev openmpi-bin libopenmpi-dev)
 all=("${demo[@]}" binutils g++ gfortran mpich libmpich-dev python3-mpi4py
-    lammps hpcc scalapack-mpi-test netpipe-mpich2 zstd chromium nodejs npm libsystemd-shared)
+    lammps hpcc scalapack-mpi-test netpipe-mpich2 zstd chromium nodejs npm libsystemd-shared
+    iproute2 util-linux)
 case ${1:-} in
 demo) packages=("${demo[@]}") ;;
 test) packages=("${all[@]}") ;;

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"math"
@@ -24,6 +25,7 @@ type daemonOptions struct {
 	runOptions
 	store, spool string
 	keepFor, max string
+	merge        string
 	quiet        time.Duration
 	http         httpOptions
 }
@@ -57,6 +59,7 @@ was recorded is lost. Programs do not depend on it.`,
 	f.DurationVar(&opt.quiet, "quiet", 10*time.Second, "how long a job without processes is waited for, if what started it is still there")
 	f.StringVar(&opt.keepFor, "keep", "", "how long runs are kept, as in 30d or 12h (default for ever)")
 	f.StringVar(&opt.max, "max", "", "how much space runs may take, as in 50GB; the oldest are removed (default no bound)")
+	f.StringVar(&opt.merge, "merge", "256MiB", "make one run of the parts of several machines if they have at most so many bytes; or off")
 	f.StringVar(&opt.time, "time", "stats", "times to record, as for efg run")
 	f.StringVar(&opt.polls, "polls", "exact", "what to keep of polls that find nothing, as for efg run")
 	f.BoolVar(&opt.queries, "queries", false, "record local queries too")
@@ -81,9 +84,15 @@ func runDaemon(ctx context.Context, opt *daemonOptions, errOut io.Writer) error 
 	if err != nil {
 		return err
 	}
-	most, err := parseBytes(opt.max)
+	most, err := parseBytes("--max", opt.max)
 	if err != nil {
 		return err
+	}
+	mergeMost := int64(-1)
+	if opt.merge != "off" {
+		if mergeMost, err = parseBytes("--merge", opt.merge); err != nil {
+			return err
+		}
 	}
 	if opt.quiet < 0 {
 		return usageError("--quiet %s: want a time", opt.quiet)
@@ -104,7 +113,7 @@ func runDaemon(ctx context.Context, opt *daemonOptions, errOut io.Writer) error 
 	notify := newNotifier(log)
 	defer context.AfterFunc(ctx, notify.stopping)()
 	err = daemon.Run(ctx, daemon.Options{
-		Store: store, Spool: opt.spool, Tool: "efg " + version(), Quiet: opt.quiet, Keep: keep, Max: most,
+		Store: store, Spool: opt.spool, Tool: "efg " + version(), Quiet: opt.quiet, Keep: keep, Max: most, Merge: mergeMost,
 		Settings: func() ([][2]string, error) { return hookSettings(opt, errOut) },
 		Log:      log, Sealed: metrics.Sealed, SealFailed: metrics.Failed,
 		Ready: notify.ready, Works: notify.works,
@@ -158,7 +167,7 @@ func parseAge(s string) (time.Duration, error) {
 }
 
 // parseBytes reads a size such as 50GB or 500MiB; "" is 0.
-func parseBytes(s string) (int64, error) {
+func parseBytes(flag, s string) (int64, error) {
 	if s == "" {
 		return 0, nil
 	}
@@ -170,7 +179,7 @@ func parseBytes(s string) (int64, error) {
 	unit := units[s[len(number):]]
 	n, err := strconv.ParseFloat(number, 64)
 	if err != nil || unit == 0 || !(n > 0) || n*unit >= math.MaxInt64 {
-		return 0, usageError("--max %s: want a size, as in 50GB or 500MiB", s)
+		return 0, usageError("%s %s: want a size, as in 50GB or 500MiB", flag, s)
 	}
 	return int64(n * unit), nil
 }
@@ -188,6 +197,9 @@ func findRun(name string) (string, error) {
 	found, err := store.Find(name)
 	if err != nil {
 		return "", err
+	}
+	if x, ok := store.Unmerged(found); ok {
+		return "", fmt.Errorf("is in parts, %s; efg merge %s joins them", partsText(&x), found)
 	}
 	return store.RunFile(found), nil
 }

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
 
+	"github.com/efg-tools/efg/daemon"
 	"github.com/efg-tools/efg/merge"
 )
 
@@ -15,11 +17,14 @@ func newMerge() *cobra.Command {
 	var opt merge.Options
 	var worker string
 	cmd := &cobra.Command{
-		Use:   "merge [flags] PART ...",
+		Use:   "merge [flags] PART ... | RUN",
 		Short: "Join run files, or segments, of one launch",
 		Long: `Join the recordings of one launch in one run file: run files (.efg) of its nodes,
 segments (.seg) of its processes, and folders of such files. The result does not
 depend on their order or grouping. Memory is bounded, however many there are.
+
+With the name of a run of efg daemon that is in parts, the parts that are there are
+joined in the store, if no -o is given.
 
 Started several times by a launcher, as in srun -N16 efg merge ... or
 mpiexec -n 16 efg merge ..., the processes share the work. Interrupted, it goes on
@@ -30,6 +35,11 @@ from where it was when it is started again.`,
 			var err error
 			if opt.Worker, opt.Workers, err = workerOf(worker); err != nil {
 				return &exitError{2, err}
+			}
+			if len(args) == 1 && isRunName(args[0]) {
+				if _, err := os.Lstat(args[0]); errors.Is(err, fs.ErrNotExist) {
+					return mergeRun(args[0], opt, cmd.Flags().Changed("output"), cmd.OutOrStdout(), cmd.ErrOrStderr())
+				}
 			}
 			return mergeParts(args, opt, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
@@ -52,6 +62,43 @@ func workerOf(given string) (worker, workers int, err error) {
 		return 0, 0, fmt.Errorf("--worker %s: want K/N, with K from 0 to N-1", given)
 	}
 	return worker, workers, nil
+}
+
+// mergeRun joins the parts of a run in the store: there, or in a file of the user's.
+func mergeRun(name string, opt merge.Options, elsewhere bool, out, errOut io.Writer) error {
+	dir, err := daemon.DefaultStore()
+	if err != nil {
+		return usageError("%w", err)
+	}
+	store, err := daemon.OpenStore(dir, false)
+	if err != nil {
+		return usageError("%w", err)
+	}
+	found, err := store.Find(name)
+	if err != nil {
+		return usageError("%s: %w", name, err)
+	}
+	parts, err := store.Parts(found)
+	if err != nil {
+		return err
+	}
+	if len(parts) == 0 {
+		return usageError("%s: is not in parts", found)
+	}
+	if elsewhere {
+		return mergeParts(parts, opt, out, errOut)
+	}
+	opt.Tool = "efg " + version()
+	opt.Log = func(line string) { fmt.Fprintln(errOut, "efg:", line) }
+	if err := store.Merge(found, opt); err != nil || opt.Worker > 0 {
+		return err
+	}
+	x, err := store.Summary(found)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%s: %s, from %s\n", found, partsText(&x), plural(len(x.Parts), "part"))
+	return nil
 }
 
 func mergeParts(args []string, opt merge.Options, out, errOut io.Writer) error {

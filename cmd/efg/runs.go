@@ -127,6 +127,8 @@ func runState(r *daemon.Summary) string {
 		text = append(text, "deadlock")
 	}
 	switch {
+	case r.Unmerged:
+		text = append(text, "in parts", partsText(r))
 	case r.Complete:
 		text = append(text, "complete")
 	case r.Ranks < r.Size:
@@ -138,6 +140,15 @@ func runState(r *daemon.Summary) string {
 		text = append(text, plural(len(r.LeftOut), "segment")+" left out")
 	}
 	return strings.Join(text, ", ")
+}
+
+// partsText tells of a launch on several machines what is there.
+func partsText(r *daemon.Summary) string {
+	text := fmt.Sprintf("%d of %d ranks", r.Ranks, r.Size)
+	if len(r.Writing) > 0 {
+		text += fmt.Sprintf(", %s being written", plural(len(r.Writing), "part"))
+	}
+	return text
 }
 
 func lengthText(d time.Duration) string { return secondsText(max(d, 0).Seconds()) }

@@ -58,6 +58,9 @@ type Header struct {
 	Host       [64]byte
 	MPI        [256]byte
 	Command    [2048]byte // arguments, each ended by NUL
+	Machines   uint32     // on which the world's processes are: 0 unknown, 1, 2 several
+	pad0       uint32
+	Job        [128]byte // what tells the launch apart from others, on all its machines; or empty
 }
 
 // Stream is one thread's recorder state.

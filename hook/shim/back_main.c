@@ -12,60 +12,6 @@ static char version[MPI_MAX_LIBRARY_VERSION_STRING + 1];
 
 /* ---- the process ---- */
 
-static uint64_t text_hash(const char *s)
-{
-    uint64_t w[32] = { 0 };
-    size_t n = strlen(s);
-    if (n > sizeof w) n = sizeof w;
-    memcpy(w, s, n);
-    return efg_hash(w, (n + 7) / 8);
-}
-
-/* Equal in all processes of one MPI_COMM_WORLD: what the launcher calls the
- * job. 0 where it does not say. */
-static uint64_t world_id(void)
-{
-    static const char *const job[] = {
-        "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "OMPI_MCA_orte_ess_jobid", "PMI_JOBID",
-    };
-    for (size_t i = 0; i < sizeof job / sizeof *job; i++) {
-        const char *v = getenv(job[i]);
-        if (v && *v) return text_hash(v);
-    }
-    /* Hydra names no job, but marks the processes that MPI_Comm_spawn made. */
-    const char *spawned = getenv("PMI_SPAWNED");
-    return spawned && strcmp(spawned, "0") != 0 ? text_hash("PMI_SPAWNED") : 0;
-}
-
-static int env_number(const char *const *names, size_t n, int otherwise)
-{
-    for (size_t i = 0; i < n; i++) {
-        const char *v = getenv(names[i]);
-        char *end;
-        if (!v || !*v) continue;
-        long k = strtol(v, &end, 10);
-        if (*end == '\0' && k >= 0 && k <= INT32_MAX) return (int)k;
-    }
-    return otherwise;
-}
-
-/* Rank and size as the launcher says: for what is called before MPI_Init, and
- * for programs that use sessions only. */
-static efg_process_info launched_as(void)
-{
-    static const char *const rank[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
-                                        "SLURM_PROCID" };
-    static const char *const size[] = { "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS" };
-    int n = env_number(size, sizeof size / sizeof *size, 0);
-    return (efg_process_info){
-        .rank = n > 0 ? env_number(rank, sizeof rank / sizeof *rank, -1) : -1,
-        .size = n,
-        .world = world_id(),
-        .family = BK_FAMILY,
-        .version = version,
-    };
-}
-
 static void library_version(void)
 {
     int len = 0;
@@ -78,7 +24,8 @@ static void library_version(void)
 
 static void tell_process(int level)
 {
-    efg_process_info info = launched_as();
+    efg_process_info info = bk_launched_as();
+    info.version = version;
     PMPI_Comm_rank(MPI_COMM_WORLD, &info.rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &info.size);
     bk_threads = level == MPI_THREAD_MULTIPLE || session_seen;
@@ -191,7 +138,8 @@ int efg_back_open(const efg_front *f, void **wrappers)
     bk_real = f->real;
     library_version();
     bk_const_start();
-    efg_process_info info = launched_as();
+    efg_process_info info = bk_launched_as();
+    info.version = version;
     info.thread_multiple = 1;
     if (pthread_key_create(&thread_key, thread_ends) != 0) {
         fprintf(stderr, "efg: no thread key: the program runs unrecorded\n");

@@ -99,6 +99,9 @@ typedef struct bk_taken {
 void bk_take(bk_taken *k, bk_map *map, uint64_t key);
 void bk_taken_end(const bk_taken *k, bool failed);
 
+/* What the launcher says of this process. */
+efg_process_info bk_launched_as(void);
+
 /* The library's start and end. */
 void bk_started(bool failed);                    /* after MPI_Init */
 void bk_started_threads(bool failed, int provided);

@@ -309,6 +309,8 @@ static void copy_text(uint8_t *to, size_t size, const char *from)
     memcpy(to, from != NULL ? from : "", n);
 }
 
+_Static_assert(sizeof ((seg_header *)0)->job == EFG_JOB_SIZE, "job");
+
 void efg_set_process(const efg_process_info *info)
 {
     seg_header *h = efg_header;
@@ -317,6 +319,8 @@ void efg_set_process(const efg_process_info *info)
     h->rank = info->rank;
     h->size = (uint32_t)info->size;
     h->world = info->world;
+    h->machines = info->machines;
+    copy_text(h->job, sizeof h->job, info->job);
     copy_text(h->family, sizeof h->family, info->family);
     copy_text(h->mpi, sizeof h->mpi, info->version);
     efg_slots_shared = info->thread_multiple != 0;

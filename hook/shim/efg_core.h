@@ -70,6 +70,8 @@ typedef struct efg_stream {
     efg_vecref vec[EFG_MAX_WORDS];
 } efg_stream;
 
+enum { EFG_JOB_SIZE = 128 };    /* of a launch's name, with the NUL */
+
 /* What the back end tells at start. Called once per process, at the first MPI
  * call (rank -1, size 0) and again when rank and size are known. */
 typedef struct efg_process_info {
@@ -77,6 +79,8 @@ typedef struct efg_process_info {
     uint64_t world;         /* equal in all processes of one MPI_COMM_WORLD */
     const char *family;     /* "openmpi", "mpich" */
     const char *version;    /* library version string */
+    const char *job;        /* what tells the launch apart, on all machines; or "", NULL */
+    uint32_t machines;      /* that the world has: 0 unknown, 1, 2 several */
     int32_t thread_multiple;
 } efg_process_info;
 

@@ -99,7 +99,31 @@ func (f *File) Write(content func(io.Writer) error) (err error) {
 	if err = os.Rename(f.tmp.Name(), f.path); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(f.path))
+	return SyncDir(filepath.Dir(f.path))
+}
+
+// WriteNew makes a file that must not be there yet: the error is then fs.ErrExist.
+// Of several processes on any machines that try, one succeeds. tmp, on the same file
+// system, must be this process's own; it is replaced, and removed. The file system must
+// have hard links.
+func WriteNew(tmp, path string, data []byte) error {
+	// What is there may be a link to what a killed process made: it must not be written to.
+	if err := os.Remove(tmp); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp)
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Link(tmp, path); err != nil {
+		return err
+	}
+	return SyncDir(filepath.Dir(path))
 }
 
 // Discard closes the file and gives up what is not in its place.
@@ -110,9 +134,9 @@ func (f *File) Discard() {
 	f.tmp.Close()
 }
 
-// syncDir makes a rename durable; file systems that cannot sync folders do
+// SyncDir makes durable what was renamed or made in a folder; file systems that cannot sync folders do
 // without.
-func syncDir(dir string) error {
+func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package durable
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -70,4 +71,31 @@ func TestBegin(t *testing.T) {
 	f.Discard()
 	next.Discard()
 	check(t, path, "whole")
+}
+
+// Of two that make a file the first one's stays, also if it was killed before it
+// had removed its other name.
+func TestWriteNew(t *testing.T) {
+	tmp := filepath.Join(t.TempDir(), "tmp")
+	path, other := tmp+".first", tmp+".second"
+	if err := WriteNew(tmp, path, []byte("first")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Link(path, tmp); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteNew(tmp, other, []byte("second")); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteNew(tmp, path, []byte("third")); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("%v", err)
+	}
+	for file, want := range map[string]string{path: "first", other: "second"} {
+		if data, err := os.ReadFile(file); err != nil || string(data) != want {
+			t.Errorf("%s holds %q, %v", file, data, err)
+		}
+	}
+	if _, err := os.Lstat(tmp); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
 }

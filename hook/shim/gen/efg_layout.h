@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define EFG_LAYOUT_HASH UINT64_C(0xa442a68b6970af13)
+#define EFG_LAYOUT_HASH UINT64_C(0xac6ccdeafd119077)
 #define SEG_MAGIC 0xa47455300474645
 #define SEG_VERSION 0x1
 #define SEG_REF_UNIT 0x10
@@ -48,8 +48,11 @@ typedef struct seg_header {
     uint8_t host[64];
     uint8_t mpi[256];
     uint8_t command[2048];
+    uint32_t machines;
+    uint32_t pad0;
+    uint8_t job[128];
 } seg_header;
-_Static_assert(sizeof(seg_header) == 2544, "seg_header");
+_Static_assert(sizeof(seg_header) == 2680, "seg_header");
 _Static_assert(offsetof(seg_header, magic) == 0, "seg_header.magic");
 _Static_assert(offsetof(seg_header, layout_hash) == 8, "seg_header.layout_hash");
 _Static_assert(offsetof(seg_header, version) == 16, "seg_header.version");
@@ -82,6 +85,9 @@ _Static_assert(offsetof(seg_header, family) == 160, "seg_header.family");
 _Static_assert(offsetof(seg_header, host) == 176, "seg_header.host");
 _Static_assert(offsetof(seg_header, mpi) == 240, "seg_header.mpi");
 _Static_assert(offsetof(seg_header, command) == 496, "seg_header.command");
+_Static_assert(offsetof(seg_header, machines) == 2544, "seg_header.machines");
+_Static_assert(offsetof(seg_header, pad0) == 2548, "seg_header.pad0");
+_Static_assert(offsetof(seg_header, job) == 2552, "seg_header.job");
 
 typedef struct seg_published {
     uint64_t hash;

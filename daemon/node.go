@@ -1,0 +1,159 @@
+package daemon
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// Several machines may share a store. Each has a name in it, and in the folder
+// ".nodes" the files NODE.lock, which its daemon holds locked, and NODE.state.
+const (
+	nodesDir = ".nodes"
+	lockExt  = ".lock"
+	stateExt = ".state"
+)
+
+// NodeName is this machine's name in a store.
+func NodeName() string {
+	host, err := os.Hostname()
+	if err != nil || host == "" {
+		return "node"
+	}
+	return plainName(host)
+}
+
+// plainName replaces what is not to be in the name of a file or a run.
+func plainName(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < 0x80 && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_') {
+			return r
+		}
+		return '-'
+	}, text)
+}
+
+func (s *Store) nodeFile(node, ext string) string {
+	return filepath.Join(s.Dir, nodesDir, node+ext)
+}
+
+// lock makes this process the only daemon of a machine that works with the store,
+// until it ends.
+func (s *Store) lock(node string) (*os.File, error) {
+	if err := os.Mkdir(filepath.Join(s.Dir, nodesDir), 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return nil, err
+	}
+	f, err := lockFile(s.nodeFile(node, lockExt))
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return nil, fmt.Errorf("%s: another daemon of %s works with this store", s.Dir, node)
+	}
+	return f, err
+}
+
+// lockFile locks a file until it is closed. File systems without locks do
+// without: the spool's lock is there still.
+func lockFile(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if err != nil && !errors.Is(err, syscall.ENOSYS) && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.ENOLCK) {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// locked tells whether somebody holds a lock.
+func locked(path string) bool {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB), syscall.EWOULDBLOCK)
+}
+
+// Serving lists the machines whose daemons work with the store, as far as the file system
+// tells about locks of other machines.
+func (s *Store) Serving() []string {
+	files, err := filepath.Glob(filepath.Join(s.Dir, nodesDir, "*"+lockExt))
+	if err != nil {
+		return nil
+	}
+	var nodes []string
+	for _, f := range files {
+		if locked(f) {
+			nodes = append(nodes, strings.TrimSuffix(filepath.Base(f), lockExt))
+		}
+	}
+	return nodes
+}
+
+// Served tells whether a daemon works with the store.
+func (s *Store) Served() bool { return len(s.Serving()) > 0 }
+
+// Served says where a daemon answers questions over HTTP.
+type Served struct {
+	HTTP      string `json:"http,omitempty"`   // address of the page, without the token
+	TokenFile string `json:"token,omitempty"`  // path of the file with the token
+	Socket    string `json:"socket,omitempty"` // path of the unix socket
+}
+
+// State is what a daemon tells of itself, in the store.
+type State struct {
+	Version  int      `json:"version"`
+	Node     string   `json:"node"`
+	PID      int      `json:"pid"`
+	Spool    string   `json:"spool"`
+	Problems []string `json:"problems"` // what it could not do so far, and why
+	Foreign  int      `json:"foreign"`  // segments of other users in the spool, which it leaves alone
+	Served
+}
+
+// writeState tells what is new. It is a help for people: nothing depends on it.
+func (d *daemon) writeState() {
+	s := State{
+		Version: 1, Node: d.opt.Node, PID: os.Getpid(), Spool: d.spool.Dir,
+		Problems: append([]string{}, d.problems...), Foreign: d.tracker.foreign, Served: d.served,
+	}
+	data, err := json.Marshal(s)
+	if err != nil || string(data) == d.state {
+		return
+	}
+	path := d.store.nodeFile(d.opt.Node, stateExt)
+	if os.WriteFile(path+".tmp", data, 0o600) == nil && os.Rename(path+".tmp", path) == nil {
+		d.state = string(data)
+	}
+}
+
+// State reads what this machine's daemon has told last, or, if it has none, that of
+// another machine.
+func (s *Store) State() (*State, error) {
+	x, err := s.stateOf(NodeName())
+	if !errors.Is(err, os.ErrNotExist) {
+		return x, err
+	}
+	files, _ := filepath.Glob(filepath.Join(s.Dir, nodesDir, "*"+stateExt))
+	for _, f := range files {
+		if x, err := s.stateOf(strings.TrimSuffix(filepath.Base(f), stateExt)); err == nil {
+			x.Spool = "" // is not here
+			return x, nil
+		}
+	}
+	return nil, err
+}
+
+func (s *Store) stateOf(node string) (*State, error) {
+	data, err := os.ReadFile(s.nodeFile(node, stateExt))
+	if err != nil {
+		return nil, err
+	}
+	x := &State{}
+	return x, json.Unmarshal(data, x)
+}

@@ -1,0 +1,164 @@
+/* What the launcher says of this process: its rank, its job, and whether the job has
+ * processes on other machines. */
+#include "back_run.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static uint64_t text_hash(const char *s)
+{
+    uint64_t w[32] = { 0 };
+    size_t n = strlen(s);
+    if (n > sizeof w) n = sizeof w;
+    memcpy(w, s, n);
+    return efg_hash(w, (n + 7) / 8);
+}
+
+static const char *variable(const char *name)
+{
+    const char *v = getenv(name);
+    return v && *v ? v : NULL;
+}
+
+/* Hydra names no job, but marks the processes that MPI_Comm_spawn made. */
+static bool spawned(void)
+{
+    const char *v = variable("PMI_SPAWNED");
+    return v && strcmp(v, "0") != 0;
+}
+
+/* Equal in all processes of one MPI_COMM_WORLD: what the launcher calls the
+ * job. 0 where it does not say. */
+static uint64_t world_id(void)
+{
+    static const char *const job[] = {
+        "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "OMPI_MCA_orte_ess_jobid", "PMI_JOBID",
+    };
+    for (size_t i = 0; i < sizeof job / sizeof *job; i++) {
+        const char *v = variable(job[i]);
+        if (v) return text_hash(v);
+    }
+    return spawned() ? text_hash("PMI_SPAWNED") : 0;
+}
+
+static int env_number(const char *const *names, size_t n, int otherwise)
+{
+    for (size_t i = 0; i < n; i++) {
+        const char *v = variable(names[i]);
+        char *end;
+        if (!v) continue;
+        long k = strtol(v, &end, 10);
+        if (*end == '\0' && k >= 0 && k <= INT32_MAX) return (int)k;
+    }
+    return otherwise;
+}
+
+#define NUMBER(otherwise, ...) \
+    env_number((const char *const[]){ __VA_ARGS__ }, \
+               sizeof (const char *const[]){ __VA_ARGS__ } / sizeof (char *), otherwise)
+
+/* Reads a file of /proc as a string; its length. */
+static size_t read_proc(int pid, const char *file, char *text, size_t size)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/%s", pid, file);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, text, size - 1) : 0;
+    if (fd >= 0) close(fd);
+    if (n < 0) n = 0;
+    text[n] = '\0';
+    return (size_t)n;
+}
+
+static int parent_of(int pid)
+{
+    char text[512];
+    int parent = 0;
+    read_proc(pid, "stat", text, sizeof text);
+    const char *end = strrchr(text, ')');
+    return end && sscanf(end + 1, " %*c %d", &parent) == 1 ? parent : 0;
+}
+
+/* The value of an option in a process's command line, in text; NULL if it has none. */
+static const char *option_of(int pid, const char *option, char *text, size_t size)
+{
+    size_t n = read_proc(pid, "cmdline", text, size);
+    for (const char *p = text; p < text + n; p += strlen(p) + 1)
+        if (strcmp(p, option) == 0)
+            return p + strlen(p) + 1 < text + n ? p + strlen(p) + 1 : NULL;
+    return NULL;
+}
+
+/* Hydra tells ranks nothing that tells its jobs apart. The proxies above them
+ * know at which port of which host mpiexec listens. */
+static bool hydra_job(char *job, size_t size)
+{
+    enum { HIGHEST = 16 };
+    char text[4096];
+    int pid = getppid();
+    if (!variable("PMI_FD")) return false;
+    for (int i = 0; i < HIGHEST && pid > 1; i++, pid = parent_of(pid)) {
+        const char *port = option_of(pid, "--control-port", text, sizeof text);
+        if (port) {
+            snprintf(job, size, "hydra %s", port);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* From here on Slurm's step numbers stand for what srun did not start. */
+#define SLURM_NO_STEP 0xfffffff0ul
+
+static const char *slurm_step(void)
+{
+    const char *step = variable("SLURM_STEP_ID");
+    return step && variable("SLURM_JOB_ID") && strtoul(step, NULL, 10) < SLURM_NO_STEP ? step : NULL;
+}
+
+/* Names the launch, equally on all its machines and unlike others: "" where nothing
+ * does. What is asked first is the most certain. */
+static void name_job(char *job, size_t size)
+{
+    const char *v;
+    if ((v = variable("EFG_JOB")))
+        snprintf(job, size, "efg %s", v);
+    else if ((v = variable("OMPI_MCA_orte_precondition_transports")))
+        snprintf(job, size, "openmpi %s", v);
+    else if (hydra_job(job, size))
+        return;
+    else if ((v = slurm_step()))
+        snprintf(job, size, "slurm %s.%s", variable("SLURM_JOB_ID"), v);
+    else if ((v = variable("PMIX_NAMESPACE")))
+        snprintf(job, size, "pmix %s", v);
+    else if ((v = variable("PMI_JOBID")))
+        snprintf(job, size, "pmi %s", v);
+}
+
+/* 1: all processes of the world are on this machine; 2: some are not; 0: unknown. */
+static uint32_t machines(int size)
+{
+    int local = NUMBER(0, "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS");
+    if (local > 0 && size > 0) return local < size ? 2 : spawned() ? 0 : 1;
+    int nodes = slurm_step() ? NUMBER(0, "SLURM_STEP_NUM_NODES") : 0;
+    return nodes > 1 ? 2 : (uint32_t)nodes;
+}
+
+efg_process_info bk_launched_as(void)
+{
+    static char job[EFG_JOB_SIZE];
+    static bool named;
+    int size = NUMBER(0, "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS");
+    if (!named) name_job(job, sizeof job);
+    named = true;
+    return (efg_process_info){
+        .rank = size > 0 ? NUMBER(-1, "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID") : -1,
+        .size = size,
+        .world = world_id(),
+        .family = BK_FAMILY,
+        .job = job,
+        .machines = machines(size),
+    };
+}
