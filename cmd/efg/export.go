@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"maps"
 	"path/filepath"
@@ -101,6 +102,9 @@ func exportRun(path string, opt *exportOptions, out, errOut io.Writer) error {
 			total += eventsIn(r.Procs[i].Streams[j].Events, opt)
 		}
 	}
+	if size := total * gxlCall; opt.format == "gxl" && size >= largeExport {
+		fmt.Fprintf(errOut, "efg: about %s of GXL will be written; --rank, --thread, --from and --to select a part, --format mtf is compact\n", byteText(size))
+	}
 	bar := newProgress(errOut, "events", total)
 	defer bar.close()
 	if opt.output == "" {
@@ -108,6 +112,12 @@ func exportRun(path string, opt *exportOptions, out, errOut io.Writer) error {
 	}
 	return durable.Write(opt.output, func(w io.Writer) error { return write(w, r, sel, bar.show) })
 }
+
+// gxlCall is about how many bytes a call takes in GXL, and largeExport from how many on
+// the user is told before. Tests change the latter.
+const gxlCall = 1000
+
+var largeExport uint64 = 1 << 30
 
 // eventsIn is how many events of a stream are in the window.
 func eventsIn(events uint64, opt *exportOptions) uint64 {

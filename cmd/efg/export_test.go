@@ -89,6 +89,23 @@ func TestExportAndImportErrors(t *testing.T) {
 	}
 }
 
+// Who exports very much GXL is told before.
+func TestLargeExport(t *testing.T) {
+	defer func(old uint64) { largeExport = old }(largeExport)
+	largeExport = 20_000
+	assembled(t, "traced") // 34 calls
+	for args, want := range map[string]string{
+		"export a.efg --format gxl":          "efg: about 33.2 KiB of GXL will be written; --rank, --thread, --from and --to select a part, --format mtf is compact\n",
+		"export a.efg --format gxl --rank 1": "",
+		"export a.efg --format mtf -o a.mtf": "",
+		"export a.efg --format gxl --to 2":   "",
+	} {
+		if _, errOut, status := efgRun(t, nil, strings.Fields(args)...); status != 0 || errOut != want {
+			t.Errorf("efg %s: status %d, %q, want %q", args, status, errOut, want)
+		}
+	}
+}
+
 // Runs of many processes are put together from parts.
 func TestImportInParts(t *testing.T) {
 	defer func(old int) { partSize = old }(partSize)

@@ -22,16 +22,18 @@ func newHook() *cobra.Command {
 			Short: "Build the hook anew for every MPI compiler that is found",
 			Long: `Build the hook anew for every MPI compiler that is found: $MPICC, mpicc,
 mpicc.openmpi, mpicc.mpich. efg run does this by itself when it must.`,
-			Args: argCount(cobra.NoArgs),
-			RunE: func(cmd *cobra.Command, _ []string) error { return buildHook(cmd) },
+			Example: "  efg hook build",
+			Args:    argCount(cobra.NoArgs),
+			RunE:    func(cmd *cobra.Command, _ []string) error { return buildHook(cmd) },
 		},
 		&cobra.Command{
 			Use:   "path",
 			Short: "Print the file to preload, building the hook if it is not there",
 			Long: `Print the file to preload, as in LD_PRELOAD=$(efg hook path); the hook is built if it is
 not there. Programs are recorded if efg daemon is working.`,
-			Args: argCount(cobra.NoArgs),
-			RunE: func(cmd *cobra.Command, _ []string) error { return hookPath(cmd) },
+			Example: "  efg hook path",
+			Args:    argCount(cobra.NoArgs),
+			RunE:    func(cmd *cobra.Command, _ []string) error { return hookPath(cmd) },
 		},
 	)
 	return cmd
