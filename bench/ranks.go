@@ -100,8 +100,11 @@ func resetPeak() error {
 }
 
 // peak is the most resident memory since resetPeak.
-func peak() (int64, error) {
-	data, err := os.ReadFile("/proc/self/status")
+func peak() (int64, error) { return peakOf(os.Getpid()) }
+
+// peakOf is the most memory that a process had resident.
+func peakOf(pid int) (int64, error) {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0, err
 	}
@@ -111,5 +114,5 @@ func peak() (int64, error) {
 			return kib << 10, nil
 		}
 	}
-	return 0, errors.New("/proc/self/status has no VmHWM")
+	return 0, errors.New("the process has no VmHWM")
 }
