@@ -51,6 +51,7 @@ type Options struct {
 const (
 	defaultPoll     = 250 * time.Millisecond
 	maintenance     = time.Hour
+	refreshTime     = time.Minute
 	firstRetry      = time.Second
 	longestRetry    = time.Minute
 	registerTimeout = time.Second
@@ -245,11 +246,18 @@ func (d *daemon) work(ctx context.Context) {
 	tick := time.NewTicker(d.opt.poll)
 	defer tick.Stop()
 	d.maintain()
-	for next := time.Now().Add(maintenance); ; {
+	refresh := time.Now()
+	for next := refresh.Add(maintenance); ; {
 		d.round(time.Now())
 		if now := time.Now(); now.After(next) {
 			next = now.Add(maintenance)
 			d.maintain()
+		}
+		if now := time.Now(); now.After(refresh) {
+			refresh = now.Add(refreshTime)
+			if err := d.spool.Refresh(now); err != nil {
+				d.opt.Log.Warn("cannot tell the hook", "problem", err)
+			}
 		}
 		select {
 		case <-ctx.Done():

@@ -460,3 +460,49 @@ func TestRestartedMeanwhile(t *testing.T) {
 		}
 	}
 }
+
+// After a daemon was killed programs are recorded for a while, and taken up by the
+// next one; when it has been gone for long they run as they are. One that is there counts,
+// whatever its sign says.
+func TestGoneForLong(t *testing.T) {
+	h, err := hook.Ensure(hook.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(backVar, h.BackVar())
+	m := groundtruth.Installed()[1]
+	opt := testOptions(t.TempDir(), filepath.Join(t.TempDir(), "spool"))
+	spool := &Spool{opt.Spool}
+	program := compile(t, m, "jacobi.c")
+	run := func() {
+		r, err := groundtruth.Run(t.Context(), m, nil, []string{"LD_PRELOAD=" + h.Front, "EFG_SPOOL=" + opt.Spool}, 1, program, "5")
+		if err != nil || r.Status != 0 || r.Stderr != "" {
+			t.Fatalf("%+v, %v", r, err)
+		}
+	}
+	age := func(by time.Duration) {
+		if err := spool.Refresh(time.Now().Add(-by)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first := startDaemon(t, opt.Store, opt.Spool)
+	waitFor(t, spool.Published)
+	first.Process.Kill()
+	first.Wait()
+	for i, c := range []struct {
+		gone     time.Duration
+		segments int
+	}{{0, 1}, {9 * time.Minute, 2}, {11 * time.Minute, 2}} {
+		age(c.gone)
+		run()
+		if n := len(names(t, opt.Spool, "*.seg")); n != c.segments {
+			t.Errorf("%d: %d segments, gone for %v", i, n, c.gone)
+		}
+	}
+	second := startDaemon(t, opt.Store, opt.Spool)
+	defer func() { second.Process.Kill(); second.Wait() }()
+	list(t, opt, 2)
+	age(time.Hour)
+	run()
+	list(t, opt, 3)
+}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/efg-tools/efg/hook/segment"
 )
@@ -83,6 +84,10 @@ func (s *Spool) Publish(settings [][2]string) error {
 	}
 	return s.write(hookFile, b.Bytes())
 }
+
+// Refresh says that there is a daemon still: ten minutes after the last time the hook
+// takes one that does not listen for killed.
+func (s *Spool) Refresh(now time.Time) error { return os.Chtimes(s.path(hookFile), now, now) }
 
 // write puts a whole file in its place. What it holds need not outlive the machine.
 func (s *Spool) write(name string, data []byte) error {

@@ -6,15 +6,23 @@
 #ifndef EFG_SETTING_H
 #define EFG_SETTING_H
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { EFG_SETTINGS_MAX = 16 << 10 };
+
+/* A daemon says once a minute that it is there. One that has not for so long, seconds,
+ * and does not listen, was killed: nobody would take what is recorded. */
+enum { EFG_GONE_AFTER = 10 * 60 };
 
 static char efg_settings[EFG_SETTINGS_MAX + 2];   /* "\nNAME=VALUE\0\nNAME=VALUE\0…" */
 static size_t efg_settings_len;
@@ -28,6 +36,24 @@ static int efg_private(int fd, mode_t type, mode_t others)
            && (st.st_mode & others) == 0;
 }
 
+/* Was the daemon killed long ago? hook is its sign. */
+static int efg_daemon_gone(int hook, const char *spool)
+{
+    struct stat st;
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    if (fstat(hook, &st) != 0 || time(NULL) - st.st_mtime < EFG_GONE_AFTER)
+        return 0;
+    int saved = errno, gone = 0, n = snprintf(a.sun_path, sizeof a.sun_path, "%s/socket", spool);
+    int fd = n > 0 && (size_t)n < sizeof a.sun_path
+                 ? socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0) : -1;
+    if (fd >= 0) {
+        gone = connect(fd, (struct sockaddr *)&a, sizeof a) != 0 && (errno == ECONNREFUSED || errno == ENOENT);
+        close(fd);
+    }
+    errno = saved;
+    return gone;
+}
+
 static size_t efg_read_settings(const char *spool)
 {
     size_t len = 0;
@@ -36,7 +62,7 @@ static size_t efg_read_settings(const char *spool)
         return 0;
     int fd = efg_private(dir, S_IFDIR, 077)
                  ? openat(dir, "hook", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
-    if (fd >= 0 && efg_private(fd, S_IFREG, 022)) {
+    if (fd >= 0 && efg_private(fd, S_IFREG, 022) && !efg_daemon_gone(fd, spool)) {
         efg_settings[0] = '\n';
         ssize_t n = read(fd, efg_settings + 1, EFG_SETTINGS_MAX);
         len = n > 0 ? (size_t)n + 1 : 0;
