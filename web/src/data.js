@@ -41,6 +41,32 @@ function keep(url, data) {
   if (kept.size > mostKept) kept.delete(kept.keys().next().value);
 }
 
+// asked are questions without an answer yet, by address. Those about stored runs are asked
+// once, however many want to know; when nobody does any more the server is told to stop.
+const asked = new Map();
+
+function ask(url, decode, lasting) {
+  const same = lasting && asked.get(url);
+  if (same) {
+    same.users++;
+    return same;
+  }
+  const stop = new AbortController();
+  const question = { users: 1 };
+  const forget = () => asked.get(url) === question && asked.delete(url);
+  question.answer = answer(url, stop.signal).then(decode).then((data) => {
+    if (lasting) keep(url, data);
+    return data;
+  }).finally(forget);
+  question.leave = () => {
+    if (--question.users > 0) return;
+    forget();
+    stop.abort();
+  };
+  if (lasting) asked.set(url, question);
+  return question;
+}
+
 function useAnswer(url, decode, lasting) {
   const [state, set] = useState({});
   const [turn, again] = useState(0);
@@ -50,18 +76,13 @@ function useAnswer(url, decode, lasting) {
       set({ url, data: kept.get(url) });
       return;
     }
-    const stop = new AbortController();
-    answer(url, stop.signal)
-      .then(decode)
-      .then((data) => {
-        if (stop.signal.aborted) return;
-        if (lasting) keep(url, data);
-        set({ url, data });
-      })
-      .catch((error) => {
-        if (!stop.signal.aborted) set({ url, error });
-      });
-    return () => stop.abort();
+    let here = true;
+    const question = ask(url, decode, lasting);
+    question.answer.then((data) => here && set({ url, data }), (error) => here && set({ url, error }));
+    return () => {
+      here = false;
+      question.leave();
+    };
   }, [url, turn]);
   const now = state.url === url;
   return {

@@ -15,7 +15,7 @@ import { Loops } from "./views/loops.jsx";
 import { Matrix } from "./views/matrix.jsx";
 import { Phases } from "./views/phases.jsx";
 import { Ranks } from "./views/ranks.jsx";
-import { Summary } from "./views/summary.jsx";
+import { reportOf, Summary } from "./views/summary.jsx";
 import { Timeline } from "./views/timeline.jsx";
 import { Where } from "./views/where.jsx";
 
@@ -34,6 +34,7 @@ export function Run({ id, tab = "summary", query }) {
 
 function Stored({ id, tab, query }) {
   const info = useStored(address(id, "", { streams: "incomplete" }));
+  useStored(tab === "summary" ? reportOf(id) : undefined); // both at once
   const View = views[tab];
   return (
     <Wait on={info}>

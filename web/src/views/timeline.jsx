@@ -197,12 +197,13 @@ function pointed({ view, from, to, side, rowHeight }, { x, y }) {
   if (row < 0 || row >= view.rows.length || column < 0 || column >= view.width || x < left) return "";
   const [first, last] = view.rows[row];
   const who = first === last ? `rank ${first}` : `ranks ${first}-${last}`;
+  const when = tickText(time - view.begin, to - from);
   const call = first === last && callAt(view, first, time);
   if (call) {
     const [, thread, start, end, proc, site] = call;
-    return `${who}${thread ? `, thread ${thread}` : ""}, ${nanos(time - view.begin)}: ${name(view, proc)} ${view.sites[site]}, from ${nanos(start - view.begin)}, took ${nanos(end - start)}`;
+    return `${who}${thread ? `, thread ${thread}` : ""}, ${when}: ${name(view, proc)} ${view.sites[site]}, from ${tickText(start - view.begin, to - from)}, took ${nanos(end - start)}`;
   }
-  return `${who}, ${nanos(time - view.begin)}: ${name(view, view.pixels[row * view.width + column])}`;
+  return `${who}, ${when}: ${name(view, view.pixels[row * view.width + column])}`;
 }
 
 function callAt(view, rank, time) {
