@@ -23,6 +23,18 @@ func newRowSums(v *View) *rowSums {
 		procs: map[uint16][]uint64{}, unread: make([]bool, v.Width)}
 }
 
+// addProcess adds what a process did; nil: it was not read.
+func (r *rowSums) addProcess(have map[place]*chunk, row *Row) {
+	if have == nil {
+		r.skip(0, r.width)
+		return
+	}
+	row.Read++
+	for p, c := range have {
+		r.add(p, c)
+	}
+}
+
 // add adds a chunk whose cells are pixels.
 func (r *rowSums) add(p place, c *chunk) {
 	start, _ := p.span()

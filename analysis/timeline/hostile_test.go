@@ -18,7 +18,7 @@ func FuzzHostile(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		giveTimes(t, p)
+		giveTimes(t, p, anyTime)
 		s := &p.Streams[0]
 		s.Trace.Begin = begin
 		if err := s.Mark(p.Defs, 5); err != nil {

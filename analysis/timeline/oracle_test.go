@@ -187,7 +187,7 @@ func simulated(t testing.TB, c sim.Config) *efg.Run {
 		if err != nil {
 			t.Fatal(err)
 		}
-		giveTimes(t, p)
+		giveTimes(t, p, anyTime)
 		procs = append(procs, p)
 	}
 	return written(t, procs...)
@@ -207,8 +207,17 @@ func written(t testing.TB, procs ...*efg.Process) *efg.Run {
 	return run
 }
 
-// giveTimes gives each event a time, now and then a long one.
-func giveTimes(t testing.TB, p *efg.Process) {
+// anyTime is a time up to a microsecond, now and then a longer one.
+func anyTime(r *rand.Rand) uint64 {
+	ns := r.Uint64N(1000)
+	if r.IntN(20) == 0 {
+		ns *= 300
+	}
+	return ns
+}
+
+// giveTimes gives each event a time, as pick says.
+func giveTimes(t testing.TB, p *efg.Process, pick func(r *rand.Rand) uint64) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(uint64(p.Rank), 9))
 	for i := range p.Streams {
@@ -224,11 +233,7 @@ func giveTimes(t testing.TB, p *efg.Process) {
 		ahead := int64(0)
 		add := func(to *efg.TimeSeq) {
 			var c efg.TimeCode
-			ns := r.Uint64N(1000)
-			if r.IntN(20) == 0 {
-				ns *= 300
-			}
-			c, ahead = q.Encode(ns, ahead)
+			c, ahead = q.Encode(pick(r), ahead)
 			to.Append(c)
 		}
 		w := s.Walk(p.Defs)

@@ -201,16 +201,9 @@ func (t *Timeline) View(ctx context.Context, q Query) (*View, error) {
 		return nil, err
 	}
 	b := &budget{left: q.Events, all: q.Events == 0}
-	if !b.all {
-		// The first ranks of all rows come first: each row has something when the limit
-		// is met.
-		err := t.inTurns(v, &q, func(i int) error {
-			_, err := t.chunks(ctx, i, v, level, b)
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
+	parts, err := t.readAhead(ctx, v, &q, level, b)
+	if err != nil {
+		return nil, err
 	}
 	lines := make([]line, len(v.Rows))
 	var progress sync.Mutex
@@ -218,9 +211,14 @@ func (t *Timeline) View(ctx context.Context, q Query) (*View, error) {
 	err = parallel(len(v.Rows), func(y int) error {
 		sums := newRowSums(v)
 		for _, i := range rowOf(&q, v, y) {
-			if err := t.addProcess(ctx, i, v, y, sums, level, b); err != nil {
+			have, err := parts[i], error(nil)
+			if have == nil {
+				have, err = t.chunks(ctx, i, v, level, b)
+			}
+			if err != nil {
 				return err
 			}
+			sums.addProcess(have, &v.Rows[y])
 			progress.Lock()
 			if done++; q.Progress != nil {
 				q.Progress(done)
@@ -238,6 +236,30 @@ func (t *Timeline) View(ctx context.Context, q Query) (*View, error) {
 		return v, t.slices(ctx, v, &q, b)
 	}
 	return v, nil
+}
+
+// readAhead reads, if there is a limit of events, the first ranks of all rows and then
+// others: each row has something when the limit is met. What is in the cache afterwards
+// is not returned, but what was read in part.
+func (t *Timeline) readAhead(ctx context.Context, v *View, q *Query, level uint8, b *budget) (map[int]map[place]*chunk, error) {
+	if b.all {
+		return nil, nil
+	}
+	var mu sync.Mutex
+	parts := map[int]map[place]*chunk{}
+	err := t.inTurns(v, q, func(i int) error {
+		have, err := t.chunks(ctx, i, v, level, b)
+		for _, c := range have {
+			if len(c.missing) > 0 {
+				mu.Lock()
+				parts[i] = have
+				mu.Unlock()
+				break
+			}
+		}
+		return err
+	})
+	return parts, err
 }
 
 // rowOf are the processes of a row.
@@ -339,23 +361,6 @@ func (t *Timeline) chunks(ctx context.Context, i int, v *View, level uint8, b *b
 		return nil, nil
 	}
 	return have, t.make(ctx, i, need, have, b)
-}
-
-// addProcess adds what a process did to row y.
-func (t *Timeline) addProcess(ctx context.Context, i int, v *View, y int, sums *rowSums, level uint8, b *budget) error {
-	have, err := t.chunks(ctx, i, v, level, b)
-	if err != nil {
-		return err
-	}
-	if have == nil {
-		sums.skip(0, sums.width)
-		return nil
-	}
-	v.Rows[y].Read++
-	for p, c := range have {
-		sums.add(p, c)
-	}
-	return nil
 }
 
 // make makes chunks of a process.

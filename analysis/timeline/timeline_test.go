@@ -97,7 +97,14 @@ func TestLong(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &efg.Process{Size: 1, World: 1, Host: "node", Streams: []efg.Stream{*s}, Defs: defs.List}
-	giveTimes(t, p)
+	n := 0
+	giveTimes(t, p, func(*rand.Rand) uint64 { // that are soon decoded
+		n++
+		if n%600_000 == 0 {
+			return 1e9
+		}
+		return 100
+	})
 	run := written(t, p)
 	views(t, run, threadsOf(t, run), 3)
 	tl, err := New(run)

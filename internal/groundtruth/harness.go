@@ -24,8 +24,8 @@ type Bench struct {
 var compilerFlags = []string{"-Wall", "-Wextra", "-Werror", "-Wno-stringop-overflow",
 	"-Wno-stringop-overread", "-Wno-deprecated-declarations", withRemoved, "-O1", "-g", "-std=gnu11"}
 
-// Benches builds efg and returns a bench for each installed MPI; all that they make is
-// in dir.
+// Benches builds efg and returns a bench, without a logger, for each installed MPI; all
+// that they make is in dir.
 func Benches(ctx context.Context, dir string) ([]*Bench, error) {
 	root, err := Root()
 	if err != nil {
@@ -39,7 +39,7 @@ func Benches(ctx context.Context, dir string) ([]*Bench, error) {
 	}
 	var list []*Bench
 	for _, m := range Installed() {
-		b, err := NewBench(ctx, m, root, dir, efg)
+		b, err := newRecorder(ctx, m, root, dir, efg)
 		if err != nil {
 			return nil, err
 		}
@@ -50,19 +50,25 @@ func Benches(ctx context.Context, dir string) ([]*Bench, error) {
 
 // NewBench builds the logger for an MPI library. efg is the binary to test.
 func NewBench(ctx context.Context, m MPI, root, dir, efg string) (*Bench, error) {
+	b, err := newRecorder(ctx, m, root, dir, efg)
+	if err == nil {
+		b.Logger, err = BuildLogger(ctx, m, root, b.Dir)
+	}
+	return b, err
+}
+
+// newRecorder is NewBench without the logger.
+func newRecorder(ctx context.Context, m MPI, root, dir, efg string) (*Bench, error) {
 	b := &Bench{MPI: m, Root: root, Dir: filepath.Join(dir, m.Name), Efg: efg}
 	if err := os.MkdirAll(b.Dir, 0o755); err != nil {
 		return nil, err
 	}
-	var err error
-	if b.Logger, err = BuildLogger(ctx, m, root, b.Dir); err != nil {
-		return nil, err
+	if m.Name != "mpich" {
+		return b, nil
 	}
-	if m.Name == "mpich" {
-		b.Yield = filepath.Join(b.Dir, "yield.so")
-		_, err = command(ctx, b.Dir, "gcc", "-shared", "-fPIC", "-O1", "-o", b.Yield,
-			filepath.Join(root, "testdata", "yield", "yield.c"), "-ldl")
-	}
+	b.Yield = filepath.Join(b.Dir, "yield.so")
+	_, err := command(ctx, b.Dir, "gcc", "-shared", "-fPIC", "-O1", "-o", b.Yield,
+		filepath.Join(root, "testdata", "yield", "yield.c"), "-ldl")
 	return b, err
 }
 
