@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"go.uber.org/goleak"
 
@@ -281,14 +282,40 @@ func TestMistakes(t *testing.T) {
 		"/v1/runs/halo/where":                    `404 no rank was in a call when the run ended`,
 		"/v1/runs?after=none":                    `400 after=none: no such run; begin anew`,
 		"/v1/runs?%zz":                           `400 query: invalid URL escape "%zz"`,
-		"/v2/runs":                               `404 not found`,
-		"/index.html":                            `404 not found`,
+		"/v2/runs":                               `404 not found; see /openapi.yaml`,
+		"/":                                      `404 not found; see /openapi.yaml`,
 	} {
 		r := httptest.NewRequest("GET", "http://localhost"+path, nil)
 		r.Header.Set("Authorization", "Bearer "+testToken)
 		w := over(s, r)
 		if got := fmt.Sprint(w.Code, " ", decode[struct{ Error string }](t, w.Body.Bytes()).Error); got != want {
 			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
+}
+
+// The page is served as it is, and nothing beside it.
+func TestPage(t *testing.T) {
+	page := fstest.MapFS{"index.html": {Data: []byte("<html>")}, "a/app.js": {Data: []byte("let x")}, "x.wasm": {Data: []byte("\x00asm")}}
+	s := New(Options{Runs: sampleFiles(t), Token: testToken, Page: page})
+	defer s.Close()
+	for path, want := range map[string]string{
+		"/": "200 text/html; charset=utf-8 <html>", "/a/app.js": "200 text/javascript; charset=utf-8 let x", "/x.wasm": "200 application/wasm \x00asm",
+		"/a": "404", "/a/": "404", "/none": "404", "/a/%2e%2e/index.html": "404", "/%5c": "404", "/%00": "404",
+	} {
+		r := httptest.NewRequest("GET", "http://localhost"+path, nil)
+		r.Header.Set("Authorization", "Bearer "+testToken)
+		w := over(s, r)
+		got := fmt.Sprint(w.Code)
+		if w.Code == 200 {
+			got = fmt.Sprint(w.Code, " ", w.Header().Get("Content-Type"), " ", w.Body)
+			r.Header.Set("If-None-Match", w.Header().Get("ETag"))
+			if again := over(s, r); again.Code != 304 {
+				t.Errorf("%s: is sent again: status %d", path, again.Code)
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", path, got, want)
 		}
 	}
 }

@@ -55,7 +55,7 @@ func TestGuard(t *testing.T) {
 		{"own origin", "GET", "http://localhost:1/v1/runs", [][2]string{{"Cookie", cookie}, {"Origin", "http://localhost:1"}}, 200},
 		{"image on another site", "GET", "http://localhost/v1/runs", [][2]string{{"Cookie", cookie}, {"Sec-Fetch-Site", "same-site"}, {"Sec-Fetch-Mode", "no-cors"}}, 403},
 		{"frame on another site", "GET", "http://localhost/", [][2]string{{"Cookie", cookie}, {"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Mode", "navigate"}, {"Sec-Fetch-Dest", "iframe"}}, 403},
-		{"link on another site", "GET", "http://localhost/", [][2]string{{"Cookie", cookie}, {"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Mode", "navigate"}, {"Sec-Fetch-Dest", "document"}}, 200},
+		{"link on another site", "GET", "http://localhost/v1/runs", [][2]string{{"Cookie", cookie}, {"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Mode", "navigate"}, {"Sec-Fetch-Dest", "document"}}, 200},
 		{"own page", "GET", "http://localhost/v1/runs", [][2]string{{"Cookie", cookie}, {"Sec-Fetch-Site", "same-origin"}, {"Sec-Fetch-Mode", "cors"}}, 200},
 		{"post", "POST", "http://localhost/v1/runs", [][2]string{{"Authorization", bearer}}, 405},
 		{"delete", "DELETE", "http://localhost/v1/runs/halo", [][2]string{{"Authorization", bearer}}, 405},

@@ -100,7 +100,7 @@ func TestPeers(t *testing.T) {
 		code int
 	}{{uint32(os.Geteuid()), nil, 200}, {0, nil, 200}, {12345, nil, 403}, {0, errors.New("no credentials"), 403}} {
 		credentials = func(*net.UnixConn) (uint32, error) { return peer.uid, peer.err }
-		for _, path := range []string{"/v1/runs", "/", "/healthz", "/v1/runs/halo/file"} {
+		for _, path := range []string{"/v1/runs", "/openapi.yaml", "/healthz", "/v1/runs/halo/file"} {
 			code, text := status(t, c, "http://localhost"+path)
 			if code != peer.code || code != 200 && (strings.Contains(text, "mesh") || strings.Contains(text, "halo")) {
 				t.Errorf("user %d, %s: status %d, %s", peer.uid, path, code, text)

@@ -3,7 +3,9 @@ package api
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	_ "embed"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io"
@@ -166,17 +168,24 @@ func fail(w http.ResponseWriter, r *http.Request, status int, text string) {
 	}
 }
 
+// page sends a file of the page.
 func (s *Server) page(w http.ResponseWriter, r *http.Request) {
-	if s.opt.Page != nil {
-		http.ServeFileFS(w, r, s.opt.Page, r.URL.Path)
+	name := strings.TrimPrefix(r.URL.Path, "/")
+	if name == "" {
+		name = "index.html"
+	}
+	if s.opt.Page == nil {
+		fail(w, r, http.StatusNotFound, "not found; see /openapi.yaml")
 		return
 	}
-	if r.URL.Path != "/" {
+	data, err := fs.ReadFile(s.opt.Page, name)
+	if err != nil {
 		fail(w, r, http.StatusNotFound, "not found")
 		return
 	}
-	w.Header().Set("Content-Type", textType)
-	io.WriteString(w, "efg: see /v1/runs and /openapi.yaml\n")
+	sum := sha256.Sum256(data)
+	tagged(w, `"`+hex.EncodeToString(sum[:12])+`"`)
+	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(data))
 }
 
 // find finds the run or job that the path names.
