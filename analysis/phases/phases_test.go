@@ -1,7 +1,6 @@
 package phases
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -207,59 +206,18 @@ func compareTimes(t *testing.T, r *Row, n *naive) {
 // simulated makes a run; with traced, each event has a time that chance decides.
 func simulated(t testing.TB, c sim.Config, traced bool) *efg.Run {
 	t.Helper()
-	var procs []*efg.Process
-	for p, err := range c.All(2) {
-		if err != nil {
-			t.Fatal(err)
+	var times func(p *efg.Process) error
+	if traced {
+		times = func(p *efg.Process) error {
+			r := rand.New(rand.NewPCG(uint64(p.Rank), 9))
+			return sim.GiveTimes(p, func() uint64 { return 0 }, func() uint64 { return 100 + r.Uint64N(100_000) })
 		}
-		if traced {
-			giveTimes(t, p)
-		}
-		procs = append(procs, p)
 	}
-	meta, err := c.Meta()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var file bytes.Buffer
-	if err := efg.EncodeRun(&file, procs, meta); err != nil {
-		t.Fatal(err)
-	}
-	run, err := efg.NewRun(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	run, err := c.Run(times)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return run
-}
-
-func giveTimes(t testing.TB, p *efg.Process) {
-	r := rand.New(rand.NewPCG(uint64(p.Rank), 9))
-	for i := range p.Streams {
-		s := &p.Streams[i]
-		s.Trace = &efg.Trace{Error: efg.ErrorUnit / 100}
-		q, err := efg.NewQuantum(s.Trace.Error)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for k := range s.Nodes {
-			s.Nodes[k].Times = &efg.Times{}
-		}
-		ahead := int64(0)
-		add := func(to *efg.TimeSeq) {
-			var c efg.TimeCode
-			c, ahead = q.Encode(100+r.Uint64N(100_000), ahead)
-			to.Append(c)
-		}
-		w := s.Walk(p.Defs)
-		for w.Next() {
-			n := s.Nodes[w.Node()].Times
-			add(&n.Gap)
-			add(&n.Dur)
-		}
-		if err := w.Err(); err != nil {
-			t.Fatal(err)
-		}
-	}
 }
 
 // Calls, bytes, times and arrivals are those of the events.

@@ -239,7 +239,15 @@ func TestReadOnly(t *testing.T) {
 
 // Broken graphs are an error that says so.
 func TestBroken(t *testing.T) {
-	run := simulated(t, programs[2], false)
+	p, err := programs[2].Process(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "run.efg")
+	if err := efg.WriteRun(file, []*efg.Process{p}, efg.Meta{}); err != nil {
+		t.Fatal(err)
+	}
+	run := open(t, file)
 	db := database(t, run)
 	run.Close()
 	if _, err := db.Query("SELECT count(*) FROM events"); err == nil || db.Failure() == nil {

@@ -182,15 +182,11 @@ func compareSlices(t *testing.T, all [][]thread, procs []int, v *View, limit int
 // simulated makes a run in which each event has a time that chance decides.
 func simulated(t testing.TB, c sim.Config) *efg.Run {
 	t.Helper()
-	var procs []*efg.Process
-	for p, err := range c.All(2) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		giveTimes(t, p, anyTime)
-		procs = append(procs, p)
+	run, err := c.Run(func(p *efg.Process) error { return timed(p, anyTime) })
+	if err != nil {
+		t.Fatal(err)
 	}
-	return written(t, procs...)
+	return run
 }
 
 // written writes a run and opens it.
@@ -216,34 +212,16 @@ func anyTime(r *rand.Rand) uint64 {
 	return ns
 }
 
-// giveTimes gives each event a time, as pick says.
+// timed gives each event a time, as pick says.
+func timed(p *efg.Process, pick func(r *rand.Rand) uint64) error {
+	r := rand.New(rand.NewPCG(uint64(p.Rank), 9))
+	return sim.GiveTimes(p, func() uint64 { return r.Uint64N(300_000) }, func() uint64 { return pick(r) })
+}
+
+// giveTimes is timed for tests.
 func giveTimes(t testing.TB, p *efg.Process, pick func(r *rand.Rand) uint64) {
 	t.Helper()
-	r := rand.New(rand.NewPCG(uint64(p.Rank), 9))
-	for i := range p.Streams {
-		s := &p.Streams[i]
-		s.Trace = &efg.Trace{Error: efg.ErrorUnit / 100, Begin: r.Uint64N(300_000)}
-		q, err := efg.NewQuantum(s.Trace.Error)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for k := range s.Nodes {
-			s.Nodes[k].Times = &efg.Times{}
-		}
-		ahead := int64(0)
-		add := func(to *efg.TimeSeq) {
-			var c efg.TimeCode
-			c, ahead = q.Encode(pick(r), ahead)
-			to.Append(c)
-		}
-		w := s.Walk(p.Defs)
-		for w.Next() {
-			n := s.Nodes[w.Node()].Times
-			add(&n.Gap)
-			add(&n.Dur)
-		}
-		if err := w.Err(); err != nil {
-			t.Fatal(err)
-		}
+	if err := timed(p, pick); err != nil {
+		t.Fatal(err)
 	}
 }

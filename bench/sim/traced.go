@@ -1,0 +1,66 @@
+package sim
+
+import (
+	"bytes"
+
+	"github.com/efg-tools/efg/efg"
+)
+
+// GiveTimes gives the events of a process times within a hundredth, as a recorder writes
+// them: begin is when each stream's clock begins, interval the next gap or duration, in ns.
+func GiveTimes(p *efg.Process, begin, interval func() uint64) error {
+	for i := range p.Streams {
+		s := &p.Streams[i]
+		s.Trace = &efg.Trace{Error: efg.ErrorUnit / 100, Begin: begin()}
+		q, err := efg.NewQuantum(s.Trace.Error)
+		if err != nil {
+			return err
+		}
+		for k := range s.Nodes {
+			s.Nodes[k].Times = &efg.Times{}
+		}
+		ahead := int64(0)
+		add := func(to *efg.TimeSeq) {
+			var c efg.TimeCode
+			c, ahead = q.Encode(interval(), ahead)
+			to.Append(c)
+		}
+		w := s.Walk(p.Defs)
+		for w.Next() {
+			t := s.Nodes[w.Node()].Times
+			add(&t.Gap)
+			add(&t.Dur)
+		}
+		if err := w.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Run makes a run file of the configuration and opens it. times gives the events of a
+// process times; nil: there are none.
+func (c Config) Run(times func(p *efg.Process) error) (*efg.Run, error) {
+	var procs []*efg.Process
+	for p, err := range c.All(2) {
+		if err == nil && times != nil {
+			err = times(p)
+		}
+		if err != nil {
+			return nil, err
+		}
+		procs = append(procs, p)
+	}
+	meta, err := c.Meta()
+	if err != nil {
+		return nil, err
+	}
+	if times != nil {
+		meta.Time = efg.TraceTime(efg.ErrorUnit / 100)
+	}
+	var file bytes.Buffer
+	if err := efg.EncodeRun(&file, procs, meta); err != nil {
+		return nil, err
+	}
+	return efg.NewRun(bytes.NewReader(file.Bytes()), int64(file.Len()))
+}
