@@ -1,6 +1,6 @@
 // Small parts that all views have.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { change } from "./route.js";
 
 // Wait shows what is going on with an answer until there is one.
@@ -105,12 +105,14 @@ export function TextField({ label, name, value, hint, size = 12 }) {
   );
 }
 
-// useWidth is the width of an element, kept up to date.
-export function useWidth(fallback = 900) {
+// useWidth is the width of an element, kept up to date; 0 as long as it is not known.
+export function useWidth() {
   const ref = useRef();
-  const [width, set] = useState(fallback);
-  useEffect(() => {
-    const watch = new ResizeObserver(([entry]) => set(Math.max(200, Math.floor(entry.contentRect.width))));
+  const [width, set] = useState(0);
+  useLayoutEffect(() => {
+    const take = (w) => set(Math.max(200, Math.floor(w)));
+    take(ref.current.clientWidth);
+    const watch = new ResizeObserver(([entry]) => take(entry.contentRect.width));
     watch.observe(ref.current);
     return () => watch.disconnect();
   }, []);

@@ -19,7 +19,7 @@ export function Plot({ label, x, xLabel, series, height = 220, text, points }) {
     const axis = { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } };
     plot.current = new uPlot(
       {
-        width, height,
+        width: width || 900, height,
         scales: { x: { time: false }, y: { range: (u, low, high) => [0, high > 0 ? high * 1.05 : 1] } },
         axes: [
           { ...axis, label: xLabel, labelSize: 20, size: 36, values: (u, at) => at.map((v) => (Number.isInteger(v) ? String(v) : "")) },
@@ -40,7 +40,7 @@ export function Plot({ label, x, xLabel, series, height = 220, text, points }) {
     return () => plot.current.destroy();
   }, [x, series, dark, height]);
   useEffect(() => {
-    plot.current.setSize({ width, height });
+    if (width) plot.current.setSize({ width, height });
   }, [width]);
   return <div class="plot" ref={box} role="img" aria-label={label} />;
 }

@@ -57,7 +57,7 @@ function Map({ matrix, measure, scale, write }) {
   const cells = matrix[measure];
   const range = useMemo(() => extent(cells), [cells]);
   const image = useMemo(() => paint(cells, range, scale, dark), [cells, range, scale, dark]);
-  const room = Math.min(width - left - 190, mostSide);
+  const room = Math.max(100, Math.min(width - left - 190, mostSide));
   const cell = Math.max(1, Math.floor(room / size));
   const side = Math.min(room, cell * size);
   const unit = side / size;

@@ -29,7 +29,8 @@ function Traced({ id, run, query }) {
   const [box, width] = useWidth();
   const room = Math.max(100, width - left - 4);
   const rows = Math.min(mostRows, run.processes);
-  const asked = useLater(address(id, "timeline", { from: query.from, to: query.to, width: Math.min(2000, room), ranks: query.ranks, rows, slices }));
+  const wanted = width ? address(id, "timeline", { from: query.from, to: query.to, width: Math.min(2000, room), ranks: query.ranks, rows, slices }) : undefined;
+  const asked = useLater(wanted);
   const answer = useStoredBytes(asked);
   const view = useMemo(() => answer.last && tryDecode(answer.last), [answer.last]);
   const failed = answer.error?.message ?? view?.error;
@@ -43,7 +44,7 @@ function Traced({ id, run, query }) {
       <div ref={box} class="timeline">
         {failed && <Problem text={failed} />}
         {!failed && !view && <Note>loading …</Note>}
-        {!failed && view && <Shown id={id} view={view} room={room} query={query} ready={!answer.loading} />}
+        {!failed && view && <Shown id={id} view={view} room={room} query={query} ready={asked === wanted && !answer.loading} />}
       </div>
     </>
   );
@@ -55,7 +56,7 @@ function useLater(url) {
   const [now, set] = useState(url);
   useEffect(() => {
     if (now === url) return;
-    const t = setTimeout(() => set(url), 80);
+    const t = setTimeout(() => set(url), now ? 80 : 0);
     return () => clearTimeout(t);
   }, [url]);
   return now;
