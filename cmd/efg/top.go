@@ -70,6 +70,10 @@ func (opt *topOptions) check() error {
 	return nil
 }
 
+// findEvery is how often it is found out which processes a job has: that takes longer than
+// to look at them.
+const findEvery = time.Second
+
 func top(ctx context.Context, target string, opt *topOptions, out io.Writer) error {
 	if err := opt.check(); err != nil {
 		return err
@@ -79,8 +83,14 @@ func top(ctx context.Context, target string, opt *topOptions, out io.Writer) err
 	terminal := isTerminal(out) && !opt.json
 	tick := time.NewTicker(opt.interval)
 	defer tick.Stop()
+	var paths []string
+	var found time.Time
 	for n := 0; ; n++ {
-		paths, err := segmentsOf(target)
+		var err error
+		if time.Since(found) >= findEvery {
+			paths, err = segmentsOf(target)
+			found = time.Now()
+		}
 		if err == errStored {
 			err = usageError("%s: is not running", target)
 		}
