@@ -54,8 +54,9 @@ soak:
 	@$(MAKE) --no-print-directory fuzz FUZZTIME=15m
 	EFG_SOAK_ROUNDS=2000 go test -count 1 -timeout 1h -run TestDaemonKilled -v ./daemon
 
-# efg merge under a real Slurm, as root; see scripts/slurm.sh.
+# Under a real Slurm, as root: recording with --efg, and efg merge; see scripts/slurm.sh.
 slurm: build
+	@scripts/slurm-site.sh
 	@scripts/slurm-merge.sh
 
 clean:

@@ -105,7 +105,7 @@ func TestRecorded(t *testing.T) {
 			complete bool
 		}{
 			{[]string{jacobi, "20"}, 4, true}, {[]string{fail, "kill"}, 2, false}, {[]string{fail, "abort"}, 2, false},
-			{[]string{"sh", "-c", jacobi + " 5; true"}, 2, true},
+			{[]string{"sh", "-c", jacobi + " 5; true"}, 2, true}, {[]string{"env", "EFG_TIME=off", jacobi, "5"}, 2, true},
 		} {
 			r := run(c.ranks, c.args...)
 			total++
@@ -115,6 +115,13 @@ func TestRecorded(t *testing.T) {
 				t.Errorf("%s %v: %+v\n%s", m.Name, c.args, x, r.Stderr)
 			}
 			verify(t, (&Store{opt.Store}).RunFile(x.Name))
+			want := "stats"
+			if c.args[0] == "env" { // a job's environment goes before the daemon
+				want = "off"
+			}
+			if times := timesOf(t, (&Store{opt.Store}).RunFile(x.Name)); times != want {
+				t.Errorf("%s %v: times %q, want %q", m.Name, c.args, times, want)
+			}
 		}
 	}
 	stop()
@@ -125,6 +132,17 @@ func TestRecorded(t *testing.T) {
 		t.Errorf("without a daemon: %v, %+v", err, r)
 	}
 	list(t, opt, total)
+}
+
+// timesOf tells what a run has recorded of times.
+func timesOf(t *testing.T, file string) string {
+	t.Helper()
+	run, err := efg.OpenRun(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer run.Close()
+	return run.Meta.Time
 }
 
 func compile(t *testing.T, m groundtruth.MPI, source string) string {

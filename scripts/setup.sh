@@ -27,6 +27,7 @@ probe() {
     chromium) have chromium ;;
     nodejs) have node ;;
     npm) have npm ;;
+    libslurm-dev) header slurm/spank.h gcc ;;
     libsystemd-shared) compgen -G '/usr/lib/*/systemd/libsystemd-shared-*.so' ;;
     iproute2) have ip ;;
     util-linux) have unshare && have nsenter && have setpriv ;;
@@ -119,7 +120,7 @@ unpack_systemd() {
 cd "$(dirname "$0")/.."
 demo=(gcc libc6-dev openmpi-bin libopenmpi-dev)
 all=("${demo[@]}" binutils g++ gfortran mpich libmpich-dev python3-mpi4py
-    lammps hpcc scalapack-mpi-test netpipe-mpich2 zstd chromium nodejs npm libsystemd-shared
+    lammps hpcc scalapack-mpi-test netpipe-mpich2 zstd chromium nodejs npm libslurm-dev libsystemd-shared
     iproute2 util-linux)
 case ${1:-} in
 demo) packages=("${demo[@]}") ;;

@@ -1,12 +1,15 @@
 #!/bin/sh
 # slurm.sh SCRIPT: runs a script in a Slurm cluster of four nodes, all of them this
-# machine, on the loopback interface. Needs root and the packages slurm-wlm and
-# munge. Stops what it started and leaves nothing behind.
+# machine, on the loopback interface, each with a name and a /dev/shm of its own. Jobs can be
+# recorded with --efg, as docs/slurm.md has it; their runs are in $SLURM_RUNS/USER. Needs root,
+# bin/efg and the packages slurm-wlm, munge and libslurm-dev. Stops what it started and
+# leaves nothing behind.
 set -eu
 
+cd "$(dirname "$0")/.."
 for tool in munged slurmctld slurmd srun; do
     PATH=$PATH:/usr/sbin command -v $tool >/dev/null || {
-        echo "slurm.sh: no $tool; as root: apt-get install slurm-wlm munge" >&2
+        echo "slurm.sh: no $tool; as root: apt-get install slurm-wlm munge libslurm-dev" >&2
         exit 1
     }
 done
@@ -21,6 +24,7 @@ stop() {
     rm -rf "$dir"
 }
 trap stop EXIT
+trap 'exit 1' HUP INT TERM
 chmod 755 "$dir"
 mkdir "$dir/state" "$dir/munge"
 
@@ -34,6 +38,23 @@ su -s /bin/sh munge -c "munged --socket=$socket --key-file=$dir/munge/key --pid-
     --log-file=$dir/munge/log --seed-file=$dir/munge/seed"
 cp "$dir/munge/pid" "$dir/munge.pid"
 
+# The site's files, as an administrator sets them up.
+cp bin/efg "$dir/efg"
+"$dir/efg" site "$dir/site"
+gcc -std=gnu11 -O2 -fPIC -shared -o "$dir/spank_efg.so" "$dir/site/slurm/spank_efg.c"
+cp "$("$dir/efg" hook path)" "$dir/libefg.so"
+mkdir -p "$dir/cache/efg"
+cp -r "${XDG_CACHE_HOME:-$HOME/.cache}"/efg/front-* "${XDG_CACHE_HOME:-$HOME/.cache}"/efg/back-* "$dir/cache/efg"
+chmod -R a+rX "$dir/cache"
+echo "required $dir/spank_efg.so front=$dir/libefg.so" >"$dir/plugstack.conf"
+export SLURM_RUNS="$dir/runs"
+mkdir -m 1777 "$SLURM_RUNS"
+cat >>"$dir/site/slurm/efg.conf" <<END
+store=$SLURM_RUNS/%u
+cache=$dir/cache
+run=$dir/run-\$SLURMD_NODENAME
+END
+
 export SLURM_CONF="$dir/slurm.conf"
 host=$(hostname -s)
 cat >"$SLURM_CONF" <<END
@@ -43,12 +64,15 @@ SlurmUser=root
 AuthType=auth/munge
 AuthInfo=socket=$socket
 StateSaveLocation=$dir/state
-SlurmdSpoolDir=$dir/spool-%n
+SlurmdSpoolDir=$dir/spool
 SlurmctldPidFile=$dir/slurmctld.pid
 SlurmdPidFile=$dir/slurmd-%n.pid
 SlurmctldLogFile=$dir/slurmctld.log
 SlurmdLogFile=$dir/slurmd-%n.log
 SlurmdParameters=config_overrides
+Prolog=$dir/site/slurm/prolog.sh
+Epilog=$dir/site/slurm/epilog.sh
+PlugStackConfig=$dir/plugstack.conf
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 SwitchType=switch/none
@@ -59,10 +83,16 @@ SelectTypeParameters=CR_CPU
 NodeName=n[1-4] NodeHostname=$host NodeAddr=127.0.0.1 Port=[17001-17004] CPUs=4 RealMemory=100
 PartitionName=all Nodes=ALL Default=YES State=UP OverSubscribe=YES
 END
+echo "PMIxCliTmpDirBase=$dir/spool" >"$dir/mpi.conf"
 slurmctld -i
+echo '127.0.0.1 localhost n1 n2 n3 n4' "$host" >"$dir/hosts"
+mkdir "$dir/spool"
 for n in n1 n2 n3 n4; do
     mkdir "$dir/spool-$n"
-    slurmd -N $n
+    unshare --mount --uts sh -c "hostname $n; mount -t tmpfs -o mode=1777 tmpfs /dev/shm
+        mount --bind $dir/spool-$n $dir/spool # nodes look for each other's under one name
+        mount --bind $dir/hosts /etc/hosts
+        exec slurmd -N $n"
 done
 for _ in $(seq 30); do
     [ "$(sinfo -h -t idle -o %D)" = 4 ] && break

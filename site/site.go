@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-//go:embed systemd
+//go:embed systemd slurm
 var files embed.FS
 
 // installed is where the files expect the program.

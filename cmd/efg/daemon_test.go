@@ -59,7 +59,9 @@ func TestDaemonAndRuns(t *testing.T) {
 	}
 	askRunning(t, spool)
 	cmd.Wait()
-	wait(func() bool { return strings.Contains(runs(), "  deadlock, incomplete  stuck recv\n") })
+	if out, errOut, status := efgRun(t, nil, "runs", "--wait", "30s"); status != 0 || !strings.Contains(out, "  deadlock, incomplete  stuck recv\n") {
+		t.Errorf("the job is not waited for: %d, %s%s", status, out, errOut)
+	}
 	for _, args := range [][]string{{"info", "last"}, {"report", "last"}, {"where", "last"}, {"reconstruct", "last", "--verify"}} {
 		if out, errOut, status := efgRun(t, nil, args...); status != 0 || out == "" {
 			t.Errorf("%v: status %d, %s%s", args, status, out, errOut)
@@ -90,6 +92,7 @@ func TestDaemonMistakes(t *testing.T) {
 		{[]string{"daemon", "--time", "late"}, "efg: --time late: want off, stats or trace[=ERROR]\n"},
 		{[]string{"daemon", "--store", dir, "--spool", "relative"}, "efg: relative: want an absolute path without colons\n"},
 		{[]string{"runs", "--store", dir + "/none"}, "efg: " + dir + "/none: no runs: efg daemon has not recorded anything yet\n"},
+		{[]string{"runs", "--store", dir, "--wait", "-1s"}, "efg: --wait -1s: want a time\n"},
 		{[]string{"runs", "--last", "-1"}, "efg: --last -1: want a number of runs, or 0 for all\n"},
 	} {
 		out, errOut, status := efgRun(t, nil, c.args...)

@@ -21,6 +21,7 @@ type runsOptions struct {
 	store, spool string
 	last         int
 	json         bool
+	wait         time.Duration
 }
 
 func newRuns() *cobra.Command {
@@ -42,12 +43,16 @@ as tells it apart; last is the newest one.`,
 	f.StringVar(&opt.spool, "spool", "", "folder of the segments (default that of the daemon)")
 	f.IntVar(&opt.last, "last", 0, "list only the newest; 0: all")
 	f.BoolVar(&opt.json, "json", false, "write JSON")
+	f.DurationVar(&opt.wait, "wait", 0, "wait until jobs that have ended are stored, at most so long")
 	return cmd
 }
 
 func listRuns(opt *runsOptions, out io.Writer) error {
 	if opt.last < 0 {
 		return usageError("--last %d: want a number of runs, or 0 for all", opt.last)
+	}
+	if opt.wait < 0 {
+		return usageError("--wait %s: want a time", opt.wait)
 	}
 	dir, err := storeFolder(opt.store)
 	if err != nil {
@@ -59,6 +64,9 @@ func listRuns(opt *runsOptions, out io.Writer) error {
 	}
 	if err != nil {
 		return usageError("%w", err)
+	}
+	if err := waitStored(store, opt.spool, opt.wait); err != nil {
+		return err
 	}
 	l, err := api.NewStore(store, opt.spool).List()
 	if err != nil {
@@ -75,6 +83,27 @@ func listRuns(opt *runsOptions, out io.Writer) error {
 		writePage(w, l, store)
 	}
 	return errors.Join(err, w.Flush())
+}
+
+// waitStored waits until no job in a spool has ended that is not stored.
+func waitStored(store *daemon.Store, spool string, most time.Duration) error {
+	for end := time.Now().Add(most); most > 0; time.Sleep(100 * time.Millisecond) {
+		ended := 0
+		for _, j := range daemon.JobsIn(spool) {
+			if j.Running() == 0 {
+				ended++
+			}
+		}
+		switch {
+		case ended == 0:
+			return nil
+		case !store.Served():
+			return fmt.Errorf("%s not stored, and no daemon is working with this store", plural(ended, "job"))
+		case time.Now().After(end):
+			return fmt.Errorf("%s not stored after %s", plural(ended, "job"), most)
+		}
+	}
+	return nil
 }
 
 // writePage tells the address of the daemon's web page.

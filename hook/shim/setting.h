@@ -94,12 +94,26 @@ static void efg_find_daemon(void)
             efg_settings[i] = '\0';
 }
 
+/* How to record may be said for a job: its environment goes before the daemon. What is
+ * loaded, and where it is recorded, may not. */
+static const char *efg_of_job(const char *name)
+{
+    static const char *const how[] = { "EFG_TIME", "EFG_POLLS", "EFG_QUERIES", "EFG_BUFFERS" };
+    for (size_t i = 0; i < sizeof how / sizeof *how; i++)
+        if (strcmp(name, how[i]) == 0)
+            return getenv(name);
+    return NULL;
+}
+
 /* The value of a setting, NULL if there is none. */
 static const char *efg_setting(const char *name)
 {
     if (getenv("EFG_DIR") != NULL)
         return getenv(name);
     efg_find_daemon();
+    const char *said = efg_settings_len > 0 ? efg_of_job(name) : NULL;
+    if (said != NULL)
+        return said;
     size_t n = strlen(name);
     for (size_t i = 0; i < efg_settings_len; i++) {
         const char *line = efg_settings + i + 1;

@@ -1,0 +1,92 @@
+#!/bin/sh
+# slurm-site.sh: jobs with --efg in a Slurm cluster (slurm.sh): what of them is recorded on each
+# node is, merged, what efg run records; others are left alone; nothing stays on the nodes.
+set -eu
+cd "$(dirname "$0")/.."
+if [ -z "${SLURM_CONF:-}" ]; then
+    exec scripts/slurm.sh "$0"
+fi
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+chmod 755 "$dir"
+efg=$PWD/bin/efg
+user=games
+site=${SLURM_CONF%/*}
+mkdir "$dir/home"
+chown $user "$dir/home"
+export XDG_CACHE_HOME="$site/cache" HOME="$dir/home" OMPI_MCA_btl=self,tcp OMPI_MCA_btl_tcp_if_include=lo
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+for mpi in openmpi mpich; do
+    mpicc.$mpi -g -w -o "$dir/jacobi.$mpi" testdata/c/jacobi.c -lm
+    mpicc.$mpi -g -w -o "$dir/stuck.$mpi" testdata/c/stuck.c -lm
+done
+
+fail() { echo "slurm-site.sh: $*" >&2; tail -n 20 "$site"/run-*/*.log >&2; exit 1; }
+as_user() { (cd "$dir/home" && setpriv --reuid=$user --regid=$user --clear-groups "$@"); }
+# Epilogs end after what started the job.
+idle() { while [ -n "$(squeue -h)" ]; do sleep 0.2; done; }
+# job prints the file of the only job that is stored; its parts are merged first if the nodes
+# have not. taken removes it.
+job() {
+    export EFG_STORE="$SLURM_RUNS/$user"
+    if [ "$(find "$EFG_STORE" -name '*.efg' | wc -l)" -gt 1 ]; then "$efg" merge last >&2; fi
+    find "$EFG_STORE" -name '*.efg'
+}
+taken() { rm -rf "${SLURM_RUNS:?}/$user"; }
+
+# same NAME: the job holds what was recorded with efg run.
+same() {
+    idle
+    run=$(job)
+    "$efg" reconstruct "$run" --verify >/dev/null || fail "$1: not what was recorded"
+    "$efg" reconstruct "$run" | sed 's/,"t0":[0-9]*,"t1":[0-9]*}$/}/' >"$dir/run.jsonl"
+    "$efg" reconstruct "$dir/alone.efg" >"$dir/alone.jsonl"
+    cmp "$dir/run.jsonl" "$dir/alone.jsonl" || fail "$1: other events"
+    echo "$1: $(wc -l <"$dir/run.jsonl") events as efg run records them"
+}
+
+"$efg" run -o "$dir/alone.efg" -- mpiexec.openmpi --oversubscribe -n 8 "$dir/jacobi.openmpi" 200 >/dev/null
+as_user srun -Q --mpi=pmix --efg -N4 -n8 "$dir/jacobi.openmpi" 200 >/dev/null
+same srun
+grep -h "msg=merged.*parts=4" "$site"/run-*/*.log >/dev/null || fail "srun: not in four parts"
+taken
+
+"$efg" run -o "$dir/alone.efg" -- mpiexec.mpich -n 6 "$dir/jacobi.mpich" 200 >/dev/null
+printf '#!/bin/sh\nmpiexec.mpich -n 6 %s/jacobi.mpich 200\n' "$dir" >"$dir/job"
+as_user sbatch -Q -W --efg=trace -N3 -n6 -o "$dir/home/out" "$dir/job" || fail "$(cat "$dir/home/out")"
+same sbatch
+"$efg" info "$run" | grep -q 'times: trace' || fail "sbatch: no times of each call"
+taken
+
+# Cancelled in a call: all that was recorded is stored.
+as_user srun -Q --mpi=pmix --efg -N2 -n4 "$dir/stuck.openmpi" barrier >/dev/null 2>&1 &
+until [ -n "$(squeue -h -t R)" ]; do sleep 0.2; done
+sleep 3
+scancel -u $user
+wait $! || true
+idle
+run=$(job)
+"$efg" reconstruct "$run" --verify | grep -q 'of 4 streams' || fail "scancel: $("$efg" info "$run")"
+echo "scancel: 4 ranks"
+taken
+
+# Without --efg nothing is different, and what tasks have stays.
+as_user srun -Q -N2 -n2 env >"$dir/env"
+grep -q '^EFG_\|libefg' "$dir/env" && fail "a job without --efg: $(cat "$dir/env")"
+libm=$(ls /usr/lib/*/libm.so.6)
+as_user env LD_PRELOAD="$libm" srun -Q --efg=stats -N1 -n1 env >"$dir/env"
+grep -qx "LD_PRELOAD=$libm:$site/libefg.so" "$dir/env" && grep -qx EFG_TIME=stats "$dir/env" || fail "LD_PRELOAD: $(cat "$dir/env")"
+as_user srun -Q --efg=fast -N1 true 2>"$dir/err" && fail "--efg=fast is taken"
+grep -q -- '--efg=fast: want off, on, stats or trace' "$dir/err" || fail "$(cat "$dir/err")"
+printf '#!/bin/sh\nsrun --efg true\nsrun --efg=off env\n' >"$dir/job"
+as_user sbatch -Q -W -N1 -o "$dir/home/out" "$dir/job"
+grep -q 'efg: n[1-4]: not recorded: no daemon' "$dir/home/out" || fail "no word of no daemon: $(cat "$dir/home/out")"
+as_user sbatch -Q -W --efg -N1 -o "$dir/home/out" "$dir/job" || fail "$(cat "$dir/home/out")"
+grep -q 'not recorded\|libefg' "$dir/home/out" && fail "--efg=off: $(cat "$dir/home/out")"
+idle
+[ -z "$(job)" ] || fail "runs of programs without MPI: $(job)"
+
+for f in "$site"/run-*/*.jobs/* "$site"/run-*/*.pid; do
+    [ ! -e "$f" ] || fail "stays: $f"
+done
+echo "nothing stays on the nodes"
