@@ -13,4 +13,8 @@
 // wildcard is one of the sender and tag that its status told. Messages between two
 // processes with the same tag and communicator do not overtake each other, so if
 // fewer were received than sent, the last ones are lost.
+//
+// With the times of all events, those of processes on one machine are compared too:
+// where an operation ends before what it needs of another process has begun, a clock
+// or the recording is wrong.
 package check

@@ -119,9 +119,8 @@ func (x *walk) event() {
 
 // probe: a message is matched, and will be received on its communicator.
 func (x *walk) probe(r *roles) {
-	if slot := x.e.Word(r.found); slot>>62 == 0 {
-		id := signature.ID{Thread: x.e.Thread(), Node: uint32(x.e.Node()), Slot: uint32(slot)}
-		x.probed[id.Word()] = x.e.Word(2)
+	if id, ok := idOf(x.e, r.found); ok {
+		x.probed[id] = x.e.Word(2)
 	}
 }
 
@@ -207,11 +206,10 @@ func (x *walk) word(i int) uint64 {
 // issue: a request is made.
 func (x *walk) issue(r *roles, at spot) {
 	e := x.e
-	slot := e.Word(r.request)
-	if slot>>62 != 0 {
+	id, ok := idOf(e, r.request)
+	if !ok {
 		return
 	}
-	id := signature.ID{Thread: e.Thread(), Node: uint32(e.Node()), Slot: uint32(slot)}.Word()
 	lifeAt(x.requests, at.place).made++
 	x.total.Requests++
 	q := &posted{

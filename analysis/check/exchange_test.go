@@ -165,26 +165,37 @@ func checkInputs(t *testing.T, ranks [][]efg.Input) *Report {
 	t.Helper()
 	var procs []*efg.Process
 	for rank, list := range ranks {
-		var defs efg.Definitions
-		b := efg.NewBuilder(0, efg.DefaultDemote, &defs)
-		around := func(op string) efg.Input { return efg.Input{Words: coll{op: op}.words()} }
-		for _, in := range slices.Concat([]efg.Input{around("MPI_Init")}, list, []efg.Input{around("MPI_Finalize")}) {
-			for _, v := range in.Vecs {
-				defs.Add(efg.Def{Kind: efg.DefVec, Word: in.Words[v.Word], Words: v.Elems})
-			}
-			if err := b.Add(in); err != nil {
-				t.Fatal(err)
-			}
+		procs = append(procs, processOf(t, rank, len(ranks), list))
+	}
+	return checkProcesses(t, procs, efg.Meta{})
+}
+
+// processOf is a process that makes calls between MPI_Init and MPI_Finalize.
+func processOf(t *testing.T, rank, size int, list []efg.Input) *efg.Process {
+	t.Helper()
+	var defs efg.Definitions
+	b := efg.NewBuilder(0, efg.DefaultDemote, &defs)
+	around := func(op string) efg.Input { return efg.Input{Words: coll{op: op}.words()} }
+	for _, in := range slices.Concat([]efg.Input{around("MPI_Init")}, list, []efg.Input{around("MPI_Finalize")}) {
+		for _, v := range in.Vecs {
+			defs.Add(efg.Def{Kind: efg.DefVec, Word: in.Words[v.Word], Words: v.Elems})
 		}
-		s, err := b.Stream()
-		if err != nil {
+		if err := b.Add(in); err != nil {
 			t.Fatal(err)
 		}
-		s.End = efg.EndFinalized
-		procs = append(procs, &efg.Process{Rank: rank, Size: len(ranks), Streams: []efg.Stream{*s}, Defs: defs.List})
 	}
+	s, err := b.Stream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.End = efg.EndFinalized
+	return &efg.Process{Rank: rank, Size: size, Streams: []efg.Stream{*s}, Defs: defs.List}
+}
+
+func checkProcesses(t *testing.T, procs []*efg.Process, meta efg.Meta) *Report {
+	t.Helper()
 	var file bytes.Buffer
-	if err := efg.EncodeRun(&file, procs, efg.Meta{}); err != nil {
+	if err := efg.EncodeRun(&file, procs, meta); err != nil {
 		t.Fatal(err)
 	}
 	run, err := efg.NewRun(bytes.NewReader(file.Bytes()), int64(file.Len()))

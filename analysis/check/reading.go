@@ -198,7 +198,11 @@ func (x *reading) tell(f *suspect) {
 // place is where the last call is in the source.
 func (x *reading) place() string {
 	_, site := x.t.caller(x.at.place)
-	return fmt.Sprintf("event %d, %s", x.at.event, strings.TrimSpace(x.names.Func(site)+" "+x.names.Place(site)))
+	return placeText(x.names, x.at.event, site)
+}
+
+func placeText(names *reconstruct.Names, event, site uint64) string {
+	return fmt.Sprintf("event %d, %s", event, strings.TrimSpace(names.Func(site)+" "+names.Place(site)))
 }
 
 func (x *reading) isWindow() bool {

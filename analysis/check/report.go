@@ -27,6 +27,7 @@ const (
 	AfterFinalize     Kind = "call after MPI_Finalize"
 	NoFinalize        Kind = "no MPI_Finalize"
 	NeverReturned     Kind = "call never returned"
+	TimesContradict   Kind = "times contradict each other"
 )
 
 // Finding is a fault, or equal faults of several ranks at one callsite.
@@ -153,6 +154,9 @@ func New(run *efg.Run, progress ...analysis.Progress) (*Report, error) {
 		return nil, err
 	}
 	if err := b.collectives(); err != nil {
+		return nil, err
+	}
+	if err := b.chronicles(); err != nil {
 		return nil, err
 	}
 	if err := b.locate(); err != nil {
@@ -348,7 +352,7 @@ func before(x, y *suspect) bool {
 var kinds = []Kind{
 	BeforeInit, AfterFinalize, NoFinalize, LostMessage, UnsentMessage, OtherTypes, OpenReceive, OpenRequest, OpenStart,
 	PersistentMisused, NeverReturned, CollectiveOrder, CollectiveMissing, CollectiveRoot, CollectiveOp, CollectiveData,
-	UnfreedRequest, UnfreedObject,
+	UnfreedRequest, UnfreedObject, TimesContradict,
 }
 
 func (b *builder) finish() *Report {

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/reconstruct"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -180,4 +181,10 @@ func mask(words ...int) uint64 {
 // probeMakes says whether a procedure hands out matched messages.
 func probeMakes(p *signature.Proc) bool {
 	return p != nil && strings.HasSuffix(strings.ToLower(p.Name), "mprobe")
+}
+
+// idOf is the identity of what an event makes, a word of it; false if it made nothing.
+func idOf(e *reconstruct.Event, word int) (uint64, bool) {
+	slot := e.Word(word)
+	return signature.ID{Thread: e.Thread(), Node: uint32(e.Node()), Slot: uint32(slot)}.Word(), slot>>62 == 0
 }

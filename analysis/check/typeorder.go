@@ -26,14 +26,19 @@ type typeOrder struct {
 func (b *builder) varied() []channel {
 	var list []channel
 	for c, f := range b.flows {
-		_, from := b.number[int(c.from)]
-		_, to := b.number[int(c.to)]
-		quiet := f.pending == 0 && f.cancelled == 0 && b.waiting[anywhere{c.to, c.comm}] == 0
-		if from && to && quiet && f.sent == f.received && (f.out.varies() || f.in.varies()) && !b.short[int(c.from)] && !b.short[int(c.to)] {
+		if b.quiet(c, f) && (f.out.varies() || f.in.varies()) {
 			list = append(list, c)
 		}
 	}
 	return list
+}
+
+// quiet says whether all that was sent on a channel was received.
+func (b *builder) quiet(c channel, f *flow) bool {
+	_, from := b.number[int(c.from)]
+	_, to := b.number[int(c.to)]
+	quiet := f.pending == 0 && f.cancelled == 0 && b.waiting[anywhere{c.to, c.comm}] == 0
+	return from && to && quiet && f.sent == f.received && !b.short[int(c.from)] && !b.short[int(c.to)]
 }
 
 // varies says whether the datatypes are known and not all alike.
@@ -102,10 +107,11 @@ func (x *typeOrder) process(p *analysis.Process) error {
 
 // messages goes through the messages of a process in order.
 type messages struct {
-	t     *tally
-	fold  *efg.Fold
-	roles []*roles
-	known map[[2]int][]transfer
+	t      *tally
+	stream int // number of the stream
+	fold   *efg.Fold
+	roles  []*roles
+	known  map[[2]int][]transfer
 }
 
 // transfer is a message of a call, out or in, by the basic datatypes it is of.
@@ -122,7 +128,7 @@ func messagesOf(p *analysis.Process) *messages {
 	var found *messages
 	for i := range p.Data.Streams {
 		s := &p.Data.Streams[i]
-		m := &messages{t: newTally(p), roles: make([]*roles, len(s.Nodes)), known: map[[2]int][]transfer{}}
+		m := &messages{t: newTally(p), stream: i, roles: make([]*roles, len(s.Nodes)), known: map[[2]int][]transfer{}}
 		masks := make([]uint64, len(s.Nodes))
 		any := false
 		for k := range s.Nodes {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -28,6 +29,7 @@ windows and files that were never freed, collective calls that do not agree, cal
 before MPI_Init and after MPI_Finalize, persistent requests that were started twice.
 
 It looks at what is recorded, after the run, and names calls that never returned.
+With the times of all calls it also tells where these contradict each other.
 The exit status is 1 if something was found, 0 if not; docs/check.md tells more.`,
 		Example: `  efg check jacobi.efg
   efg check jacobi.efg --json`,
@@ -86,6 +88,8 @@ func writeCheck(w io.Writer, path string, r *check.Report, top int) {
 	switch {
 	case faults == 0 && len(r.Findings) == 0:
 		fmt.Fprintf(w, "found     nothing\n")
+	case faults == 0 && slices.ContainsFunc(r.Findings, func(f check.Finding) bool { return f.Kind == check.TimesContradict }):
+		fmt.Fprintf(w, "found     nothing that is a fault of the program for certain\n")
 	case faults == 0:
 		fmt.Fprintf(w, "found     nothing that does not follow from what is missing\n")
 	default:
@@ -121,7 +125,7 @@ func writeFindings(w io.Writer, list []check.Finding, top int) {
 	for i := range list {
 		f := &list[i]
 		t := string(f.Kind)
-		if f.Remark != "" && f.Kind != check.NeverReturned {
+		if f.Remark != "" && f.Kind != check.NeverReturned && f.Kind != check.TimesContradict {
 			t += "; perhaps because calls are missing"
 		}
 		if t != title {

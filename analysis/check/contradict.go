@@ -1,0 +1,132 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// granularity is what clocks of one machine may differ by besides, ns.
+const granularity = 1000
+
+// maxUncompleted bounds the requests of a process that are remembered until they are
+// complete.
+const maxUncompleted = 1 << 20
+
+// transfer takes the messages of the event in.
+func (x *chronicle) transfer(t *teller, r *roles) {
+	id, issued := uint64(0), false
+	if r.posts {
+		if id, issued = idOf(t.e, r.request); issued {
+			delete(t.open, id)
+		}
+	}
+	sync := r.proc.Name == "MPI_Ssend" || r.proc.Name == "MPI_Issend"
+	for _, move := range t.moves {
+		o := &operation{begun: t.moment(false), side: move.side, sync: sync}
+		switch {
+		case !r.posts:
+			o.ended = t.moment(true)
+		case issued && len(t.open) < maxUncompleted:
+			t.open[id] = append(t.open[id], o)
+		}
+		x.pair(x.lines[move.channel], o)
+	}
+}
+
+// pair joins an operation to the first of the other side that has no counterpart.
+func (x *chronicle) pair(l *line, o *operation) {
+	if len(l.waiting) == 0 || l.waiting[0].side == o.side {
+		l.waiting = append(l.waiting, o)
+		return
+	}
+	o.other, l.waiting = l.waiting[0], l.waiting[1:]
+	o.other.other = o
+	x.compare(o)
+	x.compare(o.other)
+}
+
+// complete ends the operations of the requests that the event completes.
+func (x *chronicle) complete(t *teller, r *roles) {
+	if r.frees {
+		delete(t.open, t.e.Request(0))
+		return
+	}
+	for _, k := range t.e.Completed() {
+		id := t.e.Request(k)
+		for _, o := range t.open[id] {
+			o.ended = t.moment(true)
+			x.compare(o)
+		}
+		delete(t.open, id)
+	}
+}
+
+// compare looks at the end of an operation, if that and its counterpart are known. Only
+// synchronous sends need one.
+func (x *chronicle) compare(o *operation) {
+	switch {
+	case o.ended.by == nil || o.other == nil:
+	case o.side == 1:
+		x.judge("got a message", &o.ended, &o.other.begun)
+	case o.sync:
+		x.judge("is over with a synchronous send", &o.ended, &o.other.begun)
+	}
+}
+
+// clashKey is what contradictions have in common that are one finding.
+type clashKey struct {
+	what, op string
+	site     uint64
+}
+
+// clash are contradictions at one callsite.
+type clash struct {
+	first *suspect
+	count map[int]uint64 // by rank
+}
+
+// judge compares the end of an operation with the beginning of what it needs.
+func (x *chronicle) judge(what string, ended, needs *moment) {
+	early := needs.at - ended.at
+	if early <= ended.by.off+needs.by.off+granularity {
+		return
+	}
+	t := ended.by
+	s := &suspect{kind: TimesContradict, rank: t.rank, at: place{t.thread, ended.node}, event: ended.event}
+	s.op, s.site = t.tally.caller(s.at)
+	key := clashKey{what, s.op, s.site}
+	c := x.clashes[key]
+	if c == nil {
+		c = &clash{s, map[int]uint64{}}
+		x.clashes[key] = c
+	}
+	c.count[t.rank]++
+	if c.first == s || before(s, c.first) {
+		op, site := needs.by.tally.caller(place{needs.by.thread, needs.node})
+		s.text = fmt.Sprintf("%s %v before rank %d begins the %s that it needs (%s)", what, time.Duration(early).Round(time.Microsecond),
+			needs.by.rank, op, placeText(needs.by.names, needs.event, site))
+		c.first = s
+	}
+}
+
+// report adds what was found to the groups, each with the text of its first.
+func (x *chronicle) report() {
+	keys := slices.SortedFunc(maps.Keys(x.clashes), func(a, b clashKey) int {
+		return cmp.Or(cmp.Compare(a.site, b.site), cmp.Compare(a.op, b.op), cmp.Compare(a.what, b.what))
+	})
+	for _, k := range keys {
+		c := x.clashes[k]
+		c.first.remark = "a clock or the recording is to blame, not the program"
+		for _, r := range slices.Sorted(maps.Keys(c.count)) {
+			s := *c.first
+			s.count = c.count[r]
+			if r != s.rank {
+				s.rank, s.event = r, ^uint64(0) // the first one is shown
+			}
+			x.b.group(s)
+		}
+	}
+}
