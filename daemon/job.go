@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/efg-tools/efg/hook/segment"
+	"github.com/efg-tools/efg/internal/procfs"
 	"github.com/efg-tools/efg/live"
 )
 
@@ -22,7 +23,7 @@ type Job struct {
 	Problem string
 
 	nth      int // of the jobs in a list that would have the same name
-	launcher process
+	launcher procfs.Process
 	changed  time.Time // when a process began or ended
 	retry    time.Time
 	failures int
@@ -41,9 +42,9 @@ type Segment struct {
 // origin is what is known of a process while it is there. It is kept in a file, for
 // afterwards.
 type origin struct {
-	Key      string  `json:"job"`
-	Process  process `json:"process"`
-	Launcher process `json:"launcher"`
+	Key      string         `json:"job"`
+	Process  procfs.Process `json:"process"`
+	Launcher procfs.Process `json:"launcher"`
 }
 
 // tracker follows the segments in a spool.
@@ -144,8 +145,8 @@ func (t *tracker) begin(name string, now time.Time) {
 	s.Running = live.Running(s.path)
 	if pid := t.peers[name]; pid != 0 && !s.Running {
 		// Its number is another one here: it is in a container.
-		if p, ok := readStatus(pid); ok && !p.gone {
-			s.Running, s.origin.Process = true, p.process
+		if p, ok := procfs.ReadStatus(pid); ok && !p.Gone {
+			s.Running, s.origin.Process = true, p.Process
 		}
 	}
 	delete(t.peers, name)
@@ -191,7 +192,7 @@ func (t *tracker) known(s *Segment) bool {
 		return false
 	}
 	s.origin = o
-	s.Running = o.Process.PID != 0 && o.Process.running()
+	s.Running = o.Process.PID != 0 && o.Process.Running()
 	return true
 }
 
@@ -199,8 +200,8 @@ func (t *tracker) known(s *Segment) bool {
 func (t *tracker) findOrigin(s *Segment) {
 	o := &s.origin
 	if o.Process.PID == 0 && s.Running {
-		if p, ok := readStatus(pidIn(s.Name)); ok && !p.gone {
-			o.Process = p.process
+		if p, ok := procfs.ReadStatus(pidIn(s.Name)); ok && !p.Gone {
+			o.Process = p.Process
 		}
 	}
 	if o.Process.PID != 0 {
@@ -280,7 +281,7 @@ func (t *tracker) update(s *Segment, now time.Time) {
 	if !s.Running {
 		return
 	}
-	s.Running = s.origin.Process.running()
+	s.Running = s.origin.Process.Running()
 	if !s.Begun || s.Header.Rank < 0 || !s.Running {
 		s.look()
 	}
@@ -330,7 +331,7 @@ func (j *Job) ended(now time.Time, quiet time.Duration) bool {
 	switch {
 	case j.Running() > 0:
 		return false
-	case j.launcher.PID != 0 && !j.launcher.running(), j.launcher.PID == 0 && j.whole():
+	case j.launcher.PID != 0 && !j.launcher.Running(), j.launcher.PID == 0 && j.whole():
 		return true
 	}
 	return now.Sub(j.changed) >= quiet

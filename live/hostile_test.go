@@ -65,7 +65,8 @@ func TestChangingSegments(t *testing.T) {
 	}
 }
 
-// Whatever is in segments, the roll is called in the end, or there is an error.
+// Whatever is in segments, the roll is called in the end, or there is an error: the
+// time limit of the test sees to that.
 func TestHostile(t *testing.T) {
 	m := groundtruth.Installed()[1]
 	program := compile(t, m, "stuck.c")
@@ -73,7 +74,7 @@ func TestHostile(t *testing.T) {
 	for _, how := range []string{"wait", "any", "barrier"} {
 		paths, whole := killed(t, m, program, how)
 		read := 0
-		for until := time.Now().Add(time.Second); time.Now().Before(until); {
+		for round := 0; round < 40 || read < 20 && round < 400; round++ {
 			dir := t.TempDir()
 			for i, p := range paths {
 				data := slices.Clone(whole[i])
@@ -88,13 +89,9 @@ func TestHostile(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			began := time.Now()
 			if job, err := Read(list, 0); err == nil {
 				NewRollCall(job)
 				read++
-			}
-			if took := time.Since(began); took > 2*time.Second {
-				t.Errorf("took %v", took)
 			}
 		}
 		if read < 20 {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/hook/segment"
+	"github.com/efg-tools/efg/internal/procfs"
 	"github.com/efg-tools/efg/internal/symbolize"
 	"github.com/efg-tools/efg/signature"
 )
@@ -27,7 +28,8 @@ type Monitor struct {
 // watched is a process and what was seen of it last.
 type watched struct {
 	watch   *segment.Watch
-	process bool // it is running
+	process bool           // it is running
+	is      procfs.Process // which it is, if it is
 	checked time.Time
 	now     uint64 // CLOCK_MONOTONIC, ns, of the last look
 	events  uint64
@@ -174,7 +176,8 @@ func (m *Monitor) look(path string, f *Frame, sum *sums) error {
 		return err
 	}
 	if f.At.Sub(w.checked) >= checkEvery {
-		w.process, w.checked = Running(path), f.At
+		w.check(path)
+		w.checked = f.At
 	}
 	if f.Command == nil {
 		f.Command = commandOf(&l.Header)
@@ -182,6 +185,21 @@ func (m *Monitor) look(path string, f *Frame, sum *sums) error {
 	f.Timed = f.Timed || l.Header.TimeMode != 0
 	f.Ranks = append(f.Ranks, m.rank(w, l, sum))
 	return nil
+}
+
+// check finds out whether the process is still there. Its memory is looked through once
+// only: with hundreds of ranks that takes as long as all else.
+func (w *watched) check(path string) {
+	if w.is.PID != 0 {
+		w.process = w.is.Running()
+		return
+	}
+	if w.process = Running(path); w.process {
+		_, pid, _ := parseName(filepath.Base(path))
+		if s, ok := procfs.ReadStatus(pid); ok {
+			w.is = s.Process
+		}
+	}
 }
 
 func commandOf(h *segment.Header) []string {

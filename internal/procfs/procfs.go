@@ -1,0 +1,52 @@
+// Package procfs reads what Linux tells of processes.
+package procfs
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// Process names a process of this machine for ever: numbers are used again, but not
+// with the same start.
+type Process struct {
+	PID   int    `json:"pid"`
+	Start uint64 `json:"start"` // clock ticks since the machine was started
+}
+
+// Status is what /proc/PID/stat tells of a process.
+type Status struct {
+	Process
+	Name   string
+	Parent int
+	Gone   bool // a zombie
+}
+
+// ReadStatus reads /proc/PID/stat. It is not ok if there is no such process.
+func ReadStatus(pid int) (s Status, ok bool) {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return s, false
+	}
+	open, end := bytes.IndexByte(data, '('), bytes.LastIndexByte(data, ')')
+	if open < 0 || end < open {
+		return s, false
+	}
+	fields := strings.Fields(string(data[end+1:]))
+	const state, parent, start = 0, 1, 19 // behind the name
+	if len(fields) <= start {
+		return s, false
+	}
+	s.Name, s.PID, s.Gone = string(data[open+1:end]), pid, fields[state] == "Z" || fields[state] == "X"
+	s.Parent, _ = strconv.Atoi(fields[parent])
+	s.Start, err = strconv.ParseUint(fields[start], 10, 64)
+	return s, err == nil
+}
+
+// Running tells whether the process is there and is no zombie.
+func (p Process) Running() bool {
+	s, ok := ReadStatus(p.PID)
+	return ok && !s.Gone && s.Start == p.Start
+}
