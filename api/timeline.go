@@ -21,7 +21,7 @@ const (
 	usualWidth, usualRows = 800, 512
 	// eventsLooked bounds how many events are walked through for an answer; the same
 	// question again goes on.
-	eventsLooked = 50_000_000
+	eventsLooked = 10_000_000
 )
 
 var timelineParams = []string{"from", "to", "width", "ranks", "rows", "share", "slices", "format"}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"net/http"
+	"net/http/cookiejar"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -57,6 +59,9 @@ func TestDaemonAndRuns(t *testing.T) {
 	if out, errOut, _ := efgRun(t, nil, "where", "last"); !strings.Contains(out, "; running\n") {
 		t.Errorf("the last run is not the one that is running: %s%s", out, errOut)
 	}
+	if out, errOut, _ := efgRun(t, nil, "open", "last"); !strings.Contains(out, "/?token=") || !strings.HasSuffix(out, "-stuck\n") {
+		t.Errorf("address of the running job: %s%s", out, errOut)
+	}
 	askRunning(t, spool)
 	cmd.Wait()
 	if out, errOut, status := efgRun(t, nil, "runs", "--wait", "30s"); status != 0 || !strings.Contains(out, "  deadlock, incomplete  stuck recv\n") {
@@ -74,9 +79,45 @@ func TestDaemonAndRuns(t *testing.T) {
 	}
 	if len(l.Runs) == 1 {
 		askStored(t, spool, l.Runs[0].Name)
+		askOpened(t, l.Runs[0].Name)
+	}
+	if _, errOut, status := efgRun(t, nil, "open", "norun"); status != 2 || errOut != "efg: norun: no such run\n" {
+		t.Errorf("status %d, %s", status, errOut)
 	}
 	if _, errOut, status := efgRun(t, nil, "info", "norun"); status != 2 || errOut != "efg: norun: no such file or directory\n" {
 		t.Errorf("status %d, %s", status, errOut)
+	}
+}
+
+// askOpened opens the page at the address that efg open prints of a run, and hands it to
+// what stands for a browser.
+func askOpened(t *testing.T, name string) {
+	t.Helper()
+	dir := t.TempDir()
+	script := "#!/bin/sh\necho \"$1\" >" + dir + "/opened\n"
+	if err := os.WriteFile(filepath.Join(dir, "xdg-open"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	out, errOut, status := efgRun(t, nil, "open", name[:len(name)-1], "--browser")
+	address, run, ok := strings.Cut(strings.TrimSpace(out), "#/runs/")
+	if status != 0 || !ok || run != name {
+		t.Fatalf("status %d, %s%s", status, out, errOut)
+	}
+	if opened, err := os.ReadFile(filepath.Join(dir, "opened")); err != nil || string(opened) != out {
+		t.Errorf("%v: the browser got %s, not %s", err, opened, out)
+	}
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := (&http.Client{Jar: jar}).Get(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK || !strings.HasPrefix(answer.Header.Get("Content-Type"), "text/html") {
+		t.Errorf("%s: %s, %s", address, answer.Status, answer.Header.Get("Content-Type"))
 	}
 }
 
@@ -91,6 +132,7 @@ func TestDaemonMistakes(t *testing.T) {
 		{[]string{"daemon", "--max", "-1GB"}, "efg: --max -1GB: want a size, as in 50GB or 500MiB\n"},
 		{[]string{"daemon", "--time", "late"}, "efg: --time late: want off, stats or trace[=ERROR]\n"},
 		{[]string{"daemon", "--store", dir, "--spool", "relative"}, "efg: relative: want an absolute path without colons\n"},
+		{[]string{"open", "--store", dir}, "efg: no daemon is working with " + dir + ": efg view FILE shows a run without one\n"},
 		{[]string{"runs", "--store", dir + "/none"}, "efg: " + dir + "/none: no runs: efg daemon has not recorded anything yet\n"},
 		{[]string{"runs", "--store", dir, "--wait", "-1s"}, "efg: --wait -1s: want a time\n"},
 		{[]string{"runs", "--last", "-1"}, "efg: --last -1: want a number of runs, or 0 for all\n"},

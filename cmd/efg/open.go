@@ -2,73 +2,104 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
-	"os"
+	"net/url"
+	"os/exec"
 
+	"github.com/spf13/cobra"
+
+	"github.com/efg-tools/efg/api"
 	"github.com/efg-tools/efg/daemon"
-	"github.com/efg-tools/efg/efg"
-	"github.com/efg-tools/efg/internal/rankset"
 )
 
-// openRun opens a run file, or the run in the store with that name. What is not one,
-// or is not there, is an error of the command line.
-func openRun(path string) (*efg.Run, error) {
-	r, err := efg.OpenRun(path)
-	if errors.Is(err, fs.ErrNotExist) && isRunName(path) {
-		file, notFound := findRun(path)
-		switch {
-		case notFound == nil:
-			r, err = efg.OpenRun(file)
-		case !errors.Is(notFound, daemon.ErrNoRun):
-			return nil, usageError("%s: %w", path, notFound)
-		}
+func newOpen() *cobra.Command {
+	var store, spool string
+	var browser bool
+	cmd := &cobra.Command{
+		Use:   "open [RUN]",
+		Short: "Tell the address of a run in the daemon's web page",
+		Long: `Print the address at which the running daemon shows a run or a running job, or the list
+of all. The token in it lets a browser in: it is not for others. To look at a run file
+without a daemon, see efg view.`,
+		Args: argCount(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name := ""
+			if len(args) > 0 {
+				name = args[0]
+			}
+			address, err := runAddress(store, spool, name)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(cmd.OutOrStdout(), address)
+			if browser {
+				return startBrowser(address, cmd.ErrOrStderr())
+			}
+			return nil
+		},
 	}
-	var pathError *os.PathError
-	switch {
-	case errors.As(err, &pathError):
-		return nil, usageError("%s: %w", path, pathError.Err)
-	case errors.Is(err, efg.ErrNotEFG) || errors.Is(err, efg.ErrNewerVersion):
-		return nil, &exitError{2, err}
-	}
-	return r, err
+	f := cmd.Flags()
+	f.StringVar(&store, "store", "", "folder of the runs (default $EFG_STORE, or efg in the state folder of the user)")
+	f.StringVar(&spool, "spool", "", "folder of the segments (default that of the daemon)")
+	f.BoolVar(&browser, "browser", false, "open it with xdg-open, too")
+	return cmd
 }
 
-// ranks is a set of ranks that a flag gives.
-type ranks rankset.Set
-
-// parseRanks reads "0-3,7". The empty string stands for all ranks.
-func parseRanks(s string) (ranks, error) { return parseRankFlag("--rank", s) }
-
-// parseRankFlag is parseRanks for the value of a flag.
-func parseRankFlag(flag, s string) (ranks, error) {
-	set, err := rankset.Parse(s)
+// runAddress is the address of a run, or of the list if name is empty, in the page of the
+// daemon that works with a store.
+func runAddress(dir, spool, name string) (string, error) {
+	dir, err := storeFolder(dir)
 	if err != nil {
-		return nil, usageError("%s %s: %w", flag, s, err)
+		return "", err
 	}
-	return ranks(set), nil
-}
-
-// find returns the numbers of the processes with these ranks. A rank that the
-// run does not have is an error.
-func (r ranks) find(run *efg.Run) ([]int, error) {
-	found, err := rankset.Set(r).Find(run)
-	if err != nil {
-		return nil, usageError("%w", err)
+	store, err := daemon.OpenStore(dir, false)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", usageError("%w", err)
 	}
-	return found, nil
-}
-
-// threadsOf returns the numbers of a process's streams: all, or that of a
-// thread.
-func threadsOf(p *efg.ProcInfo, thread int) ([]int, error) {
-	var found []int
-	for j, s := range p.Streams {
-		if thread < 0 || int(s.Thread) == thread {
-			found = append(found, j)
+	if err != nil || !store.Served() {
+		return "", usageError("no daemon is working with %s: efg view FILE shows a run without one", dir)
+	}
+	page := pageAddress(store)
+	if page == "" {
+		return "", usageError("the daemon that works with %s has no web page: it was started with --http off", dir)
+	}
+	if name == "" {
+		return page, nil
+	}
+	// A job that is running, or a whole name; else a part of one.
+	if entry, err := api.NewStore(store, spool).Find(name); err == nil && entry != nil {
+		name = entry.Name
+	} else {
+		found, err := store.Find(name)
+		if err != nil {
+			return "", usageError("%s: %w", name, err)
 		}
+		name = found
 	}
-	if thread >= 0 && len(found) == 0 {
-		return nil, usageError("no thread %d: rank %d has %d recorded threads", thread, p.Rank, len(p.Streams))
+	return page + "#/runs/" + url.PathEscape(name), nil
+}
+
+// pageAddress is the address of the web page of the daemon that works with a store, with
+// its token if that can be read; "" if there is none.
+func pageAddress(store *daemon.Store) string {
+	state, err := store.State()
+	if err != nil || state.HTTP == "" {
+		return ""
 	}
-	return found, nil
+	token, err := api.ReadToken(state.TokenFile)
+	if err != nil {
+		return state.HTTP
+	}
+	return withToken(state.HTTP, token)
+}
+
+func startBrowser(address string, errOut io.Writer) error {
+	cmd := exec.Command("xdg-open", address)
+	cmd.Stderr = errOut
+	if err := cmd.Run(); err != nil {
+		return &exitError{1, fmt.Errorf("xdg-open: %w", err)}
+	}
+	return nil
 }

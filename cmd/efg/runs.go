@@ -108,15 +108,12 @@ func waitStored(store *daemon.Store, spool string, most time.Duration) error {
 
 // writePage tells the address of the daemon's web page.
 func writePage(w *bufio.Writer, l *document.RunList, store *daemon.Store) {
-	state, err := store.State()
-	if err != nil || !l.Daemon || state.HTTP == "" {
+	if !l.Daemon {
 		return
 	}
-	address := state.HTTP
-	if token, err := api.ReadToken(state.TokenFile); err == nil {
-		address = withToken(address, token)
+	if address := pageAddress(store); address != "" {
+		fmt.Fprintf(w, "page: %s\n", address)
 	}
-	fmt.Fprintf(w, "page: %s\n", address)
 }
 
 func writeRuns(w *bufio.Writer, l *document.RunList) {

@@ -10,6 +10,8 @@ import { useDark } from "../theme.js";
 // bins is how many rows are asked for: a cell should be more than a pixel.
 const bins = innerWidth > 1400 ? 512 : 384;
 const mostSide = 1024;
+// mostCell keeps the matrix of a few ranks on the screen.
+const mostCell = 96;
 const left = 64, top = 28; // for the numbers of the ranks
 
 export function Matrix({ id, query }) {
@@ -57,7 +59,7 @@ function Map({ matrix, measure, scale, write }) {
   const cells = matrix[measure];
   const range = useMemo(() => extent(cells), [cells]);
   const image = useMemo(() => paint(cells, range, scale, dark), [cells, range, scale, dark]);
-  const room = Math.max(100, Math.min(width - left - 190, mostSide));
+  const room = Math.max(100, Math.min(width - left - 190, mostSide, size * mostCell));
   const cell = Math.max(1, Math.floor(room / size));
   const side = Math.min(room, cell * size);
   const unit = side / size;
