@@ -225,7 +225,7 @@ func names(t *testing.T, dir, pattern string) []string {
 
 func waitFor(t *testing.T, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(3 * time.Minute); !ok(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("it does not come to this")
 		}

@@ -172,7 +172,10 @@ func TestDeadlocks(t *testing.T) {
 						}
 					}
 				}
-				check(j.until(t, func(r *RollCall) bool { return len(r.Deadlocks) > 0 && r.Size == len(r.Threads) }))
+				arriving := func(x Thread) bool { return x.State == Moving || x.State == Computing }
+				check(j.until(t, func(r *RollCall) bool {
+					return len(r.Deadlocks) > 0 && r.Size == len(r.Threads) && !slices.ContainsFunc(r.Threads, arriving)
+				}))
 				j.kill()
 				c := j.until(t, func(r *RollCall) bool { return !r.Running })
 				check(c)

@@ -26,6 +26,7 @@ const rows = (page) => page.table("live-ranks");
 async function follows(page) {
   await page.open("#/", "main .note");
   assert.match(await page.text("main .note"), /Nothing has been recorded yet/);
+  page.expected.push("404"); // asked about the job just when it has become a run
   const job = launch(page, 3, "slow", "5");
   await follow(page, 3, "stuck slow 5");
   await page.settled(() => document.querySelectorAll("[data-table=live-ranks] tbody tr").length === 3 && document.querySelector("[data-table=live-ranks]").textContent.includes("MPI_Barrier"));
