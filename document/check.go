@@ -18,6 +18,16 @@ type Check struct {
 	Unjudged    uint64    `json:"unjudged"`
 	Faults      int       `json:"faults"`
 	Findings    []Finding `json:"findings"`
+	Uncompared  []Stretch `json:"uncompared"`
+}
+
+// Stretch are calls of a stream whose times were not compared.
+type Stretch struct {
+	Rank   int    `json:"rank"`
+	Thread uint32 `json:"thread"`
+	Event  uint64 `json:"event"`
+	Calls  uint64 `json:"calls"`
+	Text   string `json:"text"`
 }
 
 type Finding struct {
@@ -38,12 +48,16 @@ func NewCheck(path string, r *check.Report) *Check {
 		Schema: "efg-check/1", File: path, Processes: r.Processes, Calls: r.Calls, Sent: r.Sent, Received: r.Received,
 		Requests: r.Requests, Objects: r.Objects, Collectives: r.Collectives, Incomplete: append([]int{}, r.Incomplete...),
 		Missing: append([]int{}, r.Missing...), Unjudged: r.Unjudged, Faults: r.Faults(), Findings: []Finding{},
+		Uncompared: []Stretch{},
 	}
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		j.Findings = append(j.Findings, Finding{
 			string(f.Kind), f.Rank, f.Thread, f.Event, f.Op, f.Site, f.Text, f.Count, f.Ranks, f.Remark,
 		})
+	}
+	for _, u := range r.Uncompared {
+		j.Uncompared = append(j.Uncompared, Stretch(u))
 	}
 	return j
 }

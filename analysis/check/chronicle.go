@@ -20,6 +20,7 @@ type chronicle struct {
 	tellers []*teller
 	here    map[int]bool // ranks, and whether the order of their messages is known
 	limit   int          // how many operations of a queue may have no counterpart yet
+	total   uint64       // events of all tellers
 	lines   map[channel]*line
 	halls   map[scopeKey]*hall
 	clashes map[clashKey]*clash
@@ -29,21 +30,28 @@ type chronicle struct {
 // the end if its processes are still further apart.
 const (
 	firstLimit = 1 << 10
-	lastLimit  = 1 << 20
+	lastLimit  = 1 << 19
 )
+
+// toldEvery is after how many events progress is told.
+const toldEvery = 1 << 12
 
 // teller goes through the events of a stream.
 type teller struct {
 	proc   *analysis.Process
 	rank   int
 	thread uint32
-	off    int64 // how far its times may be from the recorded ones
+	events uint64 // of the stream
+	off    int64  // how far its times may be from the recorded ones
 	names  *reconstruct.Names
 	roles  []*roles // of nodes where requests complete
 	coll   []*collRoles
 	m      *messages // nil: messages are not compared
 	tally  *tally
 	open   map[uint64][]*operation // by request
+	// forgotten are operations whose completion is not compared: too many requests
+	// were open. The first is at event forgot.
+	forgotten, forgot uint64
 
 	next func() (*reconstruct.Event, error, bool)
 	stop func()
@@ -144,6 +152,7 @@ func (b *builder) chronicle(procs []int, sites []efg.Site) error {
 		return err
 	}
 	x.report()
+	x.remainder()
 	return nil
 }
 
@@ -164,7 +173,7 @@ func (x *chronicle) open(p *analysis.Process, sites []efg.Site) error {
 			return err
 		}
 		t := &teller{
-			proc: p, rank: p.Data.Rank, thread: s.Thread, off: int64(q.Bound()), names: names, tally: newTally(p),
+			proc: p, rank: p.Data.Rank, thread: s.Thread, events: s.Events, off: int64(q.Bound()), names: names, tally: newTally(p),
 			roles: make([]*roles, len(s.Nodes)), coll: make([]*collRoles, len(s.Nodes)),
 			open: map[uint64][]*operation{}, met: map[scopeKey]uint64{},
 		}
@@ -174,6 +183,7 @@ func (x *chronicle) open(p *analysis.Process, sites []efg.Site) error {
 		t.prepare(s)
 		t.next, t.stop = iter.Pull2(r.Events(i, reconstruct.Options{}))
 		x.tellers = append(x.tellers, t)
+		x.total += s.Events
 		if err := t.fetch(); err != nil {
 			return err
 		}
@@ -219,26 +229,29 @@ func (t *teller) fetch() error {
 
 // run goes through all events.
 func (x *chronicle) run() error {
-	for x.limit <= lastLimit {
+	done := uint64(0)
+	for {
 		moved, left := false, false
 		for _, t := range x.tellers {
 			before := t.e
 			for t.e != nil && x.enter(t) {
 				moved = true
+				if done++; done%toldEvery == 0 {
+					x.b.tell("events", done, x.total)
+				}
 				if err := t.fetch(); err != nil {
 					return err
 				}
 			}
 			left = left || before != nil && t.e != nil
 		}
-		if !left {
+		switch {
+		case !left || !moved && 8*x.limit > x.b.furthest:
 			return nil
-		}
-		if !moved {
+		case !moved:
 			x.limit *= 8
 		}
 	}
-	return nil
 }
 
 // enter takes the teller's event in; false if others must catch up before.

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -43,8 +45,8 @@ func waitFor(node uint32) efg.Input {
 	return efg.Input{Words: w}
 }
 
-// timedRun checks processes on some hosts.
-func timedRun(t *testing.T, hosts string, ranks ...[]timed) []string {
+// timedProcesses are processes on some hosts.
+func timedProcesses(t *testing.T, hosts string, ranks ...[]timed) []*efg.Process {
 	t.Helper()
 	var procs []*efg.Process
 	for rank, list := range ranks {
@@ -68,7 +70,13 @@ func timedRun(t *testing.T, hosts string, ranks ...[]timed) []string {
 		}
 		procs = append(procs, p)
 	}
-	r := checkProcesses(t, procs, efg.Meta{Time: efg.TraceTime(efg.ErrorUnit / 100)})
+	return procs
+}
+
+// timedRun checks processes on some hosts.
+func timedRun(t *testing.T, hosts string, ranks ...[]timed) []string {
+	t.Helper()
+	r := checkProcesses(t, timedProcesses(t, hosts, ranks...), traced)
 	if r.Faults() > 0 {
 		t.Errorf("faults: %+v", r.Findings)
 	}
@@ -78,6 +86,8 @@ func timedRun(t *testing.T, hosts string, ranks ...[]timed) []string {
 	}
 	return list
 }
+
+var traced = efg.Meta{Time: efg.TraceTime(efg.ErrorUnit / 100)}
 
 var micros = regexp.MustCompile(`\d+µs`)
 
@@ -120,8 +130,9 @@ func TestTimesContradict(t *testing.T) {
 	}
 }
 
-// Processes that are far apart are compared to the end.
-func TestFarApart(t *testing.T) {
+// farApart are two ranks of which each begins with n calls that the other answers only
+// after its own, and a barrier that the first leaves before the second comes.
+func farApart(n uint64) (out, in []timed) {
 	tagged := func(op string, tag uint64) efg.Input {
 		in := blocking(op)
 		p := signature.ProcByName(op)
@@ -132,20 +143,69 @@ func TestFarApart(t *testing.T) {
 		}
 		return in
 	}
-	var out, in []timed
-	const n = 3 * firstLimit
-	for i := range uint64(n) {
+	for i := range n {
 		out = append(out, at(10+20*i, 15+20*i, tagged("MPI_Send", 1)))
 		in = append(in, at(90_000+20*i, 90_010+20*i, tagged("MPI_Recv", 2)))
 	}
-	for i := range uint64(n) {
+	for i := range n {
 		out = append(out, at(80_000+20*i, 80_010+20*i, tagged("MPI_Send", 2)))
 		in = append(in, at(190_000+20*i, 190_010+20*i, tagged("MPI_Recv", 1)))
 	}
 	out = append(out, at(500_000, 500_010, collective("MPI_Barrier", 0)))
 	in = append(in, at(600_000, 600_010, collective("MPI_Barrier", 0)))
+	return out, in
+}
+
+// Processes that are far apart are compared to the end.
+func TestFarApart(t *testing.T) {
+	const n = 3 * firstLimit
+	out, in := farApart(n)
 	if got := timedRun(t, "aa", out, in); len(got) != 1 || !strings.Contains(got[0], fmt.Sprintf("rank 0 event %d MPI_Barrier", 2*n+1)) {
 		t.Errorf("%q", got)
+	}
+}
+
+// Where processes are too far apart to be compared to the end the report tells from
+// where on they are not.
+func TestTooFarApart(t *testing.T) {
+	const n = 3 * firstLimit
+	out, in := farApart(n)
+	b := newBuilder(openProcesses(t, timedProcesses(t, "aa", out, in), traced), nil)
+	b.furthest = 4 * firstLimit
+	r, err := b.check()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, u := range r.Uncompared {
+		got = append(got, fmt.Sprintf("rank %d event %d: %d calls, %s", u.Rank, u.Event, u.Calls, u.Text))
+	}
+	// Both get as far as the first limit lets them. Event 0 is MPI_Init, the last two are the barrier and MPI_Finalize.
+	const event, calls = 1 + firstLimit, 2*n + 2 - firstLimit
+	const text = "some processes are over 1024 calls of a communicator or channel ahead of others"
+	want := []string{fmt.Sprintf("rank 0 event %d: %d calls, %s", event, calls, text), fmt.Sprintf("rank 1 event %d: %d calls, %s", event, calls, text)}
+	if len(r.Findings) > 0 || !slices.Equal(got, want) {
+		t.Errorf("%q, want %q; found %+v", got, want, r.Findings)
+	}
+}
+
+// Both parts of the work tell how much of them is done.
+func TestProgress(t *testing.T) {
+	out, in := farApart(3 * firstLimit)
+	last := map[string][2]uint64{}
+	progress := func(what string, done, total uint64) {
+		if done <= last[what][0] || done > total {
+			t.Errorf("%d of %d %s after %d", done, total, what, last[what][0])
+		}
+		last[what] = [2]uint64{done, total}
+	}
+	if _, err := New(openProcesses(t, timedProcesses(t, "aa", out, in), traced), progress); err != nil {
+		t.Fatal(err)
+	}
+	events := uint64(2 * (6*firstLimit + 3))
+	want := map[string][2]uint64{"ranks": {2, 2}, "events": {events / toldEvery * toldEvery, events}}
+	if !maps.Equal(last, want) {
+		t.Errorf("%v, want %v", last, want)
 	}
 }
 

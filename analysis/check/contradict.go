@@ -31,6 +31,10 @@ func (x *chronicle) transfer(t *teller, r *roles) {
 			o.ended = t.moment(true)
 		case issued && len(t.open) < maxUncompleted:
 			t.open[id] = append(t.open[id], o)
+		case issued:
+			if t.forgotten++; t.forgotten == 1 {
+				t.forgot = t.e.Seq
+			}
 		}
 		x.pair(x.lines[move.channel], o)
 	}
@@ -127,6 +131,24 @@ func (x *chronicle) report() {
 				s.rank, s.event = r, ^uint64(0) // the first one is shown
 			}
 			x.b.group(s)
+		}
+	}
+}
+
+// remainder notes what was not compared.
+func (x *chronicle) remainder() {
+	for _, t := range x.tellers {
+		if t.e != nil && t.events > t.e.Seq {
+			x.b.report.Uncompared = append(x.b.report.Uncompared, Uncompared{
+				t.rank, t.thread, t.e.Seq, t.events - t.e.Seq,
+				fmt.Sprintf("some processes are over %d calls of a communicator or channel ahead of others", x.limit),
+			})
+		}
+		if t.forgotten > 0 {
+			x.b.report.Uncompared = append(x.b.report.Uncompared, Uncompared{
+				t.rank, t.thread, t.forgot, t.forgotten,
+				fmt.Sprintf("over %d requests were open at a time: what came later was compared when it began, not when it completed", maxUncompleted),
+			})
 		}
 	}
 }

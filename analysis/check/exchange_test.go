@@ -194,6 +194,16 @@ func processOf(t *testing.T, rank, size int, list []efg.Input) *efg.Process {
 
 func checkProcesses(t *testing.T, procs []*efg.Process, meta efg.Meta) *Report {
 	t.Helper()
+	r, err := New(openProcesses(t, procs, meta))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// openProcesses is a run of processes.
+func openProcesses(t *testing.T, procs []*efg.Process, meta efg.Meta) *efg.Run {
+	t.Helper()
 	var file bytes.Buffer
 	if err := efg.EncodeRun(&file, procs, meta); err != nil {
 		t.Fatal(err)
@@ -202,9 +212,5 @@ func checkProcesses(t *testing.T, procs []*efg.Process, meta efg.Meta) *Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := New(run)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return run
 }

@@ -72,7 +72,22 @@ type Report struct {
 	Incomplete, Missing []int
 	// Unjudged are messages to or from ranks that the file does not have.
 	Unjudged uint64
+	// Uncompared are calls whose times were not compared because that would have
+	// needed too much memory.
+	Uncompared []Uncompared
 }
+
+// Uncompared are calls of a stream whose times were not compared.
+type Uncompared struct {
+	Rank   int
+	Thread uint32
+	Event  uint64 // number of the first one
+	Calls  uint64
+	Text   string // why
+}
+
+// Progress is told how much of a part of a check is done, in "ranks" or "events".
+type Progress func(what string, done, total uint64)
 
 // Faults is how many findings are faults of the program for certain.
 func (r *Report) Faults() int {
@@ -122,6 +137,9 @@ type builder struct {
 	number map[int]int // of the process of a rank
 	first  []int       // see analysis.FirstRanks
 	short  map[int]bool
+	// furthest is how many calls processes may be apart for their times to be compared.
+	furthest int
+	progress []Progress
 
 	mu      sync.Mutex
 	flows   map[channel]*flow
@@ -140,13 +158,28 @@ type caller struct {
 }
 
 // New checks a run.
-func New(run *efg.Run, progress ...analysis.Progress) (*Report, error) {
-	b := &builder{
-		run: run, number: map[int]int{}, short: map[int]bool{}, flows: map[channel]*flow{},
+func New(run *efg.Run, progress ...Progress) (*Report, error) {
+	return newBuilder(run, progress).check()
+}
+
+func newBuilder(run *efg.Run, progress []Progress) *builder {
+	return &builder{
+		run: run, furthest: lastLimit, progress: progress, number: map[int]int{}, short: map[int]bool{}, flows: map[channel]*flow{},
 		waiting: map[anywhere]uint64{}, callers: map[channel]caller{}, scopes: map[scopeKey]*scopeState{}, groups: map[groupKey]*group{},
 	}
+}
+
+// tell tells how much of a part of the work is done.
+func (b *builder) tell(what string, done, total uint64) {
+	for _, p := range b.progress {
+		p(what, done, total)
+	}
+}
+
+func (b *builder) check() (*Report, error) {
 	procs := b.overview()
-	if err := analysis.EachProcess(run, procs, b.process, progress...); err != nil {
+	ranks := func(done uint64) { b.tell("ranks", done, uint64(len(procs))) }
+	if err := analysis.EachProcess(b.run, procs, b.process, ranks); err != nil {
 		return nil, err
 	}
 	b.match()

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -54,7 +55,7 @@ func checkRun(path string, opt *checkOptions, out, errOut io.Writer) error {
 	}
 	defer r.Close()
 	bar := newProgress(errOut, "ranks", uint64(len(r.Procs)))
-	rep, err := check.New(r, bar.show)
+	rep, err := check.New(r, bar.part)
 	bar.close()
 	if err != nil {
 		return err
@@ -84,6 +85,7 @@ func writeCheck(w io.Writer, path string, r *check.Report, top int) {
 		fmt.Fprintf(w, "missing   %s: not in the file. %s sent to or received from them were not judged\n",
 			ranksText(r.Missing), pluralOf(r.Unjudged, "message"))
 	}
+	writeUncompared(w, r.Uncompared)
 	faults := r.Faults()
 	switch {
 	case faults == 0 && len(r.Findings) == 0:
@@ -96,6 +98,21 @@ func writeCheck(w io.Writer, path string, r *check.Report, top int) {
 		fmt.Fprintf(w, "found     %s\n", pluralOf(uint64(faults), "fault"))
 	}
 	writeFindings(w, r.Findings, top)
+}
+
+// writeUncompared says which times were not compared, in a line for each reason.
+func writeUncompared(w io.Writer, list []check.Uncompared) {
+	calls, ranks := map[string]uint64{}, map[string][]int{}
+	for i := range list {
+		u := &list[i]
+		calls[u.Text] += u.Calls
+		if !slices.Contains(ranks[u.Text], u.Rank) {
+			ranks[u.Text] = append(ranks[u.Text], u.Rank)
+		}
+	}
+	for _, text := range slices.Sorted(maps.Keys(calls)) {
+		fmt.Fprintf(w, "times     of %s on %s were not compared: %s\n", pluralOf(calls[text], "call"), ranksText(ranks[text]), text)
+	}
 }
 
 func checkedText(r *check.Report) string {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/efg-tools/efg/analysis/check"
 	"github.com/efg-tools/efg/document"
 )
 
@@ -48,5 +49,26 @@ func TestCheckMistakes(t *testing.T) {
 		if out != "" || errOut != "efg: "+want+"\n" || status != 2 {
 			t.Errorf("%s: status %d, output %q, errors %q; want %q", args, status, out, errOut, want)
 		}
+	}
+}
+
+// Times that were not compared are told of, with the reason.
+func TestUncompared(t *testing.T) {
+	r := &check.Report{Uncompared: []check.Uncompared{
+		{Rank: 0, Event: 7, Calls: 1000, Text: "too far"}, {Rank: 0, Thread: 1, Event: 9, Calls: 234, Text: "too far"},
+		{Rank: 3, Event: 5, Calls: 1, Text: "too many"}, {Rank: 1, Event: 7, Calls: 0, Text: "too far"},
+	}}
+	var text strings.Builder
+	writeCheck(&text, "x.efg", r, 20)
+	for _, want := range []string{
+		"times     of 1,234 calls on ranks 0-1 were not compared: too far\n", "times     of 1 call on rank 3 were not compared: too many\n",
+	} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("%q lacks %q", text.String(), want)
+		}
+	}
+	j := document.NewCheck("x.efg", r)
+	if len(j.Uncompared) != 4 || j.Uncompared[1] != (document.Stretch{Rank: 0, Thread: 1, Event: 9, Calls: 234, Text: "too far"}) {
+		t.Errorf("%+v", j.Uncompared)
 	}
 }

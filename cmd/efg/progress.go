@@ -45,7 +45,13 @@ func (p *progress) show(done uint64) {
 		fmt.Fprintf(p.out, "\r%d %s", done, p.what)
 		return
 	}
-	fmt.Fprintf(p.out, "\r%d of %d %s, %d%%", done, p.total, p.what, min(100, 100*done/p.total))
+	fmt.Fprintf(p.out, "\r\x1b[K%d of %d %s, %d%%", done, p.total, p.what, min(100, 100*done/p.total))
+}
+
+// part tells how much is done of a part of the work, in what that is counted in.
+func (p *progress) part(what string, done, total uint64) {
+	p.what, p.total = what, total
+	p.show(done)
 }
 
 // close removes what was shown.
