@@ -53,7 +53,7 @@ func TestDistFresh(t *testing.T) {
 // particular registry.
 func TestLicences(t *testing.T) {
 	text := string(content(t, "../dist")["LICENSES.txt"])
-	for _, want := range []string{"---- preact ----", "---- uplot ----", "---- viz-js ----", "---- graphviz ----", "---- expat ----", "Jason Miller", "Leon Sorokin", "Michael Daines", "Eclipse Public License"} {
+	for _, want := range []string{"---- preact ----", "---- uplot ----", "---- viz-js ----", "---- graphviz ----", "---- expat ----", "Jason Miller", "Leon Sorokin", "Michael Daines", "Eclipse Public License", "EPL-1.0"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("LICENSES.txt does not have %q", want)
 		}

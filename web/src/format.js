@@ -50,6 +50,21 @@ export function plural(n, word) {
   return `${grouped(n)} ${word}${n === 1 ? "" : "s"}`;
 }
 
+// timesText says what times a run has, of what its file calls "off", "stats" or
+// "trace=" and an error in percent.
+export function timesText(kind) {
+  const [mode, error] = kind.split("=", 2);
+  switch (mode) {
+    case "off":
+      return "none";
+    case "stats":
+      return "sums, extremes and a histogram for each kind of call";
+    case "trace":
+      return error ? `of each call, at most ${error}% off` : "of each call";
+  }
+  return "unknown";
+}
+
 export function moment(text) {
   const at = new Date(text);
   if (Number.isNaN(at.getTime()) || at.getTime() <= 0) return "-";

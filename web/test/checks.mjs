@@ -49,7 +49,11 @@ async function summary(page) {
   const report = page.document("report", "jacobi");
   assert.equal(await page.text("[data-figure=share]"), `${((100 * report.total.time.sum) / report.app).toFixed(1)}%`);
   assert.deepEqual(await histogram(page), columnsOf(report.total.time));
+  assert.match(await page.text(".facts"), /times\s+sums, extremes and a histogram for each kind of call/);
   await page.shot("summary", { fullPage: true });
+  await page.open("#/runs/traced", "[data-ready=summary]");
+  assert.match(await page.text(".facts"), /times\s+of each call, at most 5% off/);
+  await page.open("#/runs/jacobi", "[data-ready=summary]");
 
   await page.tab.selectOption("select", "MPI_Waitall");
   await page.settled(() => location.hash.includes("op=MPI_Waitall"));

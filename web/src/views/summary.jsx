@@ -2,7 +2,7 @@
 
 import { useEffect } from "preact/hooks";
 import { address, useStored } from "../data.js";
-import { bytes, grouped, moment, nanos, percent, plural, seconds } from "../format.js";
+import { bytes, grouped, moment, nanos, percent, plural, seconds, timesText } from "../format.js";
 import { Facts, Note, Search, Wait } from "../parts.jsx";
 import { Table, textFilter } from "../table.jsx";
 import { opColumn, ranksColumn, rowColumns, siteColumn } from "./columns.jsx";
@@ -33,7 +33,7 @@ function Who({ run }) {
         ["events", grouped(run.events)],
         ["file", `${bytes(run.bytes)}, ${run.ratio.toFixed(1)} times smaller than a list`],
         ["graph", `${plural(run.nodes, "node")}, ${plural(run.edges, "edge")}, ${plural(run.shapes, "shape")}`],
-        ["times", run.time],
+        ["times", timesText(run.time)],
         ["exit status", run.status || undefined],
         ["program", programs.slice(0, 3).join("; ")],
         ["hosts", run.hosts.length > 4 ? `${grouped(run.hosts.length)}: ${run.hosts.slice(0, 3).join(", ")} …` : run.hosts.join(", ")],
