@@ -1,37 +1,57 @@
 package analysis
 
-// Bins is a matrix of at most so many rows and columns: bytes and messages between
-// groups of Width ranks that follow each other.
+// Bins is a block of a matrix with at most so many rows and columns: bytes and messages
+// between groups of Width ranks that follow each other.
 type Bins struct {
-	Ranks, Width, Size int
-	Bytes, Messages    [][]uint64 // by sender, then receiver
+	Block
+	Width           int
+	Rows, Columns   int
+	Bytes, Messages [][]uint64 // by sender, then receiver
 }
 
-// Bin adds up a matrix into at most most rows and columns. Fans are not expanded: the
-// work is that of their members for each row.
-func (m *Matrix) Bin(most int) *Bins {
-	b := &Bins{Ranks: m.Size, Width: max(1, (m.Size+most-1)/most)}
-	b.Size = (m.Size + b.Width - 1) / b.Width
-	b.Bytes, b.Messages = make([][]uint64, b.Size), make([][]uint64, b.Size)
+// Bin adds up a block that is Valid into at most most rows and columns. Fans are not expanded:
+// the work is that of their members for each of their senders' rows.
+func (m *Matrix) Bin(block Block, most int) *Bins {
+	parts := func(n, width int) int { return (n + width - 1) / width }
+	b := &Bins{Block: block, Width: max(1, parts(max(block.From.Size(), block.To.Size()), most))}
+	b.Rows, b.Columns = parts(block.From.Size(), b.Width), parts(block.To.Size(), b.Width)
+	b.Bytes, b.Messages = make([][]uint64, b.Rows), make([][]uint64, b.Rows)
 	for i := range b.Bytes {
-		b.Bytes[i], b.Messages[i] = make([]uint64, b.Size), make([]uint64, b.Size)
+		b.Bytes[i], b.Messages[i] = make([]uint64, b.Columns), make([]uint64, b.Columns)
 	}
 	for _, e := range m.Entries {
-		b.Bytes[e.From/b.Width][e.To/b.Width] += e.Bytes
-		b.Messages[e.From/b.Width][e.To/b.Width] += e.Messages
+		if b.From.Has(e.From) && b.To.Has(e.To) {
+			i, j := b.row(e.From), b.column(e.To)
+			b.Bytes[i][j] += e.Bytes
+			b.Messages[i][j] += e.Messages
+		}
 	}
 	m.eachGroup(func(fans []Fan, index []int) { b.addFans(fans, index) })
 	return b
+}
+
+func (b *Bins) row(from int) int { return (from - b.From.First) / b.Width }
+
+func (b *Bins) column(to int) int { return (to - b.To.First) / b.Width }
+
+// Total sums up all bins.
+func (b *Bins) Total() (all Cell) {
+	for i := range b.Bytes {
+		for j, n := range b.Bytes[i] {
+			all.add(Cell{n, b.Messages[i][j]})
+		}
+	}
+	return all
 }
 
 // addFans adds fans of the same members in the order of the senders: count holds
 // the receivers of the next one, by column.
 func (b *Bins) addFans(fans []Fan, index []int) {
 	many, higher := fans[0].Many, fans[0].Higher
-	count := make([]uint64, b.Size)
+	count := make([]uint64, b.Columns)
 	take := func(i int, n uint64) {
-		if to := many.At(i); to != outside && to < b.Ranks {
-			count[to/b.Width] += n
+		if to := many.At(i); to != outside && b.To.Has(to) {
+			count[b.column(to)] += n
 		}
 	}
 	for i := range many.Size() {
@@ -42,10 +62,13 @@ func (b *Bins) addFans(fans []Fan, index []int) {
 		for ; higher && next <= index[k]; next++ {
 			take(next, ^uint64(0))
 		}
+		if !b.From.Has(fans[k].From) {
+			continue
+		}
 		if !higher && index[k] >= 0 {
 			take(index[k], ^uint64(0))
 		}
-		from := fans[k].From / b.Width
+		from := b.row(fans[k].From)
 		for i, n := range count {
 			b.Bytes[from][i] += n * fans[k].Bytes
 			b.Messages[from][i] += n * fans[k].Messages

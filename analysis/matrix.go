@@ -205,9 +205,7 @@ func (b *matrixBuilder) finish() (*Matrix, error) {
 	for at, c := range b.cells {
 		m.Entries = append(m.Entries, Entry{at.from, at.to, c})
 	}
-	slices.SortFunc(m.Entries, func(x, y Entry) int {
-		return cmp.Or(cmp.Compare(x.From, y.From), cmp.Compare(x.To, y.To))
-	})
+	sortEntries(m.Entries)
 	m.Entries = joinEntries(m.Entries)
 	for _, e := range m.Entries {
 		m.Size = max(m.Size, e.From+1, e.To+1)
@@ -231,6 +229,12 @@ func truth(b bool) int {
 		return 1
 	}
 	return 0
+}
+
+func sortEntries(list []Entry) {
+	slices.SortFunc(list, func(x, y Entry) int {
+		return cmp.Or(cmp.Compare(x.From, y.From), cmp.Compare(x.To, y.To))
+	})
 }
 
 // joinEntries joins sorted entries of the same pair.

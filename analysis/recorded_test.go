@@ -2,6 +2,7 @@ package analysis_test
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -167,16 +168,16 @@ func checkExpansion(t *testing.T, run *efg.Run) {
 		t.Fatal(err)
 	}
 	all, sent, received := m.Totals()
-	bins := m.Bin(3)
+	bins := m.Bin(m.All(), 3)
 	var sum analysis.Cell
 	rows, columns := make([]analysis.Cell, m.Size), make([]analysis.Cell, m.Size)
-	byBin := make([]uint64, bins.Size*bins.Size)
+	byBin := make([]uint64, bins.Rows*bins.Columns)
 	add := func(c *analysis.Cell, o analysis.Cell) { c.Bytes += o.Bytes; c.Messages += o.Messages }
 	err = m.Each(func(e analysis.Entry) error {
 		add(&sum, e.Cell)
 		add(&rows[e.From], e.Cell)
 		add(&columns[e.To], e.Cell)
-		byBin[e.From/bins.Width*bins.Size+e.To/bins.Width] += e.Bytes
+		byBin[e.From/bins.Width*bins.Columns+e.To/bins.Width] += e.Bytes
 		return nil
 	})
 	if err != nil {
@@ -186,8 +187,60 @@ func checkExpansion(t *testing.T, run *efg.Run) {
 		t.Errorf("totals %s, want %s", got, want)
 	}
 	for i := range byBin {
-		if got := bins.Bytes[i/bins.Size][i%bins.Size]; got != byBin[i] {
+		if got := bins.Bytes[i/bins.Columns][i%bins.Columns]; got != byBin[i] {
 			t.Errorf("bin %d: %d, want %d", i, got, byBin[i])
 		}
+	}
+	if bins.Total() != all {
+		t.Errorf("the bins hold %+v, want %+v", bins.Total(), all)
+	}
+	checkBlocks(t, m)
+}
+
+// checkBlocks compares blocks, cut out and added up, with the cells of the expanded matrix.
+func checkBlocks(t *testing.T, m *analysis.Matrix) {
+	t.Helper()
+	n := m.Size
+	for _, b := range []analysis.Block{
+		m.All(),
+		{From: analysis.Range{First: n / 3, Last: n - 1}, To: analysis.Range{First: 0, Last: n / 2}},
+		{From: analysis.Range{First: n / 2, Last: n / 2}, To: analysis.Range{First: 0, Last: n - 1}},
+	} {
+		bins := m.Bin(b, 3)
+		want, wantBins := map[[2]int]analysis.Cell{}, map[[2]int]analysis.Cell{}
+		m.Each(func(e analysis.Entry) error {
+			if b.From.Has(e.From) && b.To.Has(e.To) {
+				want[[2]int{e.From, e.To}] = e.Cell
+				at := [2]int{(e.From - b.From.First) / bins.Width, (e.To - b.To.First) / bins.Width}
+				c := wantBins[at]
+				c.Bytes, c.Messages = c.Bytes+e.Bytes, c.Messages+e.Messages
+				wantBins[at] = c
+			}
+			return nil
+		})
+		cut, err := m.Cut(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[[2]int]analysis.Cell{}
+		for _, e := range cut.Entries {
+			got[[2]int{e.From, e.To}] = e.Cell
+		}
+		if !maps.Equal(got, want) || len(cut.Fans) > 0 {
+			t.Errorf("block %+v: %v, want %v", b, got, want)
+		}
+		if len(bins.Bytes) > 3 || bins.Columns > 3 {
+			t.Errorf("block %+v has %d x %d bins", b, bins.Rows, bins.Columns)
+		}
+		for i := range bins.Rows {
+			for j := range bins.Columns {
+				if got, want := (analysis.Cell{Bytes: bins.Bytes[i][j], Messages: bins.Messages[i][j]}), wantBins[[2]int{i, j}]; got != want {
+					t.Errorf("block %+v, bin %d,%d: %+v, want %+v", b, i, j, got, want)
+				}
+			}
+		}
+	}
+	if _, err := m.Cut(analysis.Block{From: analysis.Range{First: 0, Last: n}, To: analysis.Range{First: 0, Last: 0}}); err == nil {
+		t.Error("a rank that is not there can be cut out")
 	}
 }

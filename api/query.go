@@ -114,6 +114,18 @@ func (q *query) choices(name string, of ...string) []string {
 	return list
 }
 
+// span is a first and a last rank, as in 64-127; nil stands for all.
+func (q *query) span(name string) *[2]int {
+	set, err := rankset.Parse(q.values.Get(name))
+	if err != nil || len(set) > 1 {
+		q.fail(name, "ranks as in 64-127")
+	}
+	if len(set) != 1 {
+		return nil
+	}
+	return &set[0]
+}
+
 // ranks are ranks as in 0-3,7; nil stands for all.
 func (q *query) ranks(name string) rankset.Set {
 	set, err := rankset.Parse(q.values.Get(name))

@@ -56,7 +56,7 @@ func asJSON(make func(in *input) (any, error)) answerer {
 var questions = map[string]question{
 	"":        {[]string{"streams"}, askInfo},
 	"/report": {[]string{"rank", "by"}, askReport},
-	"/matrix": {[]string{"collectives", "one_sided", "bins"}, askMatrix},
+	"/matrix": {[]string{"collectives", "one_sided", "from", "to", "bins"}, askMatrix},
 	"/graph":  {[]string{"rank", "thread", "collapse", "format", "colour"}, askGraph},
 	"/loops":  {[]string{"rank"}, askLoops},
 	"/phases": {[]string{"rank"}, askPhases},
@@ -97,14 +97,25 @@ const mostBins = 2048
 
 func askMatrix(q *query) answerer {
 	opt := analysis.MatrixOptions{Collectives: q.flag("collectives"), OneSided: q.flag("one_sided")}
-	bins := q.number("bins", 0, 1, mostBins)
+	bins, from, to := q.number("bins", 0, 1, mostBins), q.span("from"), q.span("to")
 	return asJSON(func(in *input) (any, error) {
 		m, err := analysis.NewMatrix(in.run, opt)
 		if err != nil {
 			return nil, err
 		}
-		if bins > 0 {
-			return document.NewMatrixBins(in.name, m, opt, bins), nil
+		block, given := document.BlockOf(m, from, to)
+		if !m.Valid(block) && given {
+			return nil, badRequest("from, to: want ranks below %d", m.Size)
+		}
+		switch {
+		case bins > 0:
+			return document.NewMatrixBins(in.name, m, opt, block, bins), nil
+		case given:
+			cut, err := m.Cut(block)
+			if err != nil {
+				return nil, badRequest("%v", err)
+			}
+			return document.NewMatrixBlock(in.name, cut, opt, block), nil
 		}
 		return document.NewMatrix(in.name, m, opt), nil
 	})

@@ -13,6 +13,8 @@ type Matrix struct {
 	Ranks       int         `json:"ranks"`
 	OneSided    bool        `json:"one_sided"`
 	Collectives bool        `json:"collectives"`
+	From        *[2]int     `json:"from,omitempty"` // of a block: the first and last sender
+	To          *[2]int     `json:"to,omitempty"`   // and receiver
 	Total       Cell        `json:"total"`
 	Outside     Cell        `json:"outside"`
 	Entries     [][4]uint64 `json:"entries"`
@@ -57,6 +59,28 @@ func NewMatrix(path string, m *analysis.Matrix, opt analysis.MatrixOptions) *Mat
 	}
 	return j
 }
+
+// NewMatrixBlock holds a block that was cut out of a matrix.
+func NewMatrixBlock(path string, cut *analysis.Matrix, opt analysis.MatrixOptions, b analysis.Block) *Matrix {
+	j := NewMatrix(path, cut, opt)
+	j.From, j.To = asSpan(b.From), asSpan(b.To)
+	return j
+}
+
+// BlockOf is the block of a matrix from these ranks to those, first and last each, nil: all.
+// It is not always Valid. given: it was asked for.
+func BlockOf(m *analysis.Matrix, from, to *[2]int) (b analysis.Block, given bool) {
+	b = m.All()
+	if from != nil {
+		b.From = analysis.Range{First: from[0], Last: from[1]}
+	}
+	if to != nil {
+		b.To = analysis.Range{First: to[0], Last: to[1]}
+	}
+	return b, from != nil || to != nil
+}
+
+func asSpan(r analysis.Range) *[2]int { return &[2]int{r.First, r.Last} }
 
 // joinFans writes fans that differ in the sender only as one.
 func joinFans(fans []analysis.Fan) []Fan {
@@ -106,8 +130,8 @@ func ranges(n int, at func(int) int) [][3]int {
 	return list
 }
 
-// MatrixBins is a matrix of many ranks, added up: Bytes[i][j] is what Width ranks from
-// i*Width on sent to Width ranks from j*Width on.
+// MatrixBins is a block of a matrix of many ranks, added up: Bytes[i][j] is what Width
+// ranks from From[0]+i*Width on sent to Width ranks from To[0]+j*Width on.
 type MatrixBins struct {
 	Schema      string     `json:"schema"`
 	File        string     `json:"file"`
@@ -116,8 +140,12 @@ type MatrixBins struct {
 	Collectives bool       `json:"collectives"`
 	Total       Cell       `json:"total"`
 	Outside     Cell       `json:"outside"`
+	From        *[2]int    `json:"from"` // the first and last sender
+	To          *[2]int    `json:"to"`   // and receiver
 	Width       int        `json:"width"`
-	Size        int        `json:"size"`
+	Size        int        `json:"size"` // the larger one of Rows and Columns
+	Rows        int        `json:"rows"`
+	Columns     int        `json:"columns"`
 	Bytes       [][]uint64 `json:"bytes"`
 	Messages    [][]uint64 `json:"messages"`
 	Unmatched   int        `json:"unmatched"` // receivers where sends and receives differ in number
@@ -125,13 +153,22 @@ type MatrixBins struct {
 
 func (*MatrixBins) compact() {}
 
-// NewMatrixBins adds a matrix up into at most so many rows and columns.
-func NewMatrixBins(path string, m *analysis.Matrix, opt analysis.MatrixOptions, most int) *MatrixBins {
-	all, _, _ := m.Totals()
-	b := m.Bin(most)
-	return &MatrixBins{
+// NewMatrixBins adds a block of a matrix that is Valid up into at most so many rows and
+// columns.
+func NewMatrixBins(path string, m *analysis.Matrix, opt analysis.MatrixOptions, block analysis.Block, most int) *MatrixBins {
+	b := m.Bin(block, most)
+	j := &MatrixBins{
 		Schema: "efg-matrix-bins/1", File: path, Ranks: m.Size, OneSided: opt.OneSided, Collectives: opt.Collectives,
-		Total: Cell(all), Outside: Cell(m.Outside), Width: b.Width, Size: b.Size, Bytes: b.Bytes, Messages: b.Messages,
-		Unmatched: len(m.Unmatched),
+		From: asSpan(block.From), To: asSpan(block.To), Total: Cell(b.Total()),
+		Width: b.Width, Size: max(b.Rows, b.Columns), Rows: b.Rows, Columns: b.Columns, Bytes: b.Bytes, Messages: b.Messages,
 	}
+	if block == m.All() {
+		j.Outside = Cell(m.Outside)
+	}
+	for _, u := range m.Unmatched {
+		if block.To.Has(u.Rank) {
+			j.Unmatched++
+		}
+	}
+	return j
 }

@@ -36,10 +36,9 @@ type heatMap struct {
 }
 
 func encodeHeatMap(w io.Writer, b *analysis.Bins) error {
-	h := &heatMap{bins: b, cell: max(1, heatMapBins/max(b.Size, 1))}
+	h := &heatMap{bins: b, cell: max(1, heatMapBins/max(b.Rows, b.Columns, 1))}
 	h.cell = min(h.cell, 64)
-	side := h.cell * b.Size
-	height := max(side, 200)
+	side, height := h.cell*b.Columns, h.height()
 	h.canvas.RGBA = image.NewRGBA(image.Rect(0, 0, marginLeft+side+marginRight, marginTop+height+marginLow))
 	draw.Draw(h, h.Bounds(), image.White, image.Point{}, draw.Src)
 	h.findRange()
@@ -48,6 +47,9 @@ func encodeHeatMap(w io.Writer, b *analysis.Bins) error {
 	h.drawScale(marginLeft + side + 20)
 	return png.Encode(w, h)
 }
+
+// height is that of the cells, and at least that of the scale.
+func (h *heatMap) height() int { return max(h.cell*h.bins.Rows, 200) }
 
 func (h *heatMap) findRange() {
 	for _, row := range h.bins.Bytes {
@@ -121,22 +123,24 @@ func (h canvas) text(x, y int, right bool, s string) {
 }
 
 func (h *heatMap) drawAxes() {
-	side := h.cell * h.bins.Size
 	h.text(marginLeft, 14, false, "bytes sent, row: from rank, column: to rank")
 	step := 1
 	for step*h.cell < 40 {
 		step *= 2
 	}
-	for i := 0; i < h.bins.Size; i += step {
-		label := fmt.Sprint(i * h.bins.Width)
+	for i := 0; i < h.bins.Rows; i += step {
 		at := i*h.cell + h.cell/2
-		h.text(marginLeft-8, marginTop+at, true, label)
-		h.text(marginLeft+at-glyphWidth*len(label)/2, marginTop-14, false, label)
+		h.text(marginLeft-8, marginTop+at, true, fmt.Sprint(h.bins.From.First+i*h.bins.Width))
 		h.fill(image.Rect(marginLeft-5, marginTop+at, marginLeft-1, marginTop+at+1), ink)
+	}
+	for i := 0; i < h.bins.Columns; i += step {
+		label := fmt.Sprint(h.bins.To.First + i*h.bins.Width)
+		at := i*h.cell + h.cell/2
+		h.text(marginLeft+at-glyphWidth*len(label)/2, marginTop-14, false, label)
 		h.fill(image.Rect(marginLeft+at, marginTop-5, marginLeft+at+1, marginTop-1), ink)
 	}
 	if h.bins.Width > 1 {
-		h.text(marginLeft, marginTop+max(side, 200)+16, false, fmt.Sprintf("a cell: %d x %d ranks of %d", h.bins.Width, h.bins.Width, h.bins.Ranks))
+		h.text(marginLeft, marginTop+h.height()+16, false, fmt.Sprintf("a cell: %d x %d ranks", h.bins.Width, h.bins.Width))
 	}
 }
 

@@ -10,13 +10,15 @@ import (
 
 	"github.com/efg-tools/efg/analysis"
 	"github.com/efg-tools/efg/document"
+	"github.com/efg-tools/efg/internal/rankset"
 )
 
 type matrixOptions struct {
 	analysis.MatrixOptions
 	csv, json bool
 	png       string
-	top       int
+	top, bins int
+	from, to  string
 }
 
 func newMatrix() *cobra.Command {
@@ -27,10 +29,13 @@ func newMatrix() *cobra.Command {
 		Long: `Show which rank sent how many bytes and messages to which, as the senders' calls
 tell. Collectives count with --collectives, by what they mean, not by how the
 library does them: a broadcast goes from the root to all others. The receivers'
-calls are only counted: a note tells where they do not agree.`,
+calls are only counted: a note tells where they do not agree.
+
+With --from or --to only a block of the matrix is shown.`,
 		Example: `  efg matrix jacobi.efg
   efg matrix jacobi.efg --collectives --csv > jacobi.csv
-  efg matrix jacobi.efg --collectives --one-sided --png jacobi.png`,
+  efg matrix jacobi.efg --collectives --one-sided --png jacobi.png
+  efg matrix jacobi.efg --from 0-1 --to 2-3`,
 		Args: argCount(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return matrix(args[0], &opt, cmd.OutOrStdout(), cmd.ErrOrStderr())
@@ -41,17 +46,17 @@ calls are only counted: a note tells where they do not agree.`,
 	f.BoolVar(&opt.OneSided, "one-sided", false, "add puts, gets and accumulates")
 	f.BoolVar(&opt.csv, "csv", false, "write one line for each pair: from,to,bytes,messages")
 	f.BoolVar(&opt.json, "json", false, "write JSON")
+	f.StringVar(&opt.from, "from", "", "show what these `RANKS` send, as in 64-127; default all")
+	f.StringVar(&opt.to, "to", "", "show what goes to these `RANKS`, as in 64-127; default all")
+	f.IntVar(&opt.bins, "bins", 0, "with --json: add up ranks that follow each other, into at most `N` rows and columns")
 	f.StringVar(&opt.png, "png", "", "draw the matrix into `FILE`")
 	f.IntVar(&opt.top, "top", 20, "pairs to show of a matrix that is too large for a table; 0: all")
 	return cmd
 }
 
 func matrix(path string, opt *matrixOptions, out, errOut io.Writer) error {
-	if opt.csv && opt.json {
-		return usageError("--csv and --json: want one of them")
-	}
-	if opt.top < 0 {
-		return usageError("--top %d: want a number of pairs, or 0 for all", opt.top)
+	if err := opt.check(); err != nil {
+		return err
 	}
 	r, err := openRun(path)
 	if err != nil {
@@ -64,22 +69,69 @@ func matrix(path string, opt *matrixOptions, out, errOut io.Writer) error {
 	if err != nil {
 		return err
 	}
+	return writeMatrix(out, path, m, opt)
+}
+
+func (opt *matrixOptions) check() error {
+	switch {
+	case opt.csv && opt.json:
+		return usageError("--csv and --json: want one of them")
+	case opt.top < 0:
+		return usageError("--top %d: want a number of pairs, or 0 for all", opt.top)
+	case opt.bins < 0 || opt.bins > 0 && !opt.json:
+		return usageError("--bins %d: want a number of rows, with --json", opt.bins)
+	}
+	return nil
+}
+
+// block is the block that is asked for, and whether one is.
+func (opt *matrixOptions) block(m *analysis.Matrix) (b analysis.Block, given bool, err error) {
+	var spans [2]*[2]int
+	for i, text := range []string{opt.from, opt.to} {
+		set, err := rankset.Parse(text)
+		if err != nil || len(set) > 1 {
+			return b, false, usageError("--from, --to: want ranks as in 64-127")
+		}
+		if len(set) == 1 {
+			spans[i] = &set[0]
+		}
+	}
+	b, given = document.BlockOf(m, spans[0], spans[1])
+	if given && !m.Valid(b) {
+		return b, given, usageError("--from, --to: want ranks below %d", m.Size)
+	}
+	return b, given, nil
+}
+
+func writeMatrix(out io.Writer, path string, m *analysis.Matrix, opt *matrixOptions) error {
+	block, given, err := opt.block(m)
+	if err != nil {
+		return err
+	}
 	if opt.png != "" {
-		if err := writePicture(opt.png, func(w io.Writer) error { return encodeHeatMap(w, m.Bin(heatMapBins)) }); err != nil {
+		err := writePicture(opt.png, func(w io.Writer) error { return encodeHeatMap(w, m.Bin(block, heatMapBins)) })
+		if err != nil || !opt.csv && !opt.json {
 			return err
 		}
-		if !opt.csv && !opt.json {
-			return nil
+	}
+	if opt.bins > 0 {
+		return document.Write(out, document.NewMatrixBins(path, m, opt.MatrixOptions, block, opt.bins))
+	}
+	if given {
+		if m, err = m.Cut(block); err != nil {
+			return err
 		}
 	}
 	w := bufio.NewWriter(out)
 	switch {
+	case opt.json && given:
+		err = document.Write(w, document.NewMatrixBlock(path, m, opt.MatrixOptions, block))
 	case opt.json:
 		err = document.Write(w, document.NewMatrix(path, m, opt.MatrixOptions))
 	case opt.csv:
 		err = matrixCSV(w, m)
 	default:
-		err = matrixText(w, path, m, opt)
+		err = matrixText(w, path, m, block, opt)
 	}
 	if err != nil {
 		return err
@@ -104,16 +156,20 @@ func matrixCSV(w io.Writer, m *analysis.Matrix) error {
 // tableRanks is how many ranks a matrix may have to be shown as a table.
 const tableRanks = 16
 
-func matrixText(w *bufio.Writer, path string, m *analysis.Matrix, opt *matrixOptions) error {
+func matrixText(w *bufio.Writer, path string, m *analysis.Matrix, block analysis.Block, opt *matrixOptions) error {
 	all, sent, received := m.Totals()
+	sent, received = sent[block.From.First:block.From.Last+1], received[block.To.First:block.To.Last+1]
 	fmt.Fprintf(w, "file      %s\n", path)
 	fmt.Fprintf(w, "ranks     %d\n", m.Size)
+	if block != m.All() {
+		fmt.Fprintf(w, "block     ranks %d-%d to ranks %d-%d\n", block.From.First, block.From.Last, block.To.First, block.To.Last)
+	}
 	fmt.Fprintf(w, "messages  %s, %s\n", grouped(all.Messages), byteText(all.Bytes))
 	var err error
-	if m.Size <= tableRanks {
-		err = matrixTables(w, m, sent, received)
+	if max(block.From.Size(), block.To.Size()) <= tableRanks {
+		err = matrixTables(w, m, block, sent, received)
 	} else {
-		matrixTotals(w, sent, received)
+		matrixTotals(w, block, sent, received)
 		err = heaviestPairs(w, m, opt.top)
 	}
 	matrixNotes(w, m)
@@ -121,7 +177,7 @@ func matrixText(w *bufio.Writer, path string, m *analysis.Matrix, opt *matrixOpt
 }
 
 // matrixTables shows bytes and messages with a row for each sender.
-func matrixTables(w io.Writer, m *analysis.Matrix, sent, received []analysis.Cell) error {
+func matrixTables(w io.Writer, m *analysis.Matrix, block analysis.Block, sent, received []analysis.Cell) error {
 	cells := map[[2]int]analysis.Cell{}
 	err := m.Each(func(e analysis.Entry) error {
 		cells[[2]int{e.From, e.To}] = e.Cell
@@ -136,15 +192,15 @@ func matrixTables(w io.Writer, m *analysis.Matrix, sent, received []analysis.Cel
 	} {
 		t := &table{}
 		t.right("")
-		for to := range m.Size {
-			t.right(fmt.Sprint(to))
+		for to := range received {
+			t.right(fmt.Sprint(block.To.First + to))
 		}
 		t.right("sent")
-		for from := range m.Size {
-			row := []string{fmt.Sprint(from)}
-			for to := range m.Size {
+		for from := range sent {
+			row := []string{fmt.Sprint(block.From.First + from)}
+			for to := range received {
 				text := "."
-				if c, ok := cells[[2]int{from, to}]; ok {
+				if c, ok := cells[[2]int{block.From.First + from, block.To.First + to}]; ok {
 					text = what.text(c)
 				}
 				row = append(row, text)
@@ -152,7 +208,7 @@ func matrixTables(w io.Writer, m *analysis.Matrix, sent, received []analysis.Cel
 			t.row(append(row, what.text(sent[from]))...)
 		}
 		last := []string{"received"}
-		for to := range m.Size {
+		for to := range received {
 			last = append(last, what.text(received[to]))
 		}
 		t.row(append(last, "")...)
@@ -162,21 +218,22 @@ func matrixTables(w io.Writer, m *analysis.Matrix, sent, received []analysis.Cel
 	return err
 }
 
-// matrixTotals shows how ranks differ in what they send and receive.
-func matrixTotals(w io.Writer, sent, received []analysis.Cell) {
+// matrixTotals shows how ranks of a block differ in what they send and receive in it.
+func matrixTotals(w io.Writer, block analysis.Block, sent, received []analysis.Cell) {
 	t := &table{}
 	t.left("per rank")
 	t.right("min", "mean", "max", "of rank")
 	for _, row := range []struct {
-		name string
-		list []analysis.Cell
-		of   func(analysis.Cell) uint64
-		text func(uint64) string
+		name  string
+		first int // rank
+		list  []analysis.Cell
+		of    func(analysis.Cell) uint64
+		text  func(uint64) string
 	}{
-		{"bytes sent", sent, func(c analysis.Cell) uint64 { return c.Bytes }, byteText},
-		{"bytes received", received, func(c analysis.Cell) uint64 { return c.Bytes }, byteText},
-		{"messages sent", sent, func(c analysis.Cell) uint64 { return c.Messages }, grouped},
-		{"messages received", received, func(c analysis.Cell) uint64 { return c.Messages }, grouped},
+		{"bytes sent", block.From.First, sent, func(c analysis.Cell) uint64 { return c.Bytes }, byteText},
+		{"bytes received", block.To.First, received, func(c analysis.Cell) uint64 { return c.Bytes }, byteText},
+		{"messages sent", block.From.First, sent, func(c analysis.Cell) uint64 { return c.Messages }, grouped},
+		{"messages received", block.To.First, received, func(c analysis.Cell) uint64 { return c.Messages }, grouped},
 	} {
 		least, most, at, sum := row.of(row.list[0]), uint64(0), 0, uint64(0)
 		for i, c := range row.list {
@@ -187,7 +244,7 @@ func matrixTotals(w io.Writer, sent, received []analysis.Cell) {
 			}
 			sum += v
 		}
-		t.row(row.name, row.text(least), row.text(sum/uint64(len(row.list))), row.text(most), fmt.Sprint(at))
+		t.row(row.name, row.text(least), row.text(sum/uint64(len(row.list))), row.text(most), fmt.Sprint(row.first+at))
 	}
 	fmt.Fprintln(w)
 	t.write(w)

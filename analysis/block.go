@@ -1,0 +1,78 @@
+package analysis
+
+import "errors"
+
+// Range is ranks from First to Last.
+type Range struct{ First, Last int }
+
+// Size is how many ranks there are.
+func (r Range) Size() int { return r.Last - r.First + 1 }
+
+// Has tells whether a rank is in a range.
+func (r Range) Has(rank int) bool { return r.First <= rank && rank <= r.Last }
+
+// Block is a part of a matrix: what ranks of From send to ranks of To.
+type Block struct{ From, To Range }
+
+// All is the block of the whole matrix.
+func (m *Matrix) All() Block {
+	return Block{Range{0, m.Size - 1}, Range{0, m.Size - 1}}
+}
+
+// ErrNoRanks: a block has ranks that the matrix has not.
+var ErrNoRanks = errors.New("no such ranks")
+
+// Valid tells whether a block lies in a matrix.
+func (m *Matrix) Valid(b Block) bool {
+	within := func(r Range) bool { return r.First >= 0 && r.First <= r.Last && r.Last < m.Size }
+	return within(b.From) && within(b.To)
+}
+
+// mostCut bounds the cells that are looked at one by one when fans are cut.
+const mostCut = 50_000_000
+
+// ErrManyPairs: collectives within a block reach too many pairs to list them.
+var ErrManyPairs = errors.New("too many pairs to list them; add ranks up, or take fewer")
+
+// Cut is the matrix with the cells of a block only. Fans become entries. What goes to
+// processes that are not known is left out.
+func (m *Matrix) Cut(b Block) (*Matrix, error) {
+	if !m.Valid(b) {
+		return nil, ErrNoRanks
+	}
+	cut := &Matrix{Size: m.Size}
+	for _, e := range m.Entries {
+		if b.From.Has(e.From) && b.To.Has(e.To) {
+			cut.Entries = append(cut.Entries, e)
+		}
+	}
+	cells := 0
+	for i := range m.Fans {
+		if f := &m.Fans[i]; b.From.Has(f.From) {
+			if cells += b.To.Size(); cells > mostCut {
+				return nil, ErrManyPairs
+			}
+			cut.addFan(f, b.To)
+		}
+	}
+	sortEntries(cut.Entries)
+	cut.Entries = joinEntries(cut.Entries)
+	for _, u := range m.Unmatched {
+		if b.To.Has(u.Rank) {
+			cut.Unmatched = append(cut.Unmatched, u)
+		}
+	}
+	return cut, nil
+}
+
+// addFan adds what a fan sends to some ranks.
+func (m *Matrix) addFan(f *Fan, ranks Range) {
+	from := f.Many.index(f.From)
+	for to := ranks.First; to <= ranks.Last; to++ {
+		i := f.Many.index(to)
+		if i < 0 || to == f.From || f.Higher && i < from {
+			continue
+		}
+		m.Entries = append(m.Entries, Entry{f.From, to, f.Cell})
+	}
+}
