@@ -1,0 +1,97 @@
+package check
+
+import (
+	"fmt"
+
+	"github.com/efg-tools/efg/signature"
+)
+
+// balance has, for each member of a communicator, sums of what it sends as it says and
+// as those say that take it, and of what it takes.
+type balance struct {
+	ranks                  int // that were added
+	unknown                bool
+	sent, taken            []uint64 // by the sender: as it says, as the others say
+	arriving, expectedHere []uint64 // by the one who takes: as the others say, as it says
+}
+
+func (b *balance) add(me int, s *exchanges) {
+	if b.unknown = b.unknown || s.unknown || me < 0 || b.sent != nil && len(b.sent) != len(s.to); b.unknown {
+		return
+	}
+	if b.sent == nil {
+		n := len(s.to)
+		*b = balance{sent: make([]uint64, n), taken: make([]uint64, n), arriving: make([]uint64, n), expectedHere: make([]uint64, n)}
+	}
+	b.ranks++
+	for j := range s.to {
+		out := signature.Hash(uint64(me), uint64(j), s.length, s.to[j])
+		b.sent[me] += out
+		b.arriving[j] += out
+		in := signature.Hash(uint64(j), uint64(me), s.length, s.from[j])
+		b.taken[j] += in
+		b.expectedHere[me] += in
+	}
+}
+
+// Bounds of what is looked at where sums do not agree.
+const (
+	maxSenders   = 4
+	maxReceivers = 32
+	maxCompared  = 1 << 20 // calls
+)
+
+// exchange finds pairs of members that do not agree, if there are any.
+func (b *builder) exchange(k scopeKey, s *scopeState) error {
+	x := s.balance
+	if x == nil || x.unknown || s.unordered || s.members[0] == nil || x.ranks != s.members[0].Size() {
+		return nil
+	}
+	found := 0
+	for i := 0; i < len(x.sent) && found < maxSenders; i++ {
+		if x.sent[i] == x.taken[i] {
+			continue
+		}
+		f, err := b.unequalPair(k, s, i)
+		if err != nil {
+			return err
+		}
+		if f != nil {
+			found++
+			b.group(*f)
+		}
+	}
+	return nil
+}
+
+// unequalPair finds a member that takes other data from member i than that sends.
+func (b *builder) unequalPair(k scopeKey, s *scopeState, i int) (*suspect, error) {
+	from, err := b.reading(s.members[0].At(i), k)
+	if err != nil {
+		return nil, err
+	}
+	tried := 0
+	for j := 0; j < len(s.balance.arriving) && tried < maxReceivers; j++ {
+		if s.balance.arriving[j] == s.balance.expectedHere[j] {
+			continue
+		}
+		tried++
+		to, err := b.reading(s.members[0].At(j), k)
+		if err != nil {
+			return nil, err
+		}
+		from.restart(0)
+		for n := 1; n <= maxCompared && from.next() && to.next(); n++ {
+			x, y := from.now.moves, to.now.moves
+			if x == nil || y == nil || x.to[j] == y.from[i] {
+				continue
+			}
+			f := &suspect{kind: CollectiveData, count: 1, rank: s.members[0].At(i)}
+			from.tell(f)
+			f.text = fmt.Sprintf("has %d bytes for rank %d in collective call %d on %s, and rank %d at %s takes %d",
+				x.to[j], s.members[0].At(j), n, from.names.Handle(signature.Comm, s.word), s.members[0].At(j), to.place(), y.from[i])
+			return f, nil
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,149 @@
+package check
+
+import "github.com/efg-tools/efg/efg"
+
+// reader turns the steps of a stream into symbols.
+type reader struct {
+	t     *tally
+	i     int // number of the stream
+	fold  *efg.Fold
+	roles []*collRoles
+	cache map[[2]int]call
+	// arrays: some calls have an array of counts
+	arrays bool
+}
+
+// call is a collective call.
+type call struct {
+	scope  scopeKey
+	word   uint64 // of the communicator or window
+	symbol symbol
+	hash   uint64
+	arrays bool      // it has an array of counts
+	moves  *exchange // then, if that is known
+}
+
+// newReader returns nil if the stream has no collective calls.
+func (t *tally) newReader(i int) *reader {
+	s := &t.p.Data.Streams[i]
+	r := &reader{t: t, i: i, roles: make([]*collRoles, len(s.Nodes)), cache: map[[2]int]call{}}
+	masks := make([]uint64, len(s.Nodes))
+	any := false
+	for k := range s.Nodes {
+		if s.Nodes[k].Counted > 0 {
+			continue
+		}
+		if c := collectiveOf(rolesOf(&s.Nodes[k])); c != nil {
+			r.roles[k], masks[k], any = c, c.mask()|c.arrayMask(&s.Nodes[k]), true
+			r.arrays = r.arrays || c.arrays != nil
+		}
+	}
+	if !any {
+		return nil
+	}
+	r.fold = efg.NewFold(s, t.p.Data.Defs, masks)
+	return r
+}
+
+// call returns the collective call of a step; false if it is none, or one of the
+// process with itself.
+func (r *reader) call(s *efg.Step) (call, bool) {
+	role := r.roles[s.Node]
+	if role == nil {
+		return call{}, false
+	}
+	key := [2]int{s.Node, s.Value}
+	c, ok := r.cache[key]
+	if !ok {
+		words := r.fold.Words(s)
+		c.word = words[role.scope]
+		c.scope = r.t.scope(c.word)
+		_, other := r.t.p.Members(c.word)
+		c.symbol = role.symbolOf(r.t.p, words, other != nil)
+		c.hash = c.symbol.hash()
+		if c.arrays = role.arrays != nil && other == nil && c.scope.word != 0; c.arrays {
+			c.moves = r.exchangeOf(s, role, words)
+		}
+		r.cache[key] = c
+	}
+	return c, c.scope.word != 0
+}
+
+var (
+	wordSelf  = constant("MPI_COMM_SELF")
+	wordWorld = constant("MPI_COMM_WORLD")
+)
+
+// scope tells the communicators and windows of a run apart.
+func (t *tally) scope(word uint64) scopeKey {
+	switch {
+	case word == wordWorld:
+		return scopeKey{word, t.p.FirstRank()}
+	case isConst(word) || word == 0:
+		return scopeKey{}
+	}
+	if name := t.name(word); name != word {
+		return scopeKey{name, 0}
+	}
+	return scopeKey{word, t.p.FirstRank()}
+}
+
+// add adds the sequences of steps to those of scopes.
+func (r *reader) add(steps []efg.Step, to map[scopeKey]sequence, words map[scopeKey]uint64) {
+	for i := range steps {
+		s := &steps[i]
+		if s.Times == 0 {
+			if c, ok := r.call(s); ok {
+				to[c.scope] = to[c.scope].then(single(c.hash))
+				words[c.scope] = c.word
+			}
+			continue
+		}
+		body := map[scopeKey]sequence{}
+		r.add(s.Body, body, words)
+		for k, b := range body {
+			to[k] = to[k].then(b.times(s.Times))
+		}
+	}
+}
+
+// usage is what a process did on a communicator or window.
+type usage struct {
+	sequence
+	word      uint64
+	unordered bool // in several threads: the calls have no order
+	moves     *exchanges
+}
+
+// usages are the sequences of a process's collective calls.
+func (t *tally) usages() (map[scopeKey]*usage, error) {
+	list := map[scopeKey]*usage{}
+	for i := range t.p.Data.Streams {
+		r := t.newReader(i)
+		if r == nil {
+			continue
+		}
+		own, words, moves := map[scopeKey]sequence{}, map[scopeKey]uint64{}, map[scopeKey]*exchanges{}
+		if err := r.fold.Each(func(steps []efg.Step) error {
+			r.add(steps, own, words)
+			if r.arrays {
+				r.exchange(steps, moves)
+			}
+			return nil
+		}); err != nil {
+			return nil, err
+		}
+		for k, s := range own {
+			t.total.Collectives += s.length
+			u := list[k]
+			if u == nil {
+				list[k] = &usage{s, words[k], false, moves[k]}
+				continue
+			}
+			u.length += s.length
+			u.sum += s.sum
+			u.unordered = true
+		}
+	}
+	return list, nil
+}
