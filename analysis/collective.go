@@ -153,7 +153,7 @@ func (c *instance) reduceScatter(t *transfer) {
 // count.
 func (c *instance) neighbours(t *transfer) {
 	a := c.plan
-	in, out, ok := c.process.neighbours(c.words[2])
+	in, out, ok := c.process.Neighbours(c.words[2])
 	gathers := a.shape == "neighbor_allgather" || a.shape == "neighbor_allgatherv"
 	if !ok {
 		c.unknownNeighbours(t, gathers)

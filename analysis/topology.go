@@ -138,10 +138,10 @@ var duplicates = map[uint64]bool{
 	constant("EFG_COMM_IDUP"): true, constant("EFG_COMM_IDUP_WITH_INFO"): true,
 }
 
-// neighbours returns the ranks from which and to which a neighbourhood
-// collective moves data, in their order; outside stands for MPI_PROC_NULL. ok is
+// Neighbours returns the ranks of a communicator from which and to which a neighbourhood
+// collective moves data, in their order; NoRank stands for MPI_PROC_NULL. ok is
 // false if they are not known.
-func (p *Process) neighbours(word uint64) (in, out []int, ok bool) {
+func (p *Process) Neighbours(word uint64) (in, out []int, ok bool) {
 	if p.layouts == nil && p.findLayouts() != nil {
 		return nil, nil, false
 	}
@@ -156,7 +156,22 @@ func (p *Process) neighbours(word uint64) (in, out []int, ok bool) {
 		out = l.graph(c.rank)
 		return out, out, true
 	}
-	return ranksOf(l.in), ranksOf(l.out), true
+	return p.renumbered(ranksOf(l.in), l.parent, c), p.renumbered(ranksOf(l.out), l.parent, c), true
+}
+
+// renumbered turns ranks of a communicator into those of another that was made from it,
+// perhaps in another order.
+func (p *Process) renumbered(list []int, parent uint64, made *comm) []int {
+	old := p.comm(parent)
+	if old == nil || newMembers(&old.local, 0).key == newMembers(&made.local, 0).key {
+		return list
+	}
+	for i, r := range list {
+		if r != outside {
+			list[i] = made.local.index(old.local.at(r))
+		}
+	}
+	return list
 }
 
 func ranksOf(list []uint64) []int {

@@ -44,7 +44,7 @@ const (
 // exchange finds pairs of members that do not agree, if there are any.
 func (b *builder) exchange(k scopeKey, s *scopeState) error {
 	x := s.balance
-	if x == nil || x.unknown || s.unordered || s.members[0] == nil || x.ranks != s.members[0].Size() {
+	if x == nil || x.unknown || s.unordered || s.members[0] == nil || x.ranks != s.members.size() {
 		return nil
 	}
 	found := 0
@@ -66,7 +66,7 @@ func (b *builder) exchange(k scopeKey, s *scopeState) error {
 
 // unequalPair finds a member that takes other data from member i than that sends.
 func (b *builder) unequalPair(k scopeKey, s *scopeState, i int) (*suspect, error) {
-	from, err := b.reading(s.members[0].At(i), k)
+	from, err := b.reading(s.members.at(i), k)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (b *builder) unequalPair(k scopeKey, s *scopeState, i int) (*suspect, error
 			continue
 		}
 		tried++
-		to, err := b.reading(s.members[0].At(j), k)
+		to, err := b.reading(s.members.at(j), k)
 		if err != nil {
 			return nil, err
 		}
@@ -86,10 +86,10 @@ func (b *builder) unequalPair(k scopeKey, s *scopeState, i int) (*suspect, error
 			if x == nil || y == nil || x.to[j] == y.from[i] {
 				continue
 			}
-			f := &suspect{kind: CollectiveData, count: 1, rank: s.members[0].At(i)}
+			f := &suspect{kind: CollectiveData, count: 1, rank: s.members.at(i)}
 			from.tell(f)
 			f.text = fmt.Sprintf("has %d bytes for rank %d in collective call %d on %s, and rank %d at %s takes %d",
-				x.to[j], s.members[0].At(j), n, from.names.Handle(signature.Comm, s.word), s.members[0].At(j), to.place(), y.from[i])
+				x.to[j], s.members.at(j), n, from.names.Handle(signature.Comm, s.word), s.members.at(j), to.place(), y.from[i])
 			return f, nil
 		}
 	}

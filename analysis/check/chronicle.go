@@ -340,7 +340,7 @@ func (x *chronicle) hallOf(k scopeKey) *hall {
 	h = &hall{}
 	x.halls[k] = h
 	s := x.b.scopes[k]
-	if s == nil || s.unordered || s.members[0] == nil || s.members[1] != nil {
+	if s == nil || s.unordered || s.members[0] == nil || s.members.inter() {
 		return h
 	}
 	if list := x.b.addSilent(s, s.list()); len(list) == 1 {

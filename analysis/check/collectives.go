@@ -17,10 +17,10 @@ type class struct {
 // scopeState is what is known of a communicator or window.
 type scopeState struct {
 	word      uint64
-	members   [2]*analysis.Members
+	members   roster
 	unordered bool
 	classes   map[[3]uint64]*class
-	balance   *balance // of calls with an array of counts; nil: none
+	balance   *balance // of calls that are compared for each pair of members; nil: none
 }
 
 // use adds the calls of a process.
@@ -28,8 +28,7 @@ func (b *builder) use(p *analysis.Process, list map[scopeKey]*usage) {
 	for k, u := range list {
 		s := b.scopes[k]
 		if s == nil {
-			s = &scopeState{word: u.word, classes: map[[3]uint64]*class{}}
-			s.members[0], s.members[1] = p.Members(u.word)
+			s = &scopeState{word: u.word, members: rosterOf(p, u.word), classes: map[[3]uint64]*class{}}
 			b.scopes[k] = s
 		}
 		s.unordered = s.unordered || u.unordered
@@ -44,7 +43,7 @@ func (b *builder) use(p *analysis.Process, list map[scopeKey]*usage) {
 			if s.balance == nil {
 				s.balance = &balance{}
 			}
-			s.balance.add(s.members[0].Index(p.Data.Rank), u.moves)
+			s.balance.add(s.members.index(p.Data.Rank), u.moves)
 		}
 	}
 }
@@ -110,12 +109,7 @@ func (s *scopeState) list() []*class {
 // addSilent adds the members that made no call at all.
 func (b *builder) addSilent(s *scopeState, list []*class) []*class {
 	seen := map[int]bool{}
-	size := 0
-	for _, m := range s.members {
-		if m != nil {
-			size += m.Size()
-		}
-	}
+	size := s.members.size()
 	for _, c := range list {
 		size -= len(c.ranks)
 	}

@@ -1,19 +1,17 @@
 package check
 
-import (
-	"github.com/efg-tools/efg/analysis"
-	"github.com/efg-tools/efg/efg"
-	"github.com/efg-tools/efg/signature"
-)
+import "github.com/efg-tools/efg/efg"
 
 // Collectives with an array of counts tell how many bytes go to each member, and how
 // many come from each: what i sends to j is what j takes from i. That is compared for
 // all pairs at once: a member hashes, for each other one, the sequence of these
-// numbers over all its calls, and sums of such hashes must agree.
+// numbers over all its calls, and sums of such hashes must agree. It is the same for
+// neighbourhood collectives, where only neighbours move something, and between the
+// sides of an intercommunicator.
 
 // exchange is what a call moves, in bytes.
 type exchange struct {
-	to, from []uint64 // each member
+	to, from []uint64 // each member, by its position in the roster
 }
 
 // Bounds of what is compared: members of a communicator, and elements of arrays
@@ -23,23 +21,26 @@ const (
 	maxElements   = 1 << 22
 )
 
-// arrays are the words of a collective with an array of counts.
+// arrays are the words of arrays of counts, and of datatypes; 0: there are none.
 type arrays struct{ sendCounts, recvCounts, sendTypes, recvTypes int }
 
-func arraysOf(r *roles, shape string) *arrays {
-	switch shape {
+// pairwise says whether it is compared for each pair of members what a collective moves.
+// Of other collectives all members name the same amount.
+func (c *collRoles) pairwise(inter bool) bool {
+	switch c.shape {
 	case "gatherv", "scatterv", "allgatherv", "alltoallv", "alltoallw", "reduce_scatter":
-		return &arrays{r.in("sendcounts"), r.in("recvcounts"), r.in("sendtypes"), r.in("recvtypes")}
+		return true
+	case "neighbor_allgather", "neighbor_allgatherv", "neighbor_alltoall", "neighbor_alltoallv", "neighbor_alltoallw":
+		return !inter
+	case "bcast", "reduce", "allreduce", "reduce_scatter_block", "allgather", "alltoall", "gather", "scatter":
+		return inter
 	}
-	return nil
+	return false
 }
 
 // arrayMask are the words of the arrays of a node; 0 if they are too many to be kept.
 func (c *collRoles) arrayMask(n *efg.Node) uint64 {
-	a := c.arrays
-	if a == nil {
-		return 0
-	}
+	a := &c.arrays
 	m := mask(a.sendCounts, a.recvCounts, a.sendTypes, a.recvTypes)
 	for k, w := range maskedWords(n.Mask) {
 		if e := n.Attrs[k].Elems; m>>w&1 != 0 && e != nil && e.Len() > maxElements {
@@ -58,124 +59,4 @@ func maskedWords(m uint64) []int {
 		}
 	}
 	return list
-}
-
-// exchangeReader computes the exchange of one call.
-type exchangeReader struct {
-	p       *analysis.Process
-	role    *collRoles
-	words   []uint64
-	vec     func(word int) []uint64
-	me      int
-	size    int
-	unknown bool
-}
-
-// exchangeOf returns what a step moves; nil if that is not known.
-func (r *reader) exchangeOf(s *efg.Step, role *collRoles, words []uint64) *exchange {
-	p := r.t.p
-	own, other := p.Members(words[role.scope])
-	if own == nil || other != nil || own.Size() > maxExchanging {
-		return nil
-	}
-	x := exchangeReader{p: p, role: role, words: words, me: own.Index(p.Data.Rank), size: own.Size()}
-	x.vec = func(word int) []uint64 {
-		if v := r.fold.Vec(s, word); v != nil {
-			return v
-		}
-		return p.Vec(words[word])
-	}
-	if x.me < 0 {
-		return nil
-	}
-	e := x.read()
-	if x.unknown {
-		return nil
-	}
-	return e
-}
-
-func (x *exchangeReader) read() *exchange {
-	a := x.role.arrays
-	e := &exchange{make([]uint64, x.size), make([]uint64, x.size)}
-	switch x.role.shape {
-	case "alltoallv", "alltoallw":
-		e.from = x.list(a.recvCounts, x.role.recvType, a.recvTypes)
-		if e.to = e.from; !isConst(x.words[a.sendCounts]) { // else in place
-			e.to = x.list(a.sendCounts, x.role.sendType, a.sendTypes)
-		}
-	case "allgatherv":
-		e.from = x.list(a.recvCounts, x.role.recvType, 0)
-		own := e.from[x.me]
-		if x.words[x.role.sendType] != signature.Absent {
-			own = x.bytes(x.words[x.role.sendCount], x.words[x.role.sendType])
-		}
-		fill(e.to, own)
-	case "reduce_scatter":
-		e.to = x.list(a.recvCounts, x.role.recvType, 0)
-		fill(e.from, e.to[x.me])
-	case "gatherv":
-		x.rooted(e.to, &e.from, x.role.sendCount, x.role.sendType, a.recvCounts, x.role.recvType)
-	case "scatterv":
-		x.rooted(e.from, &e.to, x.role.recvCount, x.role.recvType, a.sendCounts, x.role.sendType)
-	}
-	return e
-}
-
-func fill(list []uint64, v uint64) {
-	for j := range list {
-		list[j] = v
-	}
-}
-
-// rooted is an exchange with a root, which has an array for all.
-func (x *exchangeReader) rooted(own []uint64, all *[]uint64, count, datatype, counts, datatypes int) {
-	root := x.words[x.role.root]
-	if root >= uint64(x.size) {
-		x.unknown = true
-		return
-	}
-	inPlace := x.words[datatype] == signature.Absent
-	if !inPlace {
-		own[root] = x.bytes(x.words[count], x.words[datatype])
-	}
-	if int(root) != x.me {
-		return
-	}
-	if *all = x.list(counts, datatypes, 0); inPlace {
-		(*all)[x.me] = 0
-	}
-}
-
-// list turns an array of counts into bytes.
-func (x *exchangeReader) list(counts, datatype, datatypes int) []uint64 {
-	out := make([]uint64, x.size)
-	n := x.vec(counts)
-	var types []uint64
-	if datatypes != 0 {
-		types = x.vec(datatypes)
-	}
-	if len(n) != x.size || datatypes != 0 && len(types) != x.size {
-		x.unknown = true
-		return out
-	}
-	for j := range out {
-		w := x.words[datatype]
-		if datatypes != 0 {
-			w = types[j]
-		}
-		out[j] = x.bytes(n[j], w)
-	}
-	return out
-}
-
-func (x *exchangeReader) bytes(count, datatype uint64) uint64 {
-	if count == 0 {
-		return 0
-	}
-	size, ok := x.p.TypeBytes(datatype)
-	if !ok || isConst(count) || count>>40 != 0 {
-		x.unknown = true
-	}
-	return size * count
 }

@@ -53,7 +53,7 @@ func (r *reader) exchange(steps []efg.Step, to map[scopeKey]*exchanges) {
 	for i := range steps {
 		s := &steps[i]
 		if s.Times == 0 {
-			if c, ok := r.call(s); ok && c.arrays {
+			if c, ok := r.call(s); ok && c.pairs {
 				next := &exchanges{length: 1, unknown: true}
 				if c.moves != nil {
 					next = &exchanges{1, base, hashed(c.moves.to), hashed(c.moves.from), false}

@@ -115,6 +115,9 @@ func (g *group) describe(names *reconstruct.Names) string {
 	case UnfreedObject:
 		return fmt.Sprintf("made the %s %s, which was never freed", g.text, names.Handle(g.object.kind, g.object.word))
 	}
+	if g.local != "" {
+		return fmt.Sprintf("%s, on %s", g.local, names.Handle(signature.Comm, g.object.word))
+	}
 	return g.text
 }
 

@@ -9,8 +9,10 @@ type reader struct {
 	fold  *efg.Fold
 	roles []*collRoles
 	cache map[[2]int]call
-	// arrays: some calls have an array of counts
-	arrays bool
+	// pairs: some calls are compared for each pair of members
+	pairs bool
+	// both: some calls have data to give and to take
+	both bool
 }
 
 // call is a collective call.
@@ -19,7 +21,7 @@ type call struct {
 	word   uint64 // of the communicator or window
 	symbol symbol
 	hash   uint64
-	arrays bool      // it has an array of counts
+	pairs  bool      // it is compared for each pair of members
 	moves  *exchange // then, if that is known
 }
 
@@ -35,7 +37,7 @@ func (t *tally) newReader(i int) *reader {
 		}
 		if c := collectiveOf(rolesOf(&s.Nodes[k])); c != nil {
 			r.roles[k], masks[k], any = c, c.mask()|c.arrayMask(&s.Nodes[k]), true
-			r.arrays = r.arrays || c.arrays != nil
+			r.both = r.both || c.gives()
 		}
 	}
 	if !any {
@@ -61,8 +63,8 @@ func (r *reader) call(s *efg.Step) (call, bool) {
 		_, other := r.t.p.Members(c.word)
 		c.symbol = role.symbolOf(r.t.p, words, other != nil)
 		c.hash = c.symbol.hash()
-		if c.arrays = role.arrays != nil && other == nil && c.scope.word != 0; c.arrays {
-			c.moves = r.exchangeOf(s, role, words)
+		if c.pairs = role.pairwise(other != nil) && c.scope.word != 0; c.pairs {
+			c.moves, r.pairs = r.exchangeOf(s, role, words), true
 		}
 		r.cache[key] = c
 	}
@@ -115,23 +117,28 @@ type usage struct {
 	moves     *exchanges
 }
 
-// usages are the sequences of a process's collective calls.
-func (t *tally) usages() (map[scopeKey]*usage, error) {
-	list := map[scopeKey]*usage{}
+// usages are the sequences of a process's collective calls. Calls that do not fit
+// themselves are suspects.
+func (t *tally) usages() (map[scopeKey]*usage, []suspect, error) {
+	list, uneven := map[scopeKey]*usage{}, map[place]*suspect{}
 	for i := range t.p.Data.Streams {
 		r := t.newReader(i)
 		if r == nil {
 			continue
 		}
+		events := uint64(0)
 		own, words, moves := map[scopeKey]sequence{}, map[scopeKey]uint64{}, map[scopeKey]*exchanges{}
 		if err := r.fold.Each(func(steps []efg.Step) error {
 			r.add(steps, own, words)
-			if r.arrays {
+			if r.pairs {
 				r.exchange(steps, moves)
+			}
+			if r.both {
+				events += r.findUneven(steps, events, 1, uneven)
 			}
 			return nil
 		}); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for k, s := range own {
 			t.total.Collectives += s.length
@@ -145,5 +152,9 @@ func (t *tally) usages() (map[scopeKey]*usage, error) {
 			u.unordered = true
 		}
 	}
-	return list, nil
+	var suspects []suspect
+	for _, f := range uneven {
+		suspects = append(suspects, *f)
+	}
+	return list, suspects, nil
 }

@@ -115,7 +115,10 @@ type suspect struct {
 	event   uint64 // if known
 	call    *efg.Pending
 	text    string
-	remark  string
+	// local is the text of a fault that is one whatever other ranks did; equal faults
+	// may have other texts.
+	local  string
+	remark string
 }
 
 type groupKey struct {
@@ -240,10 +243,11 @@ func (b *builder) process(p *analysis.Process) error {
 		return err
 	}
 	list := append(t.suspects(), neverReturned(p)...)
-	used, err := t.usages()
+	used, uneven, err := t.usages()
 	if err != nil {
 		return err
 	}
+	list = append(list, uneven...)
 	calls, err := outside(p)
 	if err != nil {
 		return err
@@ -350,7 +354,7 @@ func (b *builder) suspect(p *analysis.Process, s suspect) {
 		return // it follows from what is missing, and tells nothing
 	case s.kind == NeverReturned:
 		s.remark = "it hung, or the run was killed for another reason"
-	case short && s.remark == "" && s.kind != PersistentMisused && s.kind != BeforeInit && s.kind != AfterFinalize:
+	case short && s.remark == "" && s.local == "" && s.kind != PersistentMisused && s.kind != BeforeInit && s.kind != AfterFinalize:
 		s.remark = fmt.Sprintf("the recording of rank %d ends early", s.rank)
 	}
 	b.group(s)

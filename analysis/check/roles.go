@@ -13,6 +13,7 @@ import (
 var (
 	wordAnySource = constant("MPI_ANY_SOURCE")
 	wordAnyTag    = constant("MPI_ANY_TAG")
+	wordRoot      = constant("MPI_ROOT")
 	wordProcNull  = constant("MPI_PROC_NULL")
 	wordAsPosted  = constant("EFG_AS_POSTED")
 	wordSame      = constant("EFG_SAME")

@@ -16,10 +16,21 @@ type symbol struct {
 	root   uint64
 	op     uint64 // reduction
 	amount amount
+	// own is what the member itself gives, where it takes an amount, too; else amount.
+	own amount
+}
+
+// uneven says whether a member that gives and takes does not take from itself what it
+// gives.
+func (s *symbol) uneven() bool {
+	return s.own.bytes != s.amount.bytes || s.own.basics != s.amount.basics && !s.own.open && !s.amount.open
 }
 
 // amount is data by its size and the basic datatypes that it is made of.
-type amount struct{ bytes, basics uint64 }
+type amount struct {
+	bytes, basics uint64
+	open          bool // it is of a datatype that fits all
+}
 
 func (s symbol) hash() uint64 {
 	return signature.Hash(uint64(s.proc), s.root, s.op, s.amount.bytes, s.amount.basics)
@@ -31,7 +42,7 @@ type collRoles struct {
 	root, op                                 int
 	sendCount, sendType, recvCount, recvType int
 	scope                                    int // word of the communicator or window
-	arrays                                   *arrays
+	arrays                                   arrays
 }
 
 // collectiveShapes are the collectives that move data, and the barrier. Those with an
@@ -73,8 +84,18 @@ func collectiveOf(r *roles) *collRoles {
 		shape: name, root: r.in("root"), op: r.in("op"), scope: 2,
 		sendCount: r.in("sendcount", "count"), sendType: r.in("sendtype", "datatype"),
 		recvCount: r.in("recvcount", "count"), recvType: r.in("recvtype", "datatype"),
-		arrays: arraysOf(r, name),
+		arrays: arrays{r.in("sendcounts"), r.in("recvcounts"), r.in("sendtypes"), r.in("recvtypes")},
 	}
+}
+
+// gives says whether a member can have both data that it gives and data that it takes, of
+// the same amount.
+func (c *collRoles) gives() bool {
+	switch c.shape {
+	case "allgather", "alltoall", "gather", "scatter":
+		return true
+	}
+	return false
 }
 
 // scope is the word of the communicator, or window, whose members make the call.
@@ -103,32 +124,40 @@ func (c *collRoles) symbolOf(p *analysis.Process, words []uint64, inter bool) sy
 		return words[i]
 	}
 	s.root, s.op = word(c.root), word(c.op)
-	send := func() amount { return amountOf(p, word(c.sendCount), word(c.sendType)) }
-	recv := func() amount { return amountOf(p, word(c.recvCount), word(c.recvType)) }
-	switch c.shape {
-	case "bcast", "reduce", "allreduce", "scan", "exscan", "reduce_scatter_block", "allgather", "alltoall":
-		s.amount = recv()
-	case "gather":
-		if s.amount = recv(); word(c.recvType) == signature.Absent { // not the root
-			s.amount = send()
+	recv, taken := amountOf(p, word(c.recvCount), word(c.recvType))
+	if !c.gives() {
+		if c.shape != "barrier" && !c.pairwise(false) {
+			s.amount, s.own = recv, recv
 		}
-	case "scatter":
-		if s.amount = send(); word(c.sendType) == signature.Absent {
-			s.amount = recv()
-		}
+		return s
+	}
+	send, given := amountOf(p, word(c.sendCount), word(c.sendType))
+	s.amount, s.own = recv, send
+	switch {
+	case word(c.sendType) == signature.Absent: // in place, or not the root
+		s.own = recv
+	case word(c.recvType) == signature.Absent:
+		s.amount = send
+	case !given || !taken:
+		s.own = s.amount
+	case c.shape == "scatter":
+		s.amount, s.own = send, recv
 	}
 	return s
 }
 
-// amountOf is that of a number of elements; of an unknown datatype it is 0.
-func amountOf(p *analysis.Process, count, datatype uint64) amount {
+// amountOf is that of a number of elements; false if it is not known.
+func amountOf(p *analysis.Process, count, datatype uint64) (amount, bool) {
 	size, ok := p.TypeBytes(datatype)
-	if !ok || isConst(count) || count == 0 || count>>40 != 0 {
-		return amount{}
+	if isConst(count) || count>>40 != 0 || count > 0 && !ok {
+		return amount{}, false
+	}
+	if count == 0 || size == 0 {
+		return amount{}, true
 	}
 	b := basicsOf(p, datatype, map[uint64]bool{})
 	slices.Sort(b)
-	return amount{size * count, signature.Hash(slices.Compact(b)...)}
+	return amount{size * count, signature.Hash(slices.Compact(b)...), len(b) == 0 || slices.Contains(b, wordByte) || slices.Contains(b, wordPacked)}, true
 }
 
 // maxBasics bounds the datatypes that are looked into for one.

@@ -1,0 +1,53 @@
+package check
+
+import (
+	"fmt"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/signature"
+)
+
+// All members of a collective take the same amount from each other, and from themselves.
+// That the amounts they take are equal is in the symbols; that a member gives as much as
+// it takes shows in its call alone.
+
+// findUneven adds the calls of steps that give another amount than they take, by node.
+// event is the number of the first event, times how often the steps come. It returns how
+// many events they are.
+func (r *reader) findUneven(steps []efg.Step, event, times uint64, found map[place]*suspect) uint64 {
+	first := event
+	for i := range steps {
+		s := &steps[i]
+		if s.Times > 0 {
+			event += s.Times * r.findUneven(s.Body, event, times*s.Times, found)
+			continue
+		}
+		if c, ok := r.call(s); ok && c.symbol.uneven() {
+			at := place{r.t.p.Data.Streams[r.i].Thread, int32(s.Node)}
+			if found[at] == nil {
+				found[at] = r.uneven(at, event, &c)
+			}
+			found[at].count += times
+		}
+		event++
+	}
+	return event - first
+}
+
+// uneven is the suspect for a call.
+func (r *reader) uneven(at place, event uint64, c *call) *suspect {
+	f := &suspect{kind: CollectiveData, at: at, event: event, object: object{signature.Comm, c.word}}
+	f.op, f.site = r.t.caller(at)
+	what, gives, takes := "each member", c.symbol.own.bytes, c.symbol.amount.bytes
+	switch r.roles[at.node].shape {
+	case "gather":
+		what = "itself"
+	case "scatter":
+		what, gives, takes = "itself", takes, gives
+	}
+	f.local = fmt.Sprintf("gives %s %d bytes and takes %d", what, gives, takes)
+	if c.symbol.own.bytes == c.symbol.amount.bytes {
+		f.local = fmt.Sprintf("gives %s data of other datatypes than it takes", what)
+	}
+	return f
+}
