@@ -57,20 +57,22 @@ func (c coll) words() []uint64 {
 	if p.Object < 0 {
 		w[2] = 0
 	}
-	set := func(name string, v uint64) {
-		for i := 3; i < len(w); i++ {
-			if p.Words[i].Name == name {
-				w[i] = v
-			}
+	set := map[string]uint64{"root": c.root, "count": c.count, "datatype": constant("MPI_INT")}
+	if c.op == "MPI_Allreduce" {
+		set["op"] = constant(c.sum)
+	}
+	setWords(&efg.Input{Words: w}, set)
+	return w
+}
+
+// setWords gives words by their names.
+func setWords(in *efg.Input, values map[string]uint64) {
+	p := signature.ProcByID(signature.Header(in.Words[0]).Proc())
+	for i := 3; i < len(in.Words); i++ {
+		if v, ok := values[p.Words[i].Name]; ok {
+			in.Words[i] = v
 		}
 	}
-	set("root", c.root)
-	set("count", c.count)
-	set("datatype", constant("MPI_INT"))
-	if c.op == "MPI_Allreduce" {
-		set("op", constant(c.sum))
-	}
-	return w
 }
 
 // runOf records what ranks call between MPI_Init and MPI_Finalize.

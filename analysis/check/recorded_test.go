@@ -24,7 +24,7 @@ var programs = []struct {
 	{source: "c/large.c"}, {source: "c/lists.c"}, {source: "c/longjmp.c"}, {source: "c/loops.c"}, {source: "c/neigh.c"},
 	{source: "c/partitioned.c"}, {source: "c/pcoll.c"}, {source: "c/persistent.c"}, {source: "c/polling.c"}, {source: "c/polls.c"},
 	{source: "c/ports.c", only: "openmpi"}, {source: "c/posted.c"}, {source: "c/probes.c"}, {source: "c/rma.c"},
-	{source: "c/sessions.c"}, {source: "c/spawn.c", ranks: 2}, {source: "c/threads.c"}, {source: "c/types.c"}, {source: "c/userops.c"},
+	{source: "c/sessions.c"}, {source: "c/shapes.c"}, {source: "c/spawn.c", ranks: 2}, {source: "c/threads.c"}, {source: "c/types.c"}, {source: "c/userops.c"},
 	{source: "fortran/halo_mpifh.f"}, {source: "fortran/coll_usempi.f90", args: "DIR"}, {source: "fortran/all_f08.f90", args: "DIR"},
 	// Where the library has no ports the program gives up with its communicator.
 	{source: "c/ports.c", only: "mpich", faults: "object never freed at MPI_Comm_split event 1 on 4"},

@@ -99,6 +99,11 @@ contains
     call MPI_Wait(r, MPI_STATUS_IGNORE)
     call check(v(nproc) == nproc - 1)
     x = 1
+    w(rank + 1) = rank
+    call MPI_Allgather(MPI_IN_PLACE, 7, MPI_CHARACTER, w, 1, MPI_INTEGER, ring)
+    call check(w(nproc) == nproc - 1)
+    call MPI_Alltoall(MPI_IN_PLACE, 7, MPI_CHARACTER, w, 1, MPI_INTEGER, ring)
+    call check(w(1) == rank)
     call MPI_Exscan(MPI_IN_PLACE, x, 1, MPI_INTEGER, MPI_SUM, ring)
     call check(rank == 0 .or. x == rank)
   end subroutine collectives

@@ -35,6 +35,7 @@ program coll_usempi
   end do
   call check(y(4) == 0)
   call MPI_Scan(MPI_IN_PLACE, x, 4, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, ierr)
+  call in_place()
   call own_operation()
   color = mod(rank, 2)
   call MPI_Comm_split(MPI_COMM_WORLD, color, -rank, half, ierr)
@@ -78,6 +79,25 @@ contains
        call MPI_Reduce(got, v, 1, MPI_INTEGER, MPI_SUM, root, MPI_COMM_WORLD, ierr)
     end if
   end subroutine rooted
+
+  subroutine in_place()
+    integer :: n(nproc)
+    all(rank + 1) = rank
+    call MPI_Allgather(MPI_IN_PLACE, 7, MPI_CHARACTER, all, 1, MPI_INTEGER, MPI_COMM_WORLD, ierr)
+    call check(all(nproc) == nproc - 1)
+    call MPI_Allgatherv(MPI_IN_PLACE, 7, MPI_CHARACTER, all, counts, displs, MPI_INTEGER, MPI_COMM_WORLD, ierr)
+    call check(all(1) == 0)
+    call MPI_Alltoall(MPI_IN_PLACE, 7, MPI_CHARACTER, all, 1, MPI_INTEGER, MPI_COMM_WORLD, ierr)
+    call check(all(1) == rank)
+    if (rank == 0) then
+       call MPI_Gather(MPI_IN_PLACE, 7, MPI_CHARACTER, all, 1, MPI_INTEGER, 0, MPI_COMM_WORLD, ierr)
+    else
+       call MPI_Gather(rank, 1, MPI_INTEGER, all, 7, MPI_CHARACTER, 0, MPI_COMM_WORLD, ierr)
+    end if
+    n = 1
+    call MPI_Reduce_scatter_block(MPI_IN_PLACE, n, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierr)
+    call check(n(1) == nproc)
+  end subroutine in_place
 
   subroutine own_operation()
     integer :: op, a, b
