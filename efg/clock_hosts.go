@@ -1,6 +1,7 @@
 package efg
 
 import (
+	"math"
 	"slices"
 	"sync"
 )
@@ -10,7 +11,7 @@ import (
 type hostClocks struct {
 	once sync.Once
 	mono map[string]int64
-	base int64 // when the run began, Unix ns
+	base int64 // when the run began, Unix ns; no process began before
 }
 
 // clock is what the clock of a process's machine is behind the time since the run
@@ -35,9 +36,22 @@ func (r *Run) clock(p *ProcInfo) int64 {
 				c.base = w
 			}
 		}
+		c.base = min(c.base, r.earliest(c.mono))
 	})
 	if mono, ok := c.mono[p.Host]; ok {
 		return mono - c.base
 	}
 	return 0
+}
+
+// earliest is when the first process began that has a clock, by the clocks of the machines:
+// that of a process alone may say a moment later.
+func (r *Run) earliest(mono map[string]int64) int64 {
+	first := int64(math.MaxInt64)
+	for i := range r.Procs {
+		if p := &r.Procs[i]; p.Start != 0 && p.Mono != 0 {
+			first = min(first, p.Start-p.Mono+mono[p.Host])
+		}
+	}
+	return first
 }

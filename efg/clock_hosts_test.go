@@ -42,3 +42,27 @@ func TestClocksOfMachines(t *testing.T) {
 		}
 	}
 }
+
+// The process that began first took its time of day for later than the others of its machine
+// do: its calls are not before the run began all the same.
+func TestNothingBeforeTheRun(t *testing.T) {
+	rng := rand.New(rand.NewSource(1))
+	var procs []*Process
+	for rank, mono := range []int64{90_500, 90_000, 89_900} {
+		s, defs := randomStream(t, rng, 100)
+		traced(t, rng, s, defs)
+		procs = append(procs, &Process{Rank: rank, Size: 3, Mono: mono, Host: "a", Start: 100_000 + int64(rank), Defs: defs, Streams: []Stream{*s}})
+	}
+	data := encode(t, procs, Meta{Time: "trace", Started: 100_000})
+	r, err := NewRun(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := r.Process(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if began := p.Start - p.Mono + p.Clock; began != 0 {
+		t.Errorf("the first process began %d ns after the run", began)
+	}
+}
