@@ -41,7 +41,7 @@ same() {
     "$efg" reconstruct "$run" --verify >/dev/null || fail "$1: not what was recorded"
     "$efg" reconstruct "$run" | sed 's/,"t0":[0-9]*,"t1":[0-9]*}$/}/' >"$dir/run.jsonl"
     "$efg" reconstruct "$dir/alone.efg" >"$dir/alone.jsonl"
-    cmp "$dir/run.jsonl" "$dir/alone.jsonl" || fail "$1: other events"
+    cmp "$dir/run.jsonl" "$dir/alone.jsonl" || fail "$1: other events: $(diff "$dir/run.jsonl" "$dir/alone.jsonl" | head -n 4)"
     echo "$1: $(wc -l <"$dir/run.jsonl") events as efg run records them"
 }
 

@@ -16,11 +16,42 @@ done
 export PATH="$PATH:/usr/sbin"
 
 dir=$(mktemp -d)
-stop() {
-    for pid in "$dir"/*.pid; do
-        [ -f "$pid" ] && kill "$(cat "$pid")" 2>/dev/null || true
+nodes="n1 n2 n3 n4"
+
+# gone SECONDS PID...: all of these processes have ended within that time.
+gone() {
+    tries=$(($1 * 10))
+    shift
+    for pid; do
+        while kill -0 "$pid" 2>/dev/null; do
+            [ "$tries" -gt 0 ] || return 1
+            tries=$((tries - 1))
+            sleep 0.1
+        done
     done
-    sleep 1
+}
+
+# on_nodes prints the processes that have a node's mounts: its slurmd, what that has started,
+# and the daemons of epilogs that did not get to end them.
+on_nodes() {
+    for p in /proc/[0-9]*; do
+        mounts=$(readlink "$p/ns/mnt" 2>/dev/null) && grep -qxsF "$mounts" "$dir"/*.mounts && echo "${p#/proc/}" || true
+    done
+}
+
+# Jobs end first, and epilogs with them: a job is listed until its epilogs have ended.
+stop() {
+    trap '' HUP INT TERM
+    if [ -f "$dir/slurmctld.pid" ]; then
+        for job in $(timeout 10 squeue -h -o %A); do scancel "$job" || true; done
+        for _ in $(seq 60); do
+            [ -n "$(timeout 10 squeue -h)" ] || break
+            sleep 0.5
+        done
+    fi
+    ids=$(on_nodes; cat "$dir/slurmctld.pid" "$dir/munge.pid" 2>/dev/null || true)
+    # shellcheck disable=SC2086 # a list of words
+    [ -z "$ids" ] || { kill $ids 2>/dev/null || true; gone 10 $ids || kill -9 $ids 2>/dev/null || true; gone 10 $ids || true; }
     rm -rf "$dir"
 }
 trap stop EXIT
@@ -87,15 +118,15 @@ echo "PMIxCliTmpDirBase=$dir/spool" >"$dir/mpi.conf"
 slurmctld -i
 echo '127.0.0.1 localhost n1 n2 n3 n4' "$host" >"$dir/hosts"
 mkdir "$dir/spool"
-for n in n1 n2 n3 n4; do
+for n in $nodes; do
     mkdir "$dir/spool-$n"
-    unshare --mount --uts sh -c "hostname $n; mount -t tmpfs -o mode=1777 tmpfs /dev/shm
+    unshare --mount --uts sh -c "readlink /proc/self/ns/mnt >$dir/$n.mounts; hostname $n; mount -t tmpfs -o mode=1777 tmpfs /dev/shm
         mount --bind $dir/spool-$n $dir/spool # nodes look for each other's under one name
         mount --bind $dir/hosts /etc/hosts
         exec slurmd -N $n"
 done
-for _ in $(seq 30); do
+for _ in $(seq 60); do
     [ "$(sinfo -h -t idle -o %D)" = 4 ] && break
-    sleep 1
+    sleep 0.5
 done
 "$@"
