@@ -65,6 +65,9 @@ func (s *Spool) lock() (*os.File, error) {
 	return f, err
 }
 
+// Served tells whether a daemon works with the spool.
+func (s *Spool) Served() bool { return locked(s.path(spoolLock)) }
+
 func (s *Spool) path(name string) string { return filepath.Join(s.Dir, name) }
 
 // HTTPSocket is the path of the socket at which a daemon answers questions.

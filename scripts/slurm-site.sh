@@ -1,6 +1,8 @@
 #!/bin/sh
 # slurm-site.sh: jobs with --efg in a Slurm cluster (slurm.sh): what of them is recorded on each
-# node is, merged, what efg run records; others are left alone; nothing stays on the nodes.
+# node is, merged, what efg run records, also by hand with efg merge, and when a node's daemon is
+# killed; steps at once are runs of their own; other jobs are left alone; nothing stays on the
+# nodes.
 set -eu
 cd "$(dirname "$0")/.."
 if [ -z "${SLURM_CONF:-}" ]; then
@@ -32,6 +34,7 @@ job() {
     if [ "$(find "$EFG_STORE" -name '*.efg' | wc -l)" -gt 1 ]; then "$efg" merge last >&2; fi
     find "$EFG_STORE" -name '*.efg'
 }
+daemon_of() { cut -d' ' -f1 "$site/run-$1/$(id -u $user).pid" 2>/dev/null; }
 taken() { rm -rf "${SLURM_RUNS:?}/$user"; }
 
 # same NAME: the job holds what was recorded with efg run.
@@ -70,12 +73,43 @@ run=$(job)
 echo "scancel: 4 ranks"
 taken
 
+# Two steps of a job, on the same nodes at once.
+printf '#!/bin/sh\nfor n in 100 200; do srun --exact --mpi=pmix -N2 -n2 %s/jacobi.openmpi $n & done\nwait\n' "$dir" >"$dir/job"
+as_user sbatch -Q -W --efg -N2 -n4 -o "$dir/home/out" "$dir/job" || fail "$(cat "$dir/home/out")"
+idle
+runs=$("$efg" runs --store "$SLURM_RUNS/$user" | grep -c ' 2 .* complete .*jacobi.openmpi [12]00$') || true
+[ "$runs" = 2 ] || fail "steps: $("$efg" runs --store "$SLURM_RUNS/$user")"
+echo "steps at once: a run each"
+taken
+
+# The daemon of a node is killed while the job runs.
+"$efg" run -o "$dir/alone.efg" -- mpiexec.openmpi --oversubscribe -n 6 "$dir/stuck.openmpi" slow 3 >/dev/null
+as_user srun -Q --mpi=pmix --efg -N3 -n6 "$dir/stuck.openmpi" slow 3 >/dev/null &
+until ls /proc/"$(daemon_of n2)"/root/dev/shm/efg-*/*.seg >/dev/null 2>&1; do sleep 0.1; done
+kill -9 "$(daemon_of n2)"
+wait $! || fail "daemon killed: the job fails"
+same "daemon killed"
+taken
+
+# Parts that the daemons leave to srun efg merge.
+settings="$site/site/slurm/efg.conf"
+sed -i "s/^options=.*/options='--http off --merge off'/" "$settings"
+"$efg" run -o "$dir/alone.efg" -- mpiexec.openmpi --oversubscribe -n 8 "$dir/jacobi.openmpi" 200 >/dev/null
+as_user srun -Q --mpi=pmix --efg -N4 -n8 "$dir/jacobi.openmpi" 200 >/dev/null
+idle
+"$efg" runs --store "$SLURM_RUNS/$user" | grep -q 'in parts, 8 of 8 ranks' || fail "parts: $("$efg" runs --store "$SLURM_RUNS/$user")"
+EFG_STORE="$SLURM_RUNS/$user" as_user srun -Q -N4 "$site/efg" merge last || fail "srun efg merge"
+[ "$(find "$SLURM_RUNS/$user" -name '*.efg' | wc -l)" = 1 ] || fail "srun efg merge: $(find "$SLURM_RUNS/$user")"
+same "srun efg merge"
+sed -i "s/^options=.*/options='--http off'/" "$settings"
+taken
+
 # Without --efg nothing is different, and what tasks have stays.
 as_user srun -Q -N2 -n2 env >"$dir/env"
 grep -q '^EFG_\|libefg' "$dir/env" && fail "a job without --efg: $(cat "$dir/env")"
 libm=$(ls /usr/lib/*/libm.so.6)
 as_user env LD_PRELOAD="$libm" srun -Q --efg=stats -N1 -n1 env >"$dir/env"
-grep -qx "LD_PRELOAD=$libm:$site/libefg.so" "$dir/env" && grep -qx EFG_TIME=stats "$dir/env" || fail "LD_PRELOAD: $(cat "$dir/env")"
+grep -qx "LD_PRELOAD=$libm:$site/lib/libefg.so" "$dir/env" && grep -qx EFG_TIME=stats "$dir/env" || fail "LD_PRELOAD: $(cat "$dir/env")"
 as_user srun -Q --efg=fast -N1 true 2>"$dir/err" && fail "--efg=fast is taken"
 grep -q -- '--efg=fast: want off, on, stats or trace' "$dir/err" || fail "$(cat "$dir/err")"
 printf '#!/bin/sh\nsrun --efg true\nsrun --efg=off env\n' >"$dir/job"

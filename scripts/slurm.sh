@@ -69,15 +69,14 @@ su -s /bin/sh munge -c "munged --socket=$socket --key-file=$dir/munge/key --pid-
     --log-file=$dir/munge/log --seed-file=$dir/munge/seed"
 cp "$dir/munge/pid" "$dir/munge.pid"
 
-# The site's files, as an administrator sets them up.
+# The site's files, as docs/slurm.md has an administrator set them up.
 cp bin/efg "$dir/efg"
 "$dir/efg" site "$dir/site"
-gcc -std=gnu11 -O2 -fPIC -shared -o "$dir/spank_efg.so" "$dir/site/slurm/spank_efg.c"
-cp "$("$dir/efg" hook path)" "$dir/libefg.so"
-mkdir -p "$dir/cache/efg"
-cp -r "${XDG_CACHE_HOME:-$HOME/.cache}"/efg/front-* "${XDG_CACHE_HOME:-$HOME/.cache}"/efg/back-* "$dir/cache/efg"
-chmod -R a+rX "$dir/cache"
-echo "required $dir/spank_efg.so front=$dir/libefg.so" >"$dir/plugstack.conf"
+(cd "$dir/site/slurm" && gcc -O2 -fPIC -shared -o spank_efg.so spank_efg.c)
+install -D -m 644 "$("$dir/efg" hook path)" "$dir/lib/libefg.so"
+mkdir "$dir/cache"
+XDG_CACHE_HOME="$dir/cache" "$dir/efg" hook build
+echo "required $dir/site/slurm/spank_efg.so front=$dir/lib/libefg.so default=off" >"$dir/plugstack.conf"
 export SLURM_RUNS="$dir/runs"
 mkdir -m 1777 "$SLURM_RUNS"
 cat >>"$dir/site/slurm/efg.conf" <<END

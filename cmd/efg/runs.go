@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -65,7 +66,7 @@ func listRuns(opt *runsOptions, out io.Writer) error {
 	if err != nil {
 		return usageError("%w", err)
 	}
-	if err := waitStored(store, opt.spool, opt.wait); err != nil {
+	if err := waitStored(opt.spool, opt.wait); err != nil {
 		return err
 	}
 	l, err := api.NewStore(store, opt.spool).List()
@@ -86,10 +87,11 @@ func listRuns(opt *runsOptions, out io.Writer) error {
 }
 
 // waitStored waits until no job in a spool has ended that is not stored.
-func waitStored(store *daemon.Store, spool string, most time.Duration) error {
+func waitStored(dir string, most time.Duration) error {
+	spool := daemon.Spool{Dir: cmp.Or(dir, daemon.DefaultSpool())}
 	for end := time.Now().Add(most); most > 0; time.Sleep(100 * time.Millisecond) {
 		ended := 0
-		for _, j := range daemon.JobsIn(spool) {
+		for _, j := range daemon.JobsIn(spool.Dir) {
 			if j.Running() == 0 {
 				ended++
 			}
@@ -97,8 +99,8 @@ func waitStored(store *daemon.Store, spool string, most time.Duration) error {
 		switch {
 		case ended == 0:
 			return nil
-		case !store.Served():
-			return fmt.Errorf("%s not stored, and no daemon is working with this store", plural(ended, "job"))
+		case !spool.Served():
+			return fmt.Errorf("%s not stored, and no daemon is working with %s", plural(ended, "job"), spool.Dir)
 		case time.Now().After(end):
 			return fmt.Errorf("%s not stored after %s", plural(ended, "job"), most)
 		}

@@ -35,6 +35,28 @@ daemon_works() {
     [ -f "$daemon_file" ] && read -r pid start <"$daemon_file" && [ "$(began "$pid")" = "$start" ]
 }
 
+# sign is the daemon's sign for programs: another one when another daemon has put it there.
+sign() { stat -c '%i %y' "$spool/hook" 2>/dev/null; }
+
+# start_daemon starts the user's daemon, and waits until it records.
+start_daemon() {
+    before=$(sign)
+    # shellcheck disable=SC2086 # a list of words
+    (as_user setsid "$efg" daemon --store "$folder" $options) 9>&- </dev/null >>"$log" 2>&1 &
+    pid=$!
+    start=$(began "$pid")
+    [ -z "$start" ] || echo "$pid $start" >"$daemon_file"
+    tries=$((start_wait * 10))
+    while [ "$tries" -gt 0 ] && daemon_works; do
+        now=$(sign)
+        [ -z "$now" ] || [ "$now" = "$before" ] || return 0
+        sleep 0.1
+        tries=$((tries - 1))
+    done
+    say "no daemon after $((start_wait - tries / 10)) seconds"
+    return 1
+}
+
 # Only one script at a time deals with a user's daemon.
 lock() {
     mkdir -p "$jobs_here"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # epilog.sh: Slurm's Epilog, or called by it. Waits until what the job has recorded on this node
-# is stored, and ends the daemon that prolog.sh has started with its user's last job:
-# docs/slurm.md.
+# is stored, by another daemon if that of prolog.sh was killed, and ends the daemon with its
+# user's last job: docs/slurm.md.
 here=${0%/*}
 . "$here/common.sh"
 
@@ -15,7 +15,12 @@ stop_daemon() {
     rm -f "$daemon_file"
 }
 
+recorded() { ls "$spool"/*.seg >/dev/null 2>&1; }
+
 [ -f "$jobs_here/$SLURM_JOB_ID.$node" ] || exit 0
+lock "$seal_wait"
+daemon_works || ! recorded || start_daemon
+flock -u 9
 (as_user "$efg" runs --wait "${seal_wait}s" --last 1 --store "$folder") </dev/null >/dev/null 2>>"$log"
 stored=$?
 lock "$seal_wait"
