@@ -85,7 +85,8 @@ taken
 # The daemon of a node is killed while the job runs.
 "$efg" run -o "$dir/alone.efg" -- mpiexec.openmpi --oversubscribe -n 6 "$dir/stuck.openmpi" slow 3 >/dev/null
 as_user srun -Q --mpi=pmix --efg -N3 -n6 "$dir/stuck.openmpi" slow 3 >/dev/null &
-until ls /proc/"$(daemon_of n2)"/root/dev/shm/efg-*/*.seg >/dev/null 2>&1; do sleep 0.1; done
+on_n2() { ls "/proc/$(daemon_of n2)/root$1"; }
+until on_n2 "/dev/shm/efg-$(id -u $user)" 2>/dev/null | grep -q '\.seg$'; do sleep 0.1; done
 kill -9 "$(daemon_of n2)"
 wait $! || fail "daemon killed: the job fails"
 same "daemon killed"
