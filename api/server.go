@@ -105,6 +105,7 @@ func (s *Server) routes() {
 		s.route("/v1/runs/{id}"+path, q.params, s.asking(path, q))
 	}
 	s.route("/v1/runs/{id}/file", nil, s.file)
+	s.route("/v1/runs/{id}/ranks", rankParams, s.ranks)
 	s.route("/v1/runs/{id}/timeline", timelineParams, s.timeline)
 	s.route("/v1/runs/{id}/where", nil, s.where)
 	s.route("/v1/runs/{id}/live", []string{"interval"}, s.live)
