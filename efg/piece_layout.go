@@ -87,7 +87,10 @@ func (l *layouter) next() uint64 {
 	return v
 }
 
-func (l *layouter) add(p place) { l.places = append(l.places, p) }
+func (l *layouter) add(p place) {
+	p.node = l.node
+	l.places = append(l.places, p)
+}
 
 func (l *layouter) number(column int) { l.add(place{what: cellNumber, column: column}) }
 
@@ -101,7 +104,7 @@ func (l *layouter) graphNode() {
 	l.shape = l.shape[edges:]
 	for k := 1; k < int(header>>24&0xff); k++ {
 		if mask>>k&1 == 0 {
-			l.add(place{what: cellWord, column: colWord + k, of: header, index: k, node: l.node, peer: isPeer(header, k)})
+			l.add(place{what: cellWord, column: colWord + k, of: header, index: k, peer: isPeer(header, k)})
 		}
 	}
 	if signature.Header(header).Counted() {

@@ -16,8 +16,8 @@ func (r *Run) Process(i int) (*Process, error) {
 	return p, r.readTimes(i, p.Streams)
 }
 
-// untimed reads Procs[i] without times.
-func (r *Run) untimed(i int) (*Process, error) {
+// header is Procs[i] without definitions and streams.
+func (r *Run) header(i int) *Process {
 	info := &r.Procs[i]
 	p := &Process{
 		Rank: info.Rank, Size: info.Size, World: info.World, PID: info.PID, Host: info.Host,
@@ -30,6 +30,12 @@ func (r *Run) untimed(i int) (*Process, error) {
 		sum := r.hashOfFirst(i)
 		p.Sum = &sum
 	}
+	return p
+}
+
+// untimed reads Procs[i] without times.
+func (r *Run) untimed(i int) (*Process, error) {
+	info, p := &r.Procs[i], r.header(i)
 	x, err := r.defs(i)
 	if err != nil {
 		return nil, err

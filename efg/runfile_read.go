@@ -45,15 +45,16 @@ type Run struct {
 	groups sync.Once
 	firsts map[int]uint64 // see hashOfFirst
 
-	cache   *blockCache
-	times   timesCache
-	shared  timesCache // blocks with the times of each event of several streams
-	ofOne   partCache  // blocks with those of one
-	clocks  hostClocks
-	mu      sync.Mutex
-	keys    map[int]shapeKey // of pieces
-	ordinal []uint64         // of each process: member of its piece of definitions
-	members []uint64         // of each stream: its number among the members of its piece
+	cache     *blockCache
+	times     timesCache
+	shared    timesCache // blocks with the times of each event of several streams
+	ofOne     partCache  // blocks with those of one
+	clocks    hostClocks
+	mu        sync.Mutex
+	keys      map[int]shapeKey    // of pieces
+	classKeys map[int]*memberKeys // of pieces, see RankClass
+	ordinal   []uint64            // of each process: member of its piece of definitions
+	members   []uint64            // of each stream: its number among the members of its piece
 }
 
 // pieceRef is what the index tells of a piece.

@@ -233,16 +233,19 @@ func (b *block) stats(nodes []Node) {
 		return
 	}
 	last := uint64(0)
+	room := make([]Stats, max(1, len(nodes)))
 	for i := uint64(0); i < n && b.err == nil; i++ {
 		form := b.below(statForm, statForms, "form")
 		if form == statNone {
 			continue
 		}
 		last += uint64(unzigzag(b.get(statCount)))
-		st := &Stats{Count: last}
+		st := &room[0]
 		if nodes != nil {
+			st = &room[i]
 			nodes[i].Stats = st
 		}
+		*st = Stats{Count: last}
 		b.interval(&st.Dur, st.Count, form)
 		b.interval(&st.Gap, st.Count, form)
 	}

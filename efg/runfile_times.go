@@ -2,6 +2,7 @@ package efg
 
 import (
 	"cmp"
+	"slices"
 	"sort"
 	"sync"
 )
@@ -23,10 +24,52 @@ type keptBlock struct {
 	once   sync.Once
 	block  *block
 	err    error
+
+	mu      sync.Mutex
+	reached map[int][]int // where in its columns processes begin, of those that were asked for
+}
+
+// open returns the block at the beginning of the last process up to i that is known,
+// and that process.
+func (k *keptBlock) open(first, i int) (*block, int) {
+	b := k.block.restarted()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for p := i; p > first; p-- {
+		if at := k.reached[p]; at != nil {
+			copy(b.at, at)
+			return b, p
+		}
+	}
+	return b, first
+}
+
+// reach notes where process i begins.
+func (k *keptBlock) reach(i int, b *block) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.reached == nil {
+		k.reached = map[int][]int{}
+	}
+	k.reached[i] = slices.Clone(b.at)
+}
+
+// restarted is the block at its start.
+func (b *block) restarted() *block {
+	return &block{section: b.section, cols: b.cols, at: make([]int, len(b.at))}
 }
 
 // block returns a block of statistics, at its start.
 func (c *timesCache) block(r *Run, number int) (*block, error) {
+	k, err := c.find(r, number)
+	if err != nil {
+		return nil, err
+	}
+	return k.block.restarted(), nil
+}
+
+// find returns a block of statistics.
+func (c *timesCache) find(r *Run, number int) (*keptBlock, error) {
 	c.mu.Lock()
 	var k *keptBlock
 	for _, have := range c.kept {
@@ -40,10 +83,7 @@ func (c *timesCache) block(r *Run, number int) (*block, error) {
 	}
 	c.mu.Unlock()
 	k.once.Do(func() { k.block, k.err = r.read(number) })
-	if k.err != nil {
-		return nil, k.err
-	}
-	return &block{section: k.block.section, cols: k.block.cols, at: make([]int, len(k.block.at))}, nil
+	return k, k.err
 }
 
 // statsOf finds the statistics block of process i, -1 if there is none.
@@ -61,17 +101,21 @@ func (r *Run) readTimes(i int, streams []Stream) error {
 	if k < 0 {
 		return nil
 	}
-	b, err := r.times.block(r, r.stats[k].block)
+	kept, err := r.times.find(r, r.stats[k].block)
 	if err != nil {
 		return err
 	}
-	for p := r.stats[k].first; p < i; p++ {
+	b, p := kept.open(r.stats[k].first, i)
+	for ; p < i; p++ {
 		for range r.Procs[p].Streams {
 			b.stats(nil)
 		}
 	}
 	for j := range streams {
 		b.stats(streams[j].Nodes)
+	}
+	if b.err == nil {
+		kept.reach(i+1, b)
 	}
 	return b.err
 }

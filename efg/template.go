@@ -1,0 +1,180 @@
+package efg
+
+import "fmt"
+
+// Template makes the processes of a rank class out of one of them. They share what
+// is equal, and must not be changed. Its methods may be called from several goroutines.
+type Template struct {
+	run     *Run
+	first   *Process
+	comms   []templateComm
+	streams []templateStream
+}
+
+// templateComm is a communicator that peers are relative in.
+type templateComm struct {
+	members []uint64 // ranges of ranks in MPI_COMM_WORLD; nil: that one itself
+	size    int64
+}
+
+// templateStream are the ranks in a stream's graph.
+type templateStream struct {
+	words []relativeWord
+	seqs  []relativeSeq
+}
+
+// relativeWord is a peer in a node's words.
+type relativeWord struct {
+	node, word, comm int
+	token            uint64
+}
+
+// relativeSeq is a sequence of peers at a node.
+type relativeSeq struct {
+	node, attr, comm int
+	elems            bool
+}
+
+// Template makes the template of the class of Procs[i], which must have one; see
+// RankClass.
+func (r *Run) Template(i int) (*Template, error) {
+	info := &r.Procs[i]
+	p := r.header(i)
+	x, err := r.defs(i)
+	if err != nil {
+		return nil, err
+	}
+	p.Defs = x.list
+	t := &Template{run: r, first: p}
+	in := ranksOf(info.inIts, info.Size, x.list)
+	for j := range info.Streams {
+		s, err := r.stream(i, j, x)
+		if err != nil {
+			return nil, err
+		}
+		p.Streams = append(p.Streams, *s)
+		piece, err := r.pieceOf(info.Streams[j].piece, unitGraph)
+		if err != nil {
+			return nil, err
+		}
+		vals, err := piece.memberCells(nil, r.members[info.first+j])
+		if err != nil {
+			return nil, err
+		}
+		t.streams = append(t.streams, t.relative(piece, vals, s.Nodes, in, x.list))
+	}
+	return t, nil
+}
+
+// relative lists what is relative in the cells of a graph.
+func (t *Template) relative(p *readPiece, vals []uint64, nodes []Node, in *ranks, defs []Def) (out templateStream) {
+	attr, last := 0, -1
+	for i := range p.places {
+		at := &p.places[i]
+		if at.node != last {
+			attr, last = -1, at.node
+		}
+		switch {
+		case at.what == cellWord && vals[i]&7 == tokenRelative:
+			out.words = append(out.words, relativeWord{at.node, at.index, t.comm(&nodes[at.node], in, defs), vals[i]})
+		case at.what == cellSeq && (at.role == roleValues || at.role == roleElems):
+			if at.role == roleValues {
+				attr++
+			}
+			if p.bodies[vals[i]].form&(formWords|formRelative) == formWords|formRelative {
+				out.seqs = append(out.seqs, relativeSeq{at.node, attr, t.comm(&nodes[at.node], in, defs), at.role == roleElems})
+			}
+		}
+	}
+	return out
+}
+
+// comm is the number of a node's communicator.
+func (t *Template) comm(n *Node, in *ranks, defs []Def) int {
+	c := templateComm{size: in.size}
+	if n.Mask>>objectWord&1 == 0 {
+		word := n.Words[objectWord] &^ seqMask
+		if known, ok := in.comms[word]; ok {
+			for i := range defs {
+				if d := &defs[i]; d.Kind == DefComm && d.Word == word && len(d.Words) > 4 && d.Words[3] == uint64(len(d.Words)-4) {
+					c = templateComm{d.Words[4:], known[1]} // the last one, as ranksOf has it
+				}
+			}
+		}
+	}
+	for i := range t.comms {
+		o := &t.comms[i]
+		if o.size == c.size && len(o.members) == len(c.members) && (len(c.members) == 0 || &o.members[0] == &c.members[0]) {
+			return i
+		}
+	}
+	t.comms = append(t.comms, c)
+	return len(t.comms) - 1
+}
+
+// Process returns Procs[i], which must be of the class, without times.
+func (t *Template) Process(i int) *Process {
+	info := &t.run.Procs[i]
+	p := t.run.header(i)
+	p.Defs = t.first.Defs
+	p.Streams = make([]Stream, len(t.first.Streams))
+	contexts := make([]wordContext, len(t.comms))
+	for k, c := range t.comms {
+		contexts[k].rank, contexts[k].size = int64(info.inIts), c.size
+		if c.members != nil {
+			contexts[k].rank = memberNumber(c.members, int64(info.inIts))
+		}
+	}
+	for j := range p.Streams {
+		p.Streams[j] = t.first.Streams[j]
+		p.Streams[j].Hash = info.Streams[j].hash
+		p.Streams[j].Nodes = t.streams[j].nodes(t.first.Streams[j].Nodes, contexts)
+	}
+	return p
+}
+
+// nodes copies nodes for a process with these ranks in the communicators.
+func (t *templateStream) nodes(from []Node, contexts []wordContext) []Node {
+	nodes := append([]Node(nil), from...)
+	var room []uint64
+	for i, w := range t.words {
+		n := &nodes[w.node]
+		if i == 0 || t.words[i-1].node != w.node {
+			if len(room) < len(n.Words) {
+				room = make([]uint64, MaxWords*min(len(t.words)-i, 8))
+			}
+			copy(room, n.Words)
+			n.Words, room = room[:len(n.Words):len(n.Words)], room[len(n.Words):]
+		}
+		n.Words[w.word] = contexts[w.comm].word(w.token)
+	}
+	for i, q := range t.seqs {
+		n := &nodes[q.node]
+		if i == 0 || t.seqs[i-1].node != q.node {
+			n.Attrs = append([]Attr(nil), n.Attrs...)
+		}
+		a := &n.Attrs[q.attr]
+		if q.elems {
+			a.Elems = a.Elems.in(&contexts[q.comm])
+		} else {
+			a.Values = a.Values.in(&contexts[q.comm])
+		}
+	}
+	return nodes
+}
+
+// in returns the sequence for a process with other ranks.
+func (s *Seq) in(ranks *wordContext) *Seq {
+	q, c := *s, *s.words
+	c.rank, c.size = ranks.rank, ranks.size
+	q.words = &c
+	return &q
+}
+
+// ReadTimes reads the statistics of Procs[i] into the nodes of its process.
+func (r *Run) ReadTimes(i int, p *Process) error {
+	if len(p.Streams) != len(r.Procs[i].Streams) {
+		return fmt.Errorf("%d streams, not %d", len(p.Streams), len(r.Procs[i].Streams))
+	}
+	return r.readTimes(i, p.Streams)
+}
