@@ -25,6 +25,9 @@ type Node struct {
 
 // Nodes computes the facts of the nodes of Data.Streams[i].
 func (p *Process) Nodes(i int) ([]Node, error) {
+	if p.class != nil {
+		return p.class.describe(p, i)
+	}
 	s := p.streams[i]
 	list := make([]Node, len(s.Nodes))
 	for k := range list {

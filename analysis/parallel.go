@@ -12,22 +12,52 @@ import (
 type Progress func(done uint64)
 
 // EachProcess calls f for the processes of a run, several at a time, each read
-// from the file when its turn comes. The first error ends it.
+// from the file when its turn comes. What those of a rank class have in common is read
+// once. The first error ends it.
 func EachProcess(run *efg.Run, procs []int, f func(p *Process) error, progress ...Progress) error {
-	first := FirstRanks(run.Procs)
+	return eachProcess(run, procs, true, f, progress)
+}
+
+// EachUntimed is EachProcess, where times are not read unless they are those of each
+// call.
+func EachUntimed(run *efg.Run, procs []int, f func(p *Process) error, progress ...Progress) error {
+	return eachProcess(run, procs, false, f, progress)
+}
+
+// maxTogether is how many processes are read by one goroutine, one after the other:
+// as many as have their times in one block of the file.
+const maxTogether = 8
+
+func eachProcess(run *efg.Run, procs []int, times bool, f func(p *Process) error, progress []Progress) error {
+	r := newClassReader(run)
 	var next atomic.Int64
 	var once sync.Once
 	var failed error
 	var wg sync.WaitGroup
 	done := counter{progress: progress}
-	for range min(runtime.GOMAXPROCS(0), len(procs)) {
+	one := func(i int) error {
+		p, err := r.process(i, times)
+		if err == nil {
+			err = f(p)
+		}
+		done.add()
+		return err
+	}
+	workers := min(runtime.GOMAXPROCS(0), len(procs))
+	together := max(1, min(maxTogether, len(procs)/(4*max(workers, 1))))
+	for range workers {
 		wg.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(procs)); i = next.Add(1) - 1 {
-				err := oneProcess(run, procs[i], first[procs[i]], f)
-				done.add()
-				if err != nil {
-					once.Do(func() { failed = err })
-					next.Store(int64(len(procs)))
+			for {
+				from := int(next.Add(int64(together))) - together
+				for k := from; k < min(from+together, len(procs)); k++ {
+					if err := one(procs[k]); err != nil {
+						once.Do(func() { failed = err })
+						next.Store(int64(len(procs)))
+						return
+					}
+				}
+				if from+together >= len(procs) {
+					return
 				}
 			}
 		})
@@ -53,16 +83,4 @@ func (c *counter) add() {
 	for _, p := range c.progress {
 		p(c.done)
 	}
-}
-
-func oneProcess(run *efg.Run, i, first int, f func(p *Process) error) error {
-	data, err := run.Process(i)
-	if err != nil {
-		return err
-	}
-	p, err := NewProcess(data, first)
-	if err != nil {
-		return err
-	}
-	return f(p)
 }

@@ -22,6 +22,7 @@ type Process struct {
 	threads  map[uint32]*stream
 	layouts  *layouts            // made when first asked for
 	types    map[uint64]*efg.Def // datatypes, made when first asked for
+	class    *rankClass          // nil: it is compared with no other
 }
 
 // stream is the graph of a thread.

@@ -1,0 +1,191 @@
+package analysis
+
+import (
+	"sync"
+
+	"github.com/efg-tools/efg/efg"
+)
+
+// classReader reads the processes of a run, those of a rank class out of one of
+// them.
+type classReader struct {
+	run   *efg.Run
+	first []int // see FirstRanks
+
+	mu    sync.Mutex
+	kept  map[efg.ClassKey]*rankClass
+	order []efg.ClassKey // in which they were met
+}
+
+// maxKept bounds the classes of which something is kept: where all ranks differ
+// nothing is gained by it.
+const maxKept = 256
+
+// rankClass is what the processes of a class have in common.
+type rankClass struct {
+	key      efg.ClassKey
+	once     sync.Once
+	err      error
+	template *efg.Template
+	like     *Process // one of them
+
+	facts sync.Once
+	nodes [][]Node // facts of like's nodes, without times
+	own   [][]int  // nodes whose facts depend on the rank
+}
+
+func newClassReader(run *efg.Run) *classReader {
+	return &classReader{run: run, first: FirstRanks(run.Procs), kept: map[efg.ClassKey]*rankClass{}}
+}
+
+// class returns the class of a key, an empty one if it is met the first time.
+func (r *classReader) class(key efg.ClassKey) *rankClass {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := r.kept[key]
+	if c == nil {
+		if len(r.order) == maxKept {
+			delete(r.kept, r.order[0])
+			r.order = r.order[1:]
+		}
+		c = &rankClass{key: key}
+		r.kept[key] = c
+		r.order = append(r.order, key)
+	}
+	return c
+}
+
+// process reads process i of the run.
+func (r *classReader) process(i int, times bool) (*Process, error) {
+	key, ok, err := r.run.RankClass(i)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		data, err := r.run.Process(i)
+		if err != nil {
+			return nil, err
+		}
+		return NewProcess(data, r.first[i])
+	}
+	c := r.class(key)
+	c.once.Do(func() { c.open(r.run, i, r.first[i]) })
+	if c.err != nil {
+		return nil, c.err
+	}
+	data := c.template.Process(i)
+	if times {
+		if err := r.run.ReadTimes(i, data); err != nil {
+			return nil, err
+		}
+	}
+	return c.process(data, r.first[i]), nil
+}
+
+// open reads the class out of process i.
+func (c *rankClass) open(run *efg.Run, i, first int) {
+	if c.template, c.err = run.Template(i); c.err == nil {
+		c.like, c.err = NewProcess(c.template.Process(i), first)
+	}
+}
+
+// process prepares the facts of a process of the class.
+func (c *rankClass) process(data *efg.Process, first int) *Process {
+	like := c.like
+	p := &Process{
+		Data: data, first: first, world: data.Rank - first, sizes: like.sizes, vecs: like.vecs, families: like.families,
+		windows: like.windows, comms: map[uint64]*comm{}, threads: map[uint32]*stream{}, class: c,
+	}
+	streams := make([]stream, len(data.Streams))
+	for i := range data.Streams {
+		s := &streams[i]
+		*s = stream{Stream: &data.Streams[i], process: p, visits: like.streams[i].visits, issued: map[int]*issued{}}
+		p.streams = append(p.streams, s)
+		p.threads[s.Thread] = s
+	}
+	return p
+}
+
+// describe returns the facts of stream i of a process of the class.
+func (c *rankClass) describe(p *Process, i int) ([]Node, error) {
+	c.facts.Do(func() { c.err = c.findFacts() })
+	if c.err != nil {
+		return nil, c.err
+	}
+	s := p.streams[i]
+	list := append([]Node(nil), c.nodes[i]...)
+	for k := range list {
+		list[k].Stats = s.Nodes[k].Stats
+	}
+	for _, k := range c.own[i] {
+		if err := s.describe(k, &list[k]); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// findFacts uses a process of its own: those are for one goroutine.
+func (c *rankClass) findFacts() error {
+	p := c.process(c.like.Data, c.like.first)
+	sided, starts := p.sided(), p.startsByRank()
+	c.nodes, c.own = make([][]Node, len(p.streams)), make([][]int, len(p.streams))
+	for i, s := range p.streams {
+		c.nodes[i] = make([]Node, len(s.Nodes))
+		for k := range s.Nodes {
+			if err := s.describe(k, &c.nodes[i][k]); err != nil {
+				return err
+			}
+			switch plan := planOf(procOf(&s.Nodes[k])); {
+			case plan.byRank() || sided && plan.kind == collective, starts && plan.kind == starting:
+				c.own[i] = append(c.own[i], k)
+			}
+		}
+	}
+	return nil
+}
+
+// byRank tells whether what a call moves depends on the rank that makes it, not on
+// its arguments alone.
+func (a *plan) byRank() bool {
+	switch a.shape {
+	case "", "barrier", "allreduce", "scan", "exscan", "allgather", "alltoall", "alltoallv", "alltoallw", "reduce_scatter_block":
+		return false
+	}
+	return true
+}
+
+// sided tells whether there are communicators with two sides: which one is the own
+// depends on the rank.
+func (p *Process) sided() bool {
+	for _, d := range p.families {
+		if len(d.Words) < 4 || d.Words[3] != uint64(len(d.Words)-4) {
+			return true
+		}
+	}
+	return false
+}
+
+// startsByRank tells whether there are persistent operations of which it depends on the
+// rank what they move.
+func (p *Process) startsByRank() bool {
+	sided := p.sided()
+	for _, s := range p.streams {
+		for k := range s.Nodes {
+			proc := procOf(&s.Nodes[k])
+			if plan := planOf(proc); proc != nil && proc.Persistent && (plan.byRank() || sided) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Class is equal for processes of a run with equal recordings, but for times, and for
+// peers, which are at the same distance; false: nobody compared the process with others.
+func (p *Process) Class() (efg.ClassKey, bool) {
+	if p.class == nil {
+		return efg.ClassKey{}, false
+	}
+	return p.class.key, true
+}
