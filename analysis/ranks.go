@@ -2,9 +2,6 @@ package analysis
 
 import (
 	"bufio"
-	"encoding/binary"
-	"errors"
-	"fmt"
 	"io"
 	"slices"
 
@@ -85,30 +82,14 @@ func (t *RankTable) Column(name string) []uint64 {
 	return t.Columns[i].Values
 }
 
-// Encode writes a table: numbers as varints, each as its difference from the one before,
-// because neighbours are alike.
+// Encode writes a table for DecodeRankTable.
 func (t *RankTable) Encode(w io.Writer) error {
-	b := bufio.NewWriter(w)
-	put := func(n uint64) {
-		var p [binary.MaxVarintLen64]byte
-		b.Write(p[:binary.PutUvarint(p[:], n)]) // the error stays until Flush
-	}
-	put(uint64(truth(t.Timed)))
-	put(uint64(len(t.Ranks)))
-	last := int64(0)
-	difference := func(v int64) {
-		d := v - last
-		put(uint64(d<<1) ^ uint64(d>>63))
-		last = v
-	}
-	for _, r := range t.Ranks {
-		difference(int64(r))
-	}
+	b := numberWriter{bufio.NewWriter(w)}
+	b.put(uint64(truth(t.Timed)))
+	b.put(uint64(len(t.Ranks)))
+	b.column(len(t.Ranks), func(i int) uint64 { return uint64(t.Ranks[i]) })
 	for _, c := range t.Columns {
-		last = 0
-		for _, v := range c.Values {
-			difference(int64(v))
-		}
+		b.column(len(c.Values), func(i int) uint64 { return c.Values[i] })
 	}
 	return b.Flush()
 }
@@ -116,42 +97,19 @@ func (t *RankTable) Encode(w io.Writer) error {
 // mostTable bounds the processes of a table that is decoded.
 const mostTable = 1 << 24
 
-// errTable: what should be a table is none.
-var errTable = errors.New("not a table of ranks")
-
 // DecodeRankTable reads what Encode has written.
 func DecodeRankTable(r io.Reader) (*RankTable, error) {
-	b := bufio.NewReader(r)
-	timed, err := binary.ReadUvarint(b)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errTable, err)
-	}
-	n, err := binary.ReadUvarint(b)
-	if err != nil || n > mostTable {
-		return nil, fmt.Errorf("%w: %d ranks: %v", errTable, n, err)
-	}
-	last := int64(0)
-	next := func() int64 {
-		u, e := binary.ReadUvarint(b)
-		if e != nil && err == nil {
-			err = fmt.Errorf("%w: %w", errTable, e)
-		}
-		last += int64(u>>1) ^ -int64(u&1)
-		return last
-	}
-	t := &RankTable{Timed: timed == 1}
-	for range n {
-		if t.Ranks = append(t.Ranks, int(next())); err != nil {
-			return nil, err
-		}
+	b := newNumberReader(r)
+	t := &RankTable{Timed: b.count(1) == 1}
+	n := b.count(mostTable)
+	for _, rank := range b.column(n) {
+		t.Ranks = append(t.Ranks, int(rank))
 	}
 	for _, c := range rankColumns {
-		values := make([]uint64, n) // as many ranks as were there
-		last = 0
-		for i := range values {
-			values[i] = uint64(next())
-		}
-		t.Columns = append(t.Columns, RankColumn{c.name, values})
+		t.Columns = append(t.Columns, RankColumn{c.name, b.column(n)})
 	}
-	return t, err
+	if b.err != nil {
+		return nil, b.err
+	}
+	return t, nil
 }

@@ -1,10 +1,12 @@
 package analysis_test
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -195,6 +197,36 @@ func checkExpansion(t *testing.T, run *efg.Run) {
 		t.Errorf("the bins hold %+v, want %+v", bins.Total(), all)
 	}
 	checkBlocks(t, m)
+	checkCoding(t, m)
+}
+
+// checkCoding has a matrix encoded and decoded.
+func checkCoding(t *testing.T, m *analysis.Matrix) {
+	t.Helper()
+	cells := func(m *analysis.Matrix) (list []analysis.Entry) {
+		m.Each(func(e analysis.Entry) error {
+			list = append(list, e)
+			return nil
+		})
+		return list
+	}
+	var b bytes.Buffer
+	if err := m.Encode(&b); err != nil {
+		t.Fatal(err)
+	}
+	data := b.Bytes()
+	got, err := analysis.DecodeMatrix(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(cells(got), cells(m)) || !slices.Equal(got.Unmatched, m.Unmatched) || got.Outside != m.Outside || got.Size != m.Size || len(got.Fans) != len(m.Fans) {
+		t.Errorf("decoded %+v, want %+v", got, m)
+	}
+	for n := range len(data) {
+		if _, err := analysis.DecodeMatrix(bytes.NewReader(data[:n])); err == nil {
+			t.Errorf("%d of %d bytes were decoded", n, len(data))
+		}
+	}
 }
 
 // checkBlocks compares blocks, cut out and added up, with the cells of the expanded matrix.

@@ -56,7 +56,6 @@ func asJSON(make func(in *input) (any, error)) answerer {
 var questions = map[string]question{
 	"":        {[]string{"streams"}, askInfo},
 	"/report": {[]string{"rank", "by"}, askReport},
-	"/matrix": {[]string{"collectives", "one_sided", "from", "to", "bins"}, askMatrix},
 	"/graph":  {[]string{"rank", "thread", "collapse", "format", "colour"}, askGraph},
 	"/loops":  {[]string{"rank"}, askLoops},
 	"/phases": {[]string{"rank"}, askPhases},
@@ -89,35 +88,6 @@ func askReport(q *query) answerer {
 			return nil, err
 		}
 		return document.NewReport(in.name, in.run, rep, by), nil
-	})
-}
-
-// mostBins bounds the rows of a matrix of bins.
-const mostBins = 2048
-
-func askMatrix(q *query) answerer {
-	opt := analysis.MatrixOptions{Collectives: q.flag("collectives"), OneSided: q.flag("one_sided")}
-	bins, from, to := q.number("bins", 0, 1, mostBins), q.span("from"), q.span("to")
-	return asJSON(func(in *input) (any, error) {
-		m, err := analysis.NewMatrix(in.run, opt)
-		if err != nil {
-			return nil, err
-		}
-		block, given := document.BlockOf(m, from, to)
-		if !m.Valid(block) && given {
-			return nil, badRequest("from, to: want ranks below %d", m.Size)
-		}
-		switch {
-		case bins > 0:
-			return document.NewMatrixBins(in.name, m, opt, block, bins), nil
-		case given:
-			cut, err := m.Cut(block)
-			if err != nil {
-				return nil, badRequest("%v", err)
-			}
-			return document.NewMatrixBlock(in.name, cut, opt, block), nil
-		}
-		return document.NewMatrix(in.name, m, opt), nil
 	})
 }
 

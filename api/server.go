@@ -105,6 +105,7 @@ func (s *Server) routes() {
 		s.route("/v1/runs/{id}"+path, q.params, s.asking(path, q))
 	}
 	s.route("/v1/runs/{id}/file", nil, s.file)
+	s.route("/v1/runs/{id}/matrix", matrixParams, s.matrix)
 	s.route("/v1/runs/{id}/ranks", rankParams, s.ranks)
 	s.route("/v1/runs/{id}/timeline", timelineParams, s.timeline)
 	s.route("/v1/runs/{id}/where", nil, s.where)

@@ -1,0 +1,45 @@
+package api
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/efg-tools/efg/analysis"
+	"github.com/efg-tools/efg/document"
+)
+
+// mostBins bounds the rows of a matrix of bins.
+const mostBins = 2048
+
+var matrixParams = []string{"collectives", "one_sided", "from", "to", "bins"}
+
+// matrix answers with a communication matrix or a block of it, pair by pair or added up.
+func (s *Server) matrix(w http.ResponseWriter, r *http.Request, q *query) error {
+	opt := analysis.MatrixOptions{Collectives: q.flag("collectives"), OneSided: q.flag("one_sided")}
+	bins, from, to := q.number("bins", 0, 1, mostBins), q.span("from"), q.span("to")
+	return s.part(w, r, q, whole{
+		of:   fmt.Sprintf("matrix %+v", opt),
+		make: func(in *input) (encoder, error) { return analysis.NewMatrix(in.run, opt) },
+		take: func(name string, whole io.Reader) (any, error) {
+			m, err := analysis.DecodeMatrix(whole)
+			if err != nil {
+				return nil, err
+			}
+			block, given := document.BlockOf(m, from, to)
+			switch {
+			case given && !m.Valid(block):
+				return nil, badRequest("from, to: want ranks below %d", m.Size)
+			case bins > 0:
+				return document.NewMatrixBins(name, m, opt, block, bins), nil
+			case given:
+				cut, err := m.Cut(block)
+				if err != nil {
+					return nil, badRequest("%v", err)
+				}
+				return document.NewMatrixBlock(name, cut, opt, block), nil
+			}
+			return document.NewMatrix(name, m, opt), nil
+		},
+	})
+}

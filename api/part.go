@@ -1,0 +1,72 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/efg-tools/efg/document"
+)
+
+// whole is something large that a question is answered with a part of. It is made once for
+// all its parts: as an answer of its own, which is kept like others.
+type whole struct {
+	of   string // tells the whole from others of the run
+	make func(in *input) (encoder, error)
+	// take makes the document about a part from what the whole was encoded as.
+	take func(name string, whole io.Reader) (any, error)
+}
+
+type encoder interface{ Encode(w io.Writer) error }
+
+// part answers with a part.
+func (s *Server) part(w http.ResponseWriter, r *http.Request, q *query, p whole) error {
+	if q.err != nil {
+		return q.err
+	}
+	x, err := s.source(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	key := tagOf(x.tag, "part", p.of, q.values.Encode())
+	if notModified(w, r, key) {
+		return nil
+	}
+	all, err := s.answers.get(r.Context(), tagOf(x.tag, "whole", p.of), func(ctx context.Context, w io.Writer) (string, bool, error) {
+		return "", true, p.encode(ctx, x, w)
+	})
+	if err != nil {
+		return err
+	}
+	a, err := s.answers.get(r.Context(), key, func(_ context.Context, w io.Writer) (string, bool, error) {
+		z, err := gzip.NewReader(bytes.NewReader(all.zipped))
+		if err != nil {
+			return "", false, err
+		}
+		v, err := p.take(x.name, z)
+		if err != nil {
+			return "", false, err
+		}
+		return jsonType, true, document.Write(w, v)
+	})
+	if err != nil {
+		return err
+	}
+	return a.send(w, r)
+}
+
+func (p *whole) encode(ctx context.Context, x *source, w io.Writer) error {
+	in, closeAll, err := openSources(ctx, []*source{x})
+	if err != nil {
+		return err
+	}
+	defer closeAll()
+	v, err := p.make(in)
+	if err != nil {
+		return err
+	}
+	return v.Encode(w)
+}
