@@ -11,6 +11,7 @@ import (
 
 // Info is what efg info tells of a run file; docs/guide.md describes it.
 type Info struct {
+	Schema    string    `json:"schema"`
 	File      string    `json:"file"`
 	Bytes     uint64    `json:"bytes"`
 	Tool      string    `json:"tool"`
@@ -81,7 +82,7 @@ func NewInfo(path string, r *efg.Run, list bool) (*Info, error) {
 
 	m := &r.Meta
 	s := &Info{
-		File: path, Bytes: r.Size(), Tool: m.Tool, Command: m.Command, Started: time.Unix(0, m.Started).UTC(),
+		Schema: "efg-info/1", File: path, Bytes: r.Size(), Tool: m.Tool, Command: m.Command, Started: time.Unix(0, m.Started).UTC(),
 		Seconds: max(0, float64(m.Ended-m.Started)/1e9), Ended: m.Ended != 0, Status: m.Status, Time: m.Time,
 		Polls: m.Polls, Queries: m.Queries, Buffers: m.Buffers, Processes: len(r.Procs), Missing: missing(r),
 		Streams: []Stream{},

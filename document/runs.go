@@ -8,6 +8,7 @@ import (
 
 // RunList is what efg runs --json writes; docs/daemon.md describes it.
 type RunList struct {
+	Schema   string           `json:"schema"`
 	Version  int              `json:"version"`
 	Store    string           `json:"store"`
 	Daemon   bool             `json:"daemon"` // one is working
@@ -31,7 +32,7 @@ type Job struct {
 
 // NewRunList is an empty list.
 func NewRunList(store string) *RunList {
-	return &RunList{Version: 1, Store: store, Problems: []string{}, Jobs: []Job{}, Runs: []daemon.Summary{}}
+	return &RunList{Schema: "efg-runs/1", Version: 1, Store: store, Problems: []string{}, Jobs: []Job{}, Runs: []daemon.Summary{}}
 }
 
 // NewJob tells of a job.

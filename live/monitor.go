@@ -47,11 +47,15 @@ type callKey struct {
 // their time, and the time inside of all, the one in progress included; ns.
 type callState struct{ count, dur, inside uint64 }
 
-// FrameVersion is the version of Frame's JSON.
-const FrameVersion = 1
+// FrameSchema names Frame's JSON and its version, which is FrameVersion, too.
+const (
+	FrameSchema  = "efg-top/1"
+	FrameVersion = 1
+)
 
 // Frame is what a job did between two looks.
 type Frame struct {
+	Schema  string     `json:"schema"`
 	Version int        `json:"version"`
 	At      time.Time  `json:"at"`
 	Seconds float64    `json:"seconds"` // since the look before
@@ -111,7 +115,7 @@ const checkEvery = time.Second
 // Look returns what the processes with these segments did since the last look. Of
 // processes that it sees for the first time there are no rates.
 func (m *Monitor) Look(paths []string) (*Frame, error) {
-	f := &Frame{Version: FrameVersion, At: time.Now().UTC(), Ranks: []RankRate{}, Calls: []CallRate{}}
+	f := &Frame{Schema: FrameSchema, Version: FrameVersion, At: time.Now().UTC(), Ranks: []RankRate{}, Calls: []CallRate{}}
 	sum := &sums{calls: map[callKey]*callSum{}}
 	var last error
 	for _, path := range paths {

@@ -8,12 +8,16 @@ import (
 	"github.com/efg-tools/efg/efg"
 )
 
-// RollCallVersion is the version of RollCall's JSON. It is raised when a field changes
-// its meaning; new fields may come without.
-const RollCallVersion = 1
+// RollCallSchema names RollCall's JSON and its version, which is RollCallVersion, too. It
+// is raised when a field changes its meaning; new fields may come without.
+const (
+	RollCallSchema  = "efg-where/1"
+	RollCallVersion = 1
+)
 
 // RollCall tells for each thread of a job what it is doing.
 type RollCall struct {
+	Schema  string    `json:"schema"`
 	Version int       `json:"version"`
 	Command []string  `json:"command"`
 	MPI     string    `json:"mpi"`
@@ -99,7 +103,7 @@ func NewRollCall(j *Job) *RollCall {
 	v := judge(j)
 	first := &j.Ranks[0].Process
 	c := &RollCall{
-		Version: RollCallVersion, Command: first.Command, MPI: first.MPI, Running: j.Running, At: j.Real.UTC(),
+		Schema: RollCallSchema, Version: RollCallVersion, Command: first.Command, MPI: first.MPI, Running: j.Running, At: j.Real.UTC(),
 		Size: j.Size, Missing: notNil(j.Missing()), InVain: notNil(v.inVain), Behind: notNil(v.because),
 		Deadlocks: []Deadlock{}, Threads: []Thread{}, Broken: notNil(j.Broken),
 	}

@@ -34,7 +34,8 @@ With the times of all calls it also tells where these contradict each other.
 The exit status is 1 if something was found, 0 if not; docs/check.md tells more.`,
 		Example: `  efg check jacobi.efg
   efg check jacobi.efg --json`,
-		Args: argCount(cobra.ExactArgs(1)),
+		Args:              argCount(cobra.ExactArgs(1)),
+		ValidArgsFunction: completeRuns(1, false),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return checkRun(args[0], &opt, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},

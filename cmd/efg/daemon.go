@@ -65,6 +65,8 @@ was recorded is lost. Programs do not depend on it.`,
 	f.BoolVar(&opt.queries, "queries", false, "record local queries too")
 	f.BoolVar(&opt.buffers, "buffers", false, "record buffer addresses")
 	opt.http.flags(cmd)
+	completeWords(cmd, "time", "off", "stats", "trace")
+	completeWords(cmd, "polls", "exact", "totals")
 	return cmd
 }
 

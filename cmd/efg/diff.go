@@ -42,7 +42,8 @@ All is computed on the graphs; docs/diff.md defines every column.`,
 		Example: `  efg diff jacobi.efg
   efg diff jacobi.efg --ranks 0,3
   efg diff jacobi.efg jacobi.efg --fail-on 'time>5%,structure'`,
-		Args: argCount(cobra.RangeArgs(1, 2)),
+		Args:              argCount(cobra.RangeArgs(1, 2)),
+		ValidArgsFunction: completeRuns(2, false),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return diffRun(args, &opt, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},

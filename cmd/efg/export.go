@@ -44,7 +44,8 @@ kilobyte a call; mtf, MTF in a compact form, about as large as the run file. Wit
 		Example: `  efg export jacobi.efg -o jacobi.gxl
   efg export jacobi.efg -o jacobi.mtf
   efg export jacobi.efg --format gxl --rank 0-3 --from 1000 --to 1100 | grep -c '#NonBlockingSend"'`,
-		Args: argCount(cobra.ExactArgs(1)),
+		Args:              argCount(cobra.ExactArgs(1)),
+		ValidArgsFunction: completeRuns(1, false),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return exportRun(args[0], &opt, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
@@ -56,16 +57,8 @@ kilobyte a call; mtf, MTF in a compact form, about as large as the run file. Wit
 	f.IntVar(&opt.thread, "thread", -1, "thread to write (default all)")
 	f.Uint64Var(&opt.from, "from", 0, "first event to write, counted from 0 in each stream")
 	f.Uint64Var(&opt.to, "to", 0, "event to stop before (default the end)")
-	completeFormats(cmd)
+	completeWords(cmd, "format", slices.Sorted(maps.Keys(exporters))...)
 	return cmd
-}
-
-// completeFormats has shells complete --format.
-func completeFormats(cmd *cobra.Command) {
-	names := slices.Sorted(maps.Keys(exporters))
-	if err := cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // the command has no such flag
-	}
 }
 
 func exportRun(path string, opt *exportOptions, out, errOut io.Writer) error {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -48,7 +49,8 @@ of OUTPUT, else dot. docs/graph.md describes them.`,
 		Example: `  efg graph jacobi.efg --rank 2 > jacobi.dot
   efg graph jacobi.efg --collapse=2 --colour time -o jacobi.svg
   efg graph jacobi.efg --format json`,
-		Args: argCount(cobra.ExactArgs(1)),
+		Args:              argCount(cobra.ExactArgs(1)),
+		ValidArgsFunction: completeRuns(1, false),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return writeGraph(args[0], &opt, cmd.OutOrStdout())
 		},
@@ -61,6 +63,8 @@ of OUTPUT, else dot. docs/graph.md describes them.`,
 	f.IntVar(&opt.collapse, "collapse", 0, "make one node of each loop of this `DEPTH`; without a number 1, the outermost")
 	f.Lookup("collapse").NoOptDefVal = "1"
 	f.StringVar(&opt.colour, "colour", "", "colour nodes by their share of the "+measureNames())
+	completeWords(cmd, "format", slices.Sorted(maps.Keys(graphFormats))...)
+	completeWords(cmd, "colour", "time", "calls", "bytes")
 	return cmd
 }
 

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -43,7 +45,7 @@ Whole streams must have the events that were recorded, by their hash.`,
 	}
 	cmd.Flags().StringVar(&format, "format", "", "gxl or mtf (default: as the input begins)")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "the run file")
-	completeFormats(cmd)
+	completeWords(cmd, "format", slices.Sorted(maps.Keys(exporters))...)
 	return cmd
 }
 

@@ -19,8 +19,9 @@ func newInfo() *cobra.Command {
 		Short: "Show what is in a run file",
 		Long: `Show what is in a run file: processes, threads, events, the size of the graphs,
 and which streams of events are complete.`,
-		Example: "  efg info jacobi.efg",
-		Args:    argCount(cobra.ExactArgs(1)),
+		Example:           "  efg info jacobi.efg",
+		Args:              argCount(cobra.ExactArgs(1)),
+		ValidArgsFunction: completeRuns(1, false),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return info(args[0], asJSON, all, cmd.OutOrStdout())
 		},

@@ -32,7 +32,8 @@ are exact. Ranks with the same loops are shown together; docs/loops.md tells
 what a loop is.`,
 		Example: `  efg loops jacobi.efg
   efg loops jacobi.efg --rank 2 --json`,
-		Args: argCount(cobra.ExactArgs(1)),
+		Args:              argCount(cobra.ExactArgs(1)),
+		ValidArgsFunction: completeRuns(1, false),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return findLoops(args[0], &opt, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},

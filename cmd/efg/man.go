@@ -30,7 +30,6 @@ func writeMan(root *cobra.Command, dir string) error {
 		}
 		return err
 	}
-	root.InitDefaultCompletionCmd()
 	root.DisableAutoGenTag = true // it has the day on which the page was made
 	date := sourceDate()
 	return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "efg", Manual: "efg", Date: &date}, dir)

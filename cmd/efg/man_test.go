@@ -4,8 +4,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/efg-tools/efg/daemon"
 )
 
 // Every command has a manual page with its examples, the same each time.
@@ -55,6 +60,7 @@ func TestCompletion(t *testing.T) {
 		}
 	}
 	for args, want := range map[string]string{
+		"graph a --colour ": "bytes\n", "top --sort m": "mpi\n", "run --time tr": "trace\n", "completion z": "zsh\t", "help inf": "info\t",
 		"exp": "export\t", "export a.efg --format ": "gxl\n", "export a.efg --f": "--from\t", "import a --format ": "mtf\n",
 	} {
 		words := strings.Split(args, " ")
@@ -63,4 +69,57 @@ func TestCompletion(t *testing.T) {
 			t.Errorf("%q completes to %q", args, out)
 		}
 	}
+}
+
+// Names of stored runs are completed, and files beside them.
+func TestCompletionOfRuns(t *testing.T) {
+	t.Chdir(t.TempDir())
+	store, err := daemon.OpenStore("store", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("EFG_STORE", store.Dir)
+	t.Setenv("EFG_SPOOL", t.TempDir())
+	for _, name := range []string{"20260102-030405-solver", "20260203-040506-other"} {
+		timedRun(t, filepath.Join("store", name+".efg"), 2, 3)
+		writeFile(t, filepath.Join("store", name+".json"), `{"version":1,"name":"`+name+`"}`)
+	}
+	writeFile(t, "2026.efg", "")
+	for args, want := range map[string]string{
+		"info ":            "last 20260102-030405-solver 20260203-040506-other 2026.efg :4",
+		"diff a 202601":    "20260102-030405-solver :4",
+		"diff a b ":        ":4",
+		"where l":          "last :4",
+		"query last S":     ":4",
+		"report none/":     ":0",
+		"view last 202602": "20260203-040506-other :4",
+	} {
+		out, _, status := efgRun(t, nil, append([]string{"__complete"}, strings.Split(args, " ")...)...)
+		if got := strings.Join(strings.Fields(out), " "); status != 0 || got != want {
+			t.Errorf("%q completes to %q, want %q", args, got, want)
+		}
+	}
+}
+
+// explained is a line of help for a flag: its name, perhaps what its value is called, and
+// what it is for.
+var explained = regexp.MustCompile(`^ +(-[a-z], )?--[a-z-]+(\[=1\])?( \S+)? {2,}\S.{4,}[^.]\n$`)
+
+// Every flag says what it is for.
+func TestFlagsHaveHelp(t *testing.T) {
+	var check func(cmd *cobra.Command)
+	check = func(cmd *cobra.Command) {
+		for line := range strings.Lines(cmd.LocalFlags().FlagUsages()) {
+			if !explained.MatchString(line) {
+				t.Errorf("%s: %q", cmd.CommandPath(), line)
+			}
+		}
+		if cmd.Short == "" || cmd.Runnable() && cmd.HasParent() && !cmd.HasSubCommands() && cmd.Long == "" {
+			t.Errorf("%s: %q, %q", cmd.CommandPath(), cmd.Short, cmd.Long)
+		}
+		for _, c := range cmd.Commands() {
+			check(c)
+		}
+	}
+	check(newRoot())
 }

@@ -36,7 +36,8 @@ With --from or --to only a block of the matrix is shown.`,
   efg matrix jacobi.efg --collectives --csv > jacobi.csv
   efg matrix jacobi.efg --collectives --one-sided --png jacobi.png
   efg matrix jacobi.efg --from 0-1 --to 2-3`,
-		Args: argCount(cobra.ExactArgs(1)),
+		Args:              argCount(cobra.ExactArgs(1)),
+		ValidArgsFunction: completeRuns(1, false),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return matrix(args[0], &opt, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},

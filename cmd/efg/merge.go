@@ -29,8 +29,9 @@ joined in the store, if no -o is given.
 Started several times by a launcher, as in srun -N16 efg merge ... or
 mpiexec -n 16 efg merge ..., the processes share the work. Interrupted, it goes on
 from where it was when it is started again.`,
-		Example: "  efg merge parts -o run.efg",
-		Args:    argCount(cobra.MinimumNArgs(1)),
+		Example:           "  efg merge parts -o run.efg",
+		Args:              argCount(cobra.MinimumNArgs(1)),
+		ValidArgsFunction: completeRuns(1, false),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var err error
 			if opt.Worker, opt.Workers, err = workerOf(worker); err != nil {

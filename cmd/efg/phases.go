@@ -33,7 +33,8 @@ With --time trace it is known when each rank came to each of these calls: the
 table shows how far the first and the last are apart. docs/phases.md tells more.`,
 		Example: `  efg phases jacobi.efg
   efg phases jacobi.efg --rank 0-1,2 --json`,
-		Args: argCount(cobra.ExactArgs(1)),
+		Args:              argCount(cobra.ExactArgs(1)),
+		ValidArgsFunction: completeRuns(1, false),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return showPhases(args[0], &opt, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},

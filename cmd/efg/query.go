@@ -34,7 +34,8 @@ as efg reconstruct has it.`,
   efg query jacobi.efg 'SELECT ALL MESSAGES BETWEEN PROCESS(0,1) LIMIT 10'
   efg query jacobi.efg 'SELECT COUNT(MESSAGES), SUM(SIZE) GROUP BY SENDER, RECEIVER'
   efg query jacobi.efg 'SELECT TOPOLOGY'`,
-		Args: argCount(cobra.ExactArgs(2)),
+		Args:              argCount(cobra.ExactArgs(2)),
+		ValidArgsFunction: completeRuns(1, false),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			err := queryRun(args[0], args[1], format, cmd.OutOrStdout(), cmd.ErrOrStderr())
 			var wrong *query.Error
@@ -45,6 +46,7 @@ as efg reconstruct has it.`,
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "", "jsonl, text or mtf")
+	completeWords(cmd, "format", "jsonl", "text", "mtf")
 	return cmd
 }
 

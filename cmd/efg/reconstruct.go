@@ -35,7 +35,8 @@ JSON Lines in the terms of the MPI Trace Format.`,
 		Example: `  efg reconstruct jacobi.efg --rank 2
   efg reconstruct jacobi.efg --rank 0-3,7 --from 1000 --to 1100 --format text
   efg reconstruct jacobi.efg --verify`,
-		Args: argCount(cobra.ExactArgs(1)),
+		Args:              argCount(cobra.ExactArgs(1)),
+		ValidArgsFunction: completeRuns(1, false),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return reconstructRun(args[0], opt, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
@@ -47,6 +48,7 @@ JSON Lines in the terms of the MPI Trace Format.`,
 	f.Uint64Var(&opt.to, "to", 0, "event to stop before (default the end)")
 	f.StringVar(&opt.format, "format", "", "jsonl, text or mtf")
 	f.BoolVar(&opt.verify, "verify", false, "compare number and hash of the events with what the recorder saw")
+	completeWords(cmd, "format", "jsonl", "text", "mtf")
 	return cmd
 }
 

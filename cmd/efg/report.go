@@ -34,7 +34,8 @@ sent and received.`,
 		Example: `  efg report jacobi.efg
   efg report jacobi.efg --by callsite --histogram
   efg report jacobi.efg --rank 0-2,3 --json`,
-		Args: argCount(cobra.ExactArgs(1)),
+		Args:              argCount(cobra.ExactArgs(1)),
+		ValidArgsFunction: completeRuns(1, false),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return report(args[0], &opt, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
@@ -45,6 +46,7 @@ sent and received.`,
 	f.IntVar(&opt.top, "top", 20, "rows in a table; 0: all")
 	f.BoolVar(&opt.histogram, "histogram", false, "show how the durations are distributed")
 	f.BoolVar(&opt.json, "json", false, "write JSON")
+	completeWords(cmd, "by", "procedure", "callsite", "rank")
 	return cmd
 }
 

@@ -36,6 +36,7 @@ func execute(args []string, in io.Reader, out, errOut io.Writer) int {
 	root.SetIn(in)
 	root.SetOut(out)
 	root.SetErr(errOut)
+	prepareBuiltIn(root)
 	err := root.Execute()
 	if err == nil {
 		return 0

@@ -48,6 +48,8 @@ library. Its input, output and exit status stay as they are.`,
 	f.BoolVar(&opt.queries, "queries", false, "record local queries (MPI_Comm_rank, MPI_Get_count ...) too")
 	f.BoolVar(&opt.buffers, "buffers", false, "record buffer addresses, as region and offset")
 	f.BoolVar(&opt.keep, "keep", false, "keep the folder of segments and say where it is")
+	completeWords(cmd, "time", "off", "stats", "trace")
+	completeWords(cmd, "polls", "exact", "totals")
 	return cmd
 }
 

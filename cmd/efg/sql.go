@@ -27,12 +27,14 @@ nothing is stored. The SQL is that of SQLite.`,
 		Example: `  efg sql jacobi.efg 'select op, count(*), sum(bytes) from events group by op'
   efg sql jacobi.efg 'select seq, op, peer, tag from events where rank = 2 and seq < 20'
   efg sql jacobi.efg 'select rank, host, events from ranks' --format csv`,
-		Args: argCount(cobra.ExactArgs(2)),
+		Args:              argCount(cobra.ExactArgs(2)),
+		ValidArgsFunction: completeRuns(1, false),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return sqlRun(args[0], args[1], format, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "table", "table, csv or json (an object a line)")
+	completeWords(cmd, "format", "table", "csv", "json")
 	return cmd
 }
 

@@ -22,7 +22,8 @@ sequences as they are folded. docs/text.md describes the lines. efg assemble
 makes the run file of them again.`,
 		Example: `  efg dump jacobi.efg -o jacobi.txt
   efg dump jacobi.efg | grep -c " node "`,
-		Args: argCount(cobra.ExactArgs(1)),
+		Args:              argCount(cobra.ExactArgs(1)),
+		ValidArgsFunction: completeRuns(1, false),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return dump(args[0], output, cmd.OutOrStdout())
 		},

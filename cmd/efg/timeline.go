@@ -38,7 +38,8 @@ passed. --from and --to select a part of the run, in time since it began, as in
   efg timeline traced.efg --from 10ms --to 5s --rank 0-1 --width 60
   efg timeline traced.efg --png timeline.png --svg timeline.svg
   efg timeline traced.efg --json --slices 1000 > timeline.json`,
-		Args: argCount(cobra.ExactArgs(1)),
+		Args:              argCount(cobra.ExactArgs(1)),
+		ValidArgsFunction: completeRuns(1, false),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return showTimeline(cmd.Context(), args[0], &opt, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},

@@ -39,8 +39,9 @@ func newTop() *cobra.Command {
 MPI, the call each is in, and the callsites where the time goes. DIR and RUN are as for
 efg where. On a terminal it goes on until it is interrupted, elsewhere it shows one
 interval. The processes notice nothing.`,
-		Example: "  efg top segments --interval 100ms --rows 5",
-		Args:    argCount(cobra.MaximumNArgs(1)),
+		Example:           "  efg top segments --interval 100ms --rows 5",
+		Args:              argCount(cobra.MaximumNArgs(1)),
+		ValidArgsFunction: completeRuns(1, true),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
@@ -53,6 +54,7 @@ interval. The processes notice nothing.`,
 	f.IntVar(&opt.rows, "rows", 20, "rows in a table; 0: all")
 	f.StringVar(&opt.sort, "sort", "rank", "order of the ranks: rank, events (per second), mpi (least time in MPI first)")
 	f.BoolVar(&opt.json, "json", false, "write JSON Lines, one object for each interval")
+	completeWords(cmd, "sort", topOrders...)
 	return cmd
 }
 

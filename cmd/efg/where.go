@@ -44,8 +44,9 @@ segments of the job's processes: what EFG_DIR names, or what efg run makes while
 and leaves with --keep. RUN is a job that efg daemon is recording, or has stored: then of
 when it ended. Without any it is the one job of this user that is running under efg on
 this machine. The processes notice nothing.`,
-		Example: "  efg where segments --rank 0-2",
-		Args:    argCount(cobra.MaximumNArgs(1)),
+		Example:           "  efg where segments --rank 0-2",
+		Args:              argCount(cobra.MaximumNArgs(1)),
+		ValidArgsFunction: completeRuns(1, true),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return where(append(args, "")[0], &opt, cmd.OutOrStdout())
 		},

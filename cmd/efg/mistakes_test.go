@@ -1,0 +1,83 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// mistaken are command lines of each command: with FILE they read a file, the others make
+// no sense.
+var mistaken = []string{
+	"info FILE", "report FILE", "matrix FILE", "check FILE", "phases FILE", "loops FILE", "timeline FILE", "diff FILE", "diff FILE FILE",
+	"diff FILE --ranks 0,1", "graph FILE", "where FILE", "reconstruct FILE", "reconstruct FILE --verify", "query FILE SELECT|SENDS",
+	"query FILE SELECT|COUNT|OF|SENDS", "sql FILE select|*|from|events", "dump FILE", "export FILE --format gxl -o out",
+	"export FILE --format mtf -o out", "merge -o out FILE",
+	"view none", "view text", "import none -o out", "import text -o out", "assemble none -o out", "assemble text -o out", "top none", "top text",
+	"open none", "runs --last -1", "runs x", "run", "run --time x -- true", "daemon --time x", "daemon x", "hook x", "hook build x", "hook path x", "man",
+	"man text", "site", "site text", "completion x", "x", "info --x",
+}
+
+// TestMistakes gives every command a file that is not there, is something else, or is
+// broken: one line says what is wrong, and the status is not 0. A broken place that a
+// command does not read may do no harm.
+func TestMistakes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("EFG_STORE", t.TempDir())
+	t.Setenv("EFG_SPOOL", t.TempDir())
+	timedRun(t, "good", 2, 20)
+	good, err := os.ReadFile("good")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string][]byte{"text": []byte("hello\n"), "empty": nil, "cut": good[:len(good)-5], "half": good[:len(good)/2]}
+	for at := 0; at < len(good); at += 53 {
+		broken := bytes.Clone(good)
+		broken[at] ^= 1
+		files[fmt.Sprint("broken", at)] = broken
+	}
+	for name, content := range files {
+		writeFile(t, name, string(content))
+	}
+	named := map[string]bool{}
+	for _, line := range mistaken {
+		command, _, _ := strings.Cut(line, " ")
+		named[command] = true
+		if !strings.Contains(line, "FILE") {
+			checkMistake(t, line, false)
+			continue
+		}
+		checkMistake(t, strings.ReplaceAll(line, "FILE", "none"), false)
+		for _, name := range slices.Sorted(maps.Keys(files)) {
+			checkMistake(t, strings.ReplaceAll(line, "FILE", name), strings.HasPrefix(name, "broken"))
+		}
+	}
+	for _, cmd := range newRoot().Commands() {
+		if !named[cmd.Name()] {
+			t.Errorf("no mistake with efg %s", cmd.Name())
+		}
+	}
+	if _, err := os.Stat("out"); err == nil {
+		t.Error("a mistake leaves a file")
+	}
+}
+
+// checkMistake runs a command; mayWork: it need not fail.
+func checkMistake(t *testing.T, line string, mayWork bool) {
+	t.Helper()
+	args := strings.Fields(line)
+	for i := range args {
+		args[i] = strings.ReplaceAll(args[i], "|", " ")
+	}
+	_, errOut, status := efgRun(t, nil, args...)
+	switch {
+	case mayWork && errOut == "" && status <= 1:
+		os.Remove("out")
+	case status != 1 && status != 2 || strings.Count(errOut, "\n") != 1 || !strings.HasPrefix(errOut, "efg: ") || len(errOut) > 300:
+		t.Errorf("efg %s: status %d, %.500q", line, status, errOut)
+	}
+}
