@@ -50,7 +50,7 @@ func NewMetrics(runs Runs) *Metrics {
 	m.events = counter("events", "Events of the runs that were stored.")
 	m.bytes = counter("bytes", "Bytes of the files of the runs that were stored.")
 	m.dropped = counter("dropped_events", "Events of stored runs that were not recorded for lack of space.")
-	m.leftOut = counter("left_out_segments", "Segments that could not be read when their job was stored.")
+	m.leftOut = counter("left_out_segments", "Segments that were put aside when their job was stored: they could not be read, or did not fit.")
 	m.failures = counter("failures", "Failed attempts to store a run.")
 	m.uncounted = counter("uncounted_runs", "Stored runs that the counters by procedure do not have.")
 	m.sealing = f.NewHistogram(prometheus.HistogramOpts{
@@ -77,7 +77,6 @@ func (m *Metrics) Sealed(sum *daemon.Summary, file string, took time.Duration) {
 	m.events.Add(float64(sum.Events))
 	m.bytes.Add(float64(sum.Bytes))
 	m.dropped.Add(float64(sum.Dropped))
-	m.leftOut.Add(float64(len(sum.LeftOut)))
 	m.sealing.Observe(took.Seconds())
 	select {
 	case m.sealed <- file:
@@ -85,6 +84,9 @@ func (m *Metrics) Sealed(sum *daemon.Summary, file string, took time.Duration) {
 		m.uncounted.Inc()
 	}
 }
+
+// LeftOut counts segments that could not be stored as part of a run.
+func (m *Metrics) LeftOut(n int) { m.leftOut.Add(float64(n)) }
 
 // Failed counts an attempt to store a run that failed.
 func (m *Metrics) Failed() { m.failures.Inc() }

@@ -36,10 +36,11 @@ type Options struct {
 	// Serve, if any, is called when recording can begin; what it returns is told in State,
 	// and stop is called at the end.
 	Serve func(store *Store, spool *Spool) (served Served, stop func(), err error)
-	// Sealed, if any, is called for each run that was stored, and SealFailed for each
-	// attempt that failed.
+	// Sealed, if any, is called for each run that was stored, SealFailed for each
+	// attempt that failed, and LeftOut with the number of segments that were put aside.
 	Sealed     func(sum *Summary, file string, took time.Duration)
 	SealFailed func()
+	LeftOut    func(n int)
 	// Ready, if any, is called when programs are being recorded, and Works again and again:
 	// at most one job is sealed in between.
 	Ready func(spool string)
@@ -331,7 +332,7 @@ func (d *daemon) seal(j *Job, now time.Time) {
 func (d *daemon) finish(p *pending, now time.Time) {
 	defer d.works()
 	began := time.Now()
-	sum, err := d.sealer.finish(p.sealing)
+	sum, leftOut, err := d.sealer.finish(p.sealing)
 	if err != nil {
 		p.failures++
 		if d.opt.SealFailed != nil {
@@ -352,6 +353,12 @@ func (d *daemon) finish(p *pending, now time.Time) {
 		name, _, _ := strings.Cut(p.Name, "/")
 		d.joining[name] = &joining{}
 	}
+	for _, text := range leftOut {
+		d.opt.Log.Warn("left out, and put aside in "+brokenDir, "run", p.Name, "segment", text)
+	}
+	if d.opt.LeftOut != nil {
+		d.opt.LeftOut(len(leftOut))
+	}
 	p.sealing, p.problem = nil, ""
 	if sum == nil {
 		return
@@ -361,9 +368,6 @@ func (d *daemon) finish(p *pending, now time.Time) {
 	}
 	d.opt.Log.Info("sealed", "run", sum.Name, "ranks", sum.Ranks, "events", sum.Events, "bytes", sum.Bytes,
 		"complete", sum.Complete, "seconds", time.Since(began).Seconds())
-	for _, text := range sum.LeftOut {
-		d.opt.Log.Warn("left out", "run", sum.Name, "segment", text)
-	}
 }
 
 func (d *daemon) forgetDone() {

@@ -256,10 +256,12 @@ func TestHostileSegments(t *testing.T) {
 	}
 }
 
-// Segments that something changes while they are sealed become runs or are put aside; the
-// daemon goes on with others.
+// Segments that something changes all the time, also while they are sealed, become runs or
+// are put aside, each of them; the daemon goes on with others.
 func TestChangingSegments(t *testing.T) {
 	opt := testOptions(t.TempDir(), privateFolder(t))
+	aside := 0
+	opt.LeftOut = func(n int) { aside += n }
 	var paths []string
 	changing := simulated(t, t.TempDir(), 12, 3)
 	for _, file := range changing {
@@ -270,29 +272,56 @@ func TestChangingSegments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	serve(t, opt)
+	stop := serve(t, opt)
 	put(t, opt.Spool, changing)
 	good := simulated(t, t.TempDir(), 5, 7)
 	put(t, opt.Spool, good)
-	// Those that change may say that more is to come, again and again.
-	var found map[identity]int
 	waitFor(t, func() bool {
-		found = stored(t, opt.Store)
-		for x := range good {
-			if found[x] == 0 {
-				return false
-			}
-		}
-		return true
+		return len(names(t, opt.Spool, "*.seg")) == 0 && len(names(t, opt.Store, "*"+sealingExt)) == 0
 	})
 	if n := files.Stop(); n < 1000 {
 		t.Errorf("%d changes", n)
 	}
+	found := stored(t, opt.Store)
 	for x := range good {
 		if found[x] != 1 {
 			t.Errorf("a good process is stored %d times", found[x])
 		}
 	}
+	stop()
+	if n := len(names(t, opt.Store, brokenDir+"/*.seg")); n != aside {
+		t.Errorf("%d segments were put aside, it says %d", n, aside)
+	}
+	if left := append(names(t, opt.Store, nodesDir+"/*.copies"), names(t, opt.Spool, ".efg-merge-*")...); len(left) > 0 {
+		t.Errorf("%v are left", left)
+	}
+}
+
+// Segments that fit together with the first but not with each other: one of two that say
+// to be the same rank is put aside, and told of.
+func TestSameRankTwice(t *testing.T) {
+	opt := testOptions(t.TempDir(), privateFolder(t))
+	made := t.TempDir()
+	simulated(t, made, 6, 3)
+	for i, file := range names(t, made, "*.seg") {
+		to := filepath.Join(opt.Spool, filepath.Base(file))
+		if err := os.Rename(file, to); err != nil {
+			t.Fatal(err)
+		}
+		if i == 3 { // once more, as if from another process
+			data, err := os.ReadFile(to)
+			if err != nil {
+				t.Fatal(err)
+			}
+			write(t, to+".1.1"+segmentExt, data)
+		}
+	}
+	serve(t, opt)
+	x := list(t, opt, 1)[0]
+	if x.Ranks != 6 || len(x.LeftOut) != 1 || x.Complete || len(names(t, opt.Store, brokenDir+"/*.seg")) != 1 {
+		t.Errorf("%+v", x)
+	}
+	verify(t, (&Store{opt.Store}).RunFile(x.Name))
 }
 
 func write(t *testing.T, path string, data []byte) {
@@ -316,15 +345,27 @@ func TestRetention(t *testing.T) {
 		}
 	}
 	write(t, s.path("unsealed", sealingExt), nil)
+	if err := makeFolder(filepath.Join(s.Dir, brokenDir)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 4 {
+		path := filepath.Join(s.Dir, brokenDir, fmt.Sprintf("run%d.a.1.2.seg", i))
+		write(t, path, make([]byte, 500))
+		if at := now.Add(-time.Duration(18-i) * time.Hour); os.Chtimes(path, at, at) != nil {
+			t.Fatal(path)
+		}
+	}
 	for _, c := range []struct {
-		keep time.Duration
-		most int64
-		left []string
+		keep  time.Duration
+		most  int64
+		left  []string
+		aside int
 	}{
-		{0, 0, []string{"run0", "run1", "run2", "run3", "run4", "run5", "run6", "run7", "run8", "run9"}},
-		{16*time.Hour + time.Minute, 0, []string{"run3", "run4", "run5", "run6", "run7", "run8", "run9"}},
-		{0, 4500, []string{"run6", "run7", "run8", "run9"}},
-		{0, 999, nil},
+		{0, 0, []string{"run0", "run1", "run2", "run3", "run4", "run5", "run6", "run7", "run8", "run9"}, 4},
+		{16*time.Hour + time.Minute, 0, []string{"run3", "run4", "run5", "run6", "run7", "run8", "run9"}, 2},
+		{0, 7700, []string{"run3", "run4", "run5", "run6", "run7", "run8", "run9"}, 1},
+		{0, 4500, []string{"run6", "run7", "run8", "run9"}, 0},
+		{0, 999, nil, 0},
 	} {
 		if _, err := s.retain(now, c.keep, c.most); err != nil {
 			t.Fatal(err)
@@ -333,8 +374,11 @@ func TestRetention(t *testing.T) {
 		if err != nil || !slices.Equal(left, c.left) {
 			t.Errorf("%v are left, %v; want %v", left, err, c.left)
 		}
+		if n := len(names(t, s.Dir, brokenDir+"/*")); n != c.aside {
+			t.Errorf("%d of the segments that were put aside are left, want %d", n, c.aside)
+		}
 	}
-	if files := names(t, s.Dir, "*"); len(files) != 1 {
+	if files := names(t, s.Dir, "*.*"); len(files) != 1 {
 		t.Errorf("%v are left", files)
 	}
 }

@@ -131,24 +131,33 @@ func stored(t *testing.T, dir string) map[identity]int {
 		t.Fatal(err)
 	}
 	for i := range list {
-		run, err := efg.OpenRun(store.RunFile(list[i].Name))
-		if err != nil {
-			t.Fatal(err)
+		files := []string{store.RunFile(list[i].Name)}
+		if list[i].Unmerged {
+			if files, err = store.Parts(list[i].Name); err != nil {
+				t.Fatal(err)
+			}
 		}
-		var events uint64
-		for k := range run.Procs {
-			p, err := run.Process(k)
+		events, ranks := uint64(0), 0
+		for _, file := range files {
+			run, err := efg.OpenRun(file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			x := identityOf(p)
-			found[x]++
-			events += x.events
+			ranks += len(run.Procs)
+			for k := range run.Procs {
+				p, err := run.Process(k)
+				if err != nil {
+					t.Fatal(err)
+				}
+				x := identityOf(p)
+				found[x]++
+				events += x.events
+			}
+			run.Close()
 		}
-		if events != list[i].Events || len(run.Procs) != list[i].Ranks {
+		if events != list[i].Events || ranks != list[i].Ranks {
 			t.Errorf("%+v", list[i])
 		}
-		run.Close()
 	}
 	return found
 }

@@ -4,16 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 
-	"github.com/efg-tools/efg/hook/segment"
 	"github.com/efg-tools/efg/internal/durable"
-	"github.com/efg-tools/efg/merge"
 )
 
 // sealing is the content of NAME.sealing: the segments that become a run, or a part of
@@ -108,6 +105,7 @@ func (s *Store) taken(name string, except ...string) (bool, error) {
 // removes what was half written of them.
 func (x *sealer) unfinished() ([]*sealing, error) {
 	var list []*sealing
+	os.RemoveAll(x.copies())
 	for _, pattern := range []string{"*", "*/*"} {
 		files, err := filepath.Glob(filepath.Join(x.store.Dir, pattern+sealingExt))
 		if err != nil {
@@ -140,27 +138,25 @@ func (x *sealer) unfinished() ([]*sealing, error) {
 	return list, nil
 }
 
-// finish does all steps that have not been done.
-func (x *sealer) finish(s *sealing) (*Summary, error) {
-	sum, err := x.store.Summary(s.Name)
-	if errors.Is(err, os.ErrNotExist) {
-		var made *Summary
-		if made, err = x.make(s); err != nil {
-			return nil, err
-		}
-		if made == nil {
-			return nil, x.end(s) // nothing was in any of the segments
-		}
-		sum = *made
-	} else if err != nil {
-		return nil, err
+// finish does all steps that have not been done. Without a summary there was nothing that
+// could be stored; the segments that were put aside are told in any case.
+func (x *sealer) finish(s *sealing) (sum *Summary, leftOut []string, err error) {
+	stored, err := x.store.Summary(s.Name)
+	switch {
+	case err == nil:
+		return &stored, stored.LeftOut, x.end(s)
+	case !errors.Is(err, os.ErrNotExist):
+		return nil, nil, err
 	}
-	return &sum, x.end(s)
+	if sum, leftOut, err = x.make(s); err != nil {
+		return nil, nil, err
+	}
+	return sum, leftOut, x.end(s)
 }
 
-// make makes the run file and its summary. Segments that cannot be read are put
-// aside; nil: all of them.
-func (x *sealer) make(s *sealing) (*Summary, error) {
+// make makes the run file and its summary of the segments that can be read, and fit
+// together. The others are put aside.
+func (x *sealer) make(s *sealing) (*Summary, []string, error) {
 	var paths []string
 	for _, name := range s.Segments {
 		path := filepath.Join(s.Spool, filepath.Base(name))
@@ -172,24 +168,24 @@ func (x *sealer) make(s *sealing) (*Summary, error) {
 	if len(paths) == 0 { // the machine was started anew: the file counts, if it is there
 		sum, err := summarize(s.Name, file)
 		if errors.Is(err, os.ErrNotExist) {
-			return nil, nil
+			return nil, nil, nil
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		return sum, x.summary(s, sum)
+		return sum, nil, x.summary(s, sum)
 	}
-	good, leftOut, err := x.merge(s.Name, file, paths)
-	if err != nil || len(good) == 0 {
-		return nil, err
+	c := &collecting{sealer: x, name: s.Name, file: file}
+	if err := c.run(paths); err != nil || len(c.good) == 0 {
+		return nil, c.leftOut, err
 	}
 	sum, err := summarize(s.Name, file)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	sum.LeftOut = leftOut
-	sum.Complete = sum.Complete && len(leftOut) == 0
-	return sum, x.summary(s, sum)
+	sum.LeftOut = c.leftOut
+	sum.Complete = sum.Complete && len(c.leftOut) == 0
+	return sum, c.leftOut, x.summary(s, sum)
 }
 
 // summary writes the summary, with which a run is there.
@@ -202,93 +198,10 @@ func (x *sealer) summary(s *sealing, sum *Summary) error {
 	return writeJSON(x.store.path(s.Name, summaryExt), sum)
 }
 
-// merge makes the run file of the segments that can be read, and fit together. The
-// others are copied to a folder in the store: what is in them may be of use to somebody.
-func (x *sealer) merge(name, file string, paths []string) (good, leftOut []string, err error) {
-	options := merge.Options{Output: file, Workers: 1, Tool: x.tool}
-	if _, err = merge.Run(paths, options); err == nil {
-		return paths, nil, nil
-	}
-	if isFull(err) {
-		return nil, nil, err
-	}
-	for _, path := range paths {
-		cause := x.fits(append(good, path))
-		if cause == nil {
-			good = append(good, path)
-			continue
-		}
-		if isFull(cause) {
-			return nil, nil, cause
-		}
-		if begun, err := hasBegun(path); err == nil && !begun {
-			continue // its process ended before it recorded anything
-		}
-		leftOut = append(leftOut, cause.Error())
-		if err := x.putAside(name, path); err != nil {
-			return nil, nil, err
-		}
-	}
-	if len(good) > 0 {
-		_, err = merge.Run(good, options)
-		return good, leftOut, err
-	}
-	return nil, leftOut, nil
-}
-
-// fits tries whether the last of the segments can be part of a run with the first.
-func (x *sealer) fits(paths []string) error {
-	last := paths[len(paths)-1]
-	if _, err := segment.Read(last); err != nil {
-		return err
-	}
-	trial := x.store.nodeFile(x.node, ".trial")
-	defer os.Remove(trial)
-	_, err := merge.Run([]string{paths[0], last}, merge.Options{Output: trial, Workers: 1, Tool: x.tool})
-	return err
-}
+// copies is a folder for copies of segments.
+func (x *sealer) copies() string { return x.store.nodeFile(x.node, ".copies") }
 
 func isFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
-
-func (x *sealer) putAside(name, path string) error {
-	dir := filepath.Join(x.store.Dir, brokenDir)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	return copyFile(path, filepath.Join(dir, strings.ReplaceAll(name, "/", ".")+"."+filepath.Base(path)))
-}
-
-// hasBegun tells whether there is anything in a segment.
-func hasBegun(path string) (bool, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	head := make([]byte, segment.HeaderSize)
-	n, err := io.ReadFull(f, head)
-	for _, c := range head[:n] {
-		if c != 0 {
-			return true, nil
-		}
-	}
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = nil
-	}
-	return false, err
-}
-
-func copyFile(from, to string) error {
-	f, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return durable.Write(to, func(w io.Writer) error {
-		_, err := io.Copy(w, f)
-		return err
-	})
-}
 
 // end removes the segments, and then their list.
 func (x *sealer) end(s *sealing) error {

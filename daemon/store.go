@@ -311,33 +311,6 @@ func removeFile(path string) error {
 	return nil
 }
 
-// retain removes the runs that ended before keep ago, and then the oldest, until the
-// rest has at most so many bytes; 0 stands for no bound.
-func (s *Store) retain(now time.Time, keep time.Duration, most int64) (removed []string, err error) {
-	list, err := s.List()
-	if err != nil {
-		return nil, err
-	}
-	var total int64
-	for i := range list {
-		total += list[i].Bytes
-	}
-	for i := range list {
-		x := &list[i]
-		old := keep > 0 && now.Sub(x.Ended) > keep
-		if !old && (most <= 0 || total <= most) {
-			continue
-		}
-		if e := s.remove(x.Name); e != nil {
-			err = errors.Join(err, e)
-			continue
-		}
-		total -= x.Bytes
-		removed = append(removed, x.Name)
-	}
-	return removed, err
-}
-
 // summarize reads what a new run file holds.
 func summarize(name, file string) (*Summary, error) {
 	run, err := efg.OpenRun(file)

@@ -25,6 +25,7 @@ import (
 type Options struct {
 	Output     string
 	SkipBroken bool // leave out what cannot be read
+	Discard    bool // leave nothing behind of a merge that fails, not even what another could use
 	Tool       string
 	// Worker is this process's number among Workers. Worker 0 writes the output.
 	Worker, Workers int
@@ -87,7 +88,7 @@ func (m *merger) log(format string, args ...any) {
 }
 
 // lead is worker 0: it sees to it that all chunks are made, and makes the output.
-func (m *merger) lead() (*Result, error) {
+func (m *merger) lead() (result *Result, err error) {
 	out, err := durable.Begin(m.opt.Output)
 	switch {
 	case errors.Is(err, durable.ErrBusy):
@@ -96,6 +97,13 @@ func (m *merger) lead() (*Result, error) {
 		return nil, argumentError(m.opt.Output, err)
 	}
 	defer out.Discard()
+	if m.opt.Discard {
+		defer func() {
+			if err != nil {
+				m.cleanUp()
+			}
+		}()
+	}
 	if err := m.makeWorkFolder(); err != nil {
 		return nil, err
 	}
@@ -103,8 +111,7 @@ func (m *merger) lead() (*Result, error) {
 		m.dropUseless()
 		return nil, err
 	}
-	result, err := m.finish(out)
-	if err != nil {
+	if result, err = m.finish(out); err != nil {
 		return nil, err
 	}
 	m.cleanUp()

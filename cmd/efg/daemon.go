@@ -117,7 +117,7 @@ func runDaemon(ctx context.Context, opt *daemonOptions, errOut io.Writer) error 
 	err = daemon.Run(ctx, daemon.Options{
 		Store: store, Spool: opt.spool, Tool: "efg " + version(), Quiet: opt.quiet, Keep: keep, Max: most, Merge: mergeMost,
 		Settings: func() ([][2]string, error) { return hookSettings(opt, errOut) },
-		Log:      log, Sealed: metrics.Sealed, SealFailed: metrics.Failed,
+		Log:      log, Sealed: metrics.Sealed, SealFailed: metrics.Failed, LeftOut: metrics.LeftOut,
 		Ready: notify.ready, Works: notify.works,
 		Serve: func(s *daemon.Store, spool *daemon.Spool) (daemon.Served, func(), error) {
 			return opt.http.serveDaemon(s, spool, source, metrics, log)

@@ -1,0 +1,66 @@
+package daemon
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// kept is something in the store that is removed when it is old, or takes too much.
+type kept struct {
+	name   string
+	ended  time.Time
+	bytes  int64
+	remove func() error
+}
+
+// retain removes what ended before keep ago, and then, until the rest has at most so many
+// bytes, segments that were put aside, and runs, of each the oldest first; 0 stands for no
+// bound. What is not sealed stays.
+func (s *Store) retain(now time.Time, keep time.Duration, most int64) (removed []string, err error) {
+	list, err := s.List()
+	if err != nil {
+		return nil, err
+	}
+	all := s.putAside()
+	for i := range list {
+		x := &list[i]
+		all = append(all, kept{x.Name, x.Ended, x.Bytes, func() error { return s.remove(x.Name) }})
+	}
+	var total int64
+	for i := range all {
+		total += all[i].bytes
+	}
+	for _, k := range all {
+		old := keep > 0 && now.Sub(k.ended) > keep
+		if !old && (most <= 0 || total <= most) {
+			continue
+		}
+		if e := k.remove(); e != nil {
+			err = errors.Join(err, e)
+			continue
+		}
+		total -= k.bytes
+		removed = append(removed, k.name)
+	}
+	return removed, err
+}
+
+// putAside are the segments that no run has, the oldest first.
+func (s *Store) putAside() (list []kept) {
+	dir := filepath.Join(s.Dir, brokenDir)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && filepath.Ext(e.Name()) == segmentExt {
+			path := filepath.Join(dir, e.Name())
+			list = append(list, kept{brokenDir + "/" + e.Name(), info.ModTime(), info.Size(), func() error { return removeFile(path) }})
+		}
+	}
+	slices.SortFunc(list, func(a, b kept) int { return a.ended.Compare(b.ended) })
+	return list
+}
