@@ -17,11 +17,13 @@ type Store struct {
 	store *daemon.Store
 	spool string
 
-	mu      sync.Mutex
-	runs    []daemon.Summary // as of changed
-	changed time.Time        // of the store's folder; zero: to be read again
-	found   []*daemon.Job    // as of looked
-	looked  time.Time
+	mu       sync.Mutex
+	runs     []daemon.Summary // as of changed
+	changed  time.Time        // of the store's folder; zero: to be read again
+	found    []*daemon.Job    // as of looked
+	looked   time.Time
+	follows  *daemon.Follower // of the spool followed; nil: there is none
+	followed string
 }
 
 // NewStore serves what is there. spool may be empty: then it is the one that the daemon
@@ -56,9 +58,45 @@ func (s *Store) jobs() []*daemon.Job {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.looked.IsZero() || time.Since(s.looked) > lookAgain {
-		s.found, s.looked = daemon.JobsIn(spool), time.Now()
+		s.found, s.looked = s.jobsIn(spool), time.Now()
 	}
 	return s.found
+}
+
+// jobsIn are the jobs in a spool, which is followed from now on; "" is the user's. There
+// are none in what cannot be read.
+func (s *Store) jobsIn(dir string) []*daemon.Job {
+	if dir == "" {
+		dir = daemon.DefaultSpool()
+	}
+	if s.follows == nil || s.followed != dir {
+		s.unfollow()
+		spool, err := daemon.OpenSpool(dir, false)
+		if err != nil {
+			return nil
+		}
+		s.follows, s.followed = daemon.Follow(spool), dir
+	}
+	jobs, err := s.follows.Jobs()
+	if err != nil {
+		s.unfollow() // it is gone: the next one of the name is another
+		return nil
+	}
+	return jobs
+}
+
+func (s *Store) unfollow() {
+	if s.follows != nil {
+		s.follows.Close()
+		s.follows = nil
+	}
+}
+
+// Close gives back what following the spool needs.
+func (s *Store) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.unfollow()
 }
 
 // lookAgain is after what time the spool is looked at again, however many ask.

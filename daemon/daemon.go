@@ -108,6 +108,7 @@ func Run(ctx context.Context, opt Options) error {
 	if err := d.open(); err != nil {
 		return err
 	}
+	defer d.tracker.close()
 	listener, err := d.listen()
 	if err != nil {
 		return err
@@ -266,6 +267,19 @@ func (d *daemon) work(ctx context.Context) {
 		case <-tick.C:
 		case r := <-d.news:
 			d.tracker.peers[r.segment] = r.pid
+			d.takeNews()
+		}
+	}
+}
+
+// takeNews takes the registrations that are there already: many processes begin together.
+func (d *daemon) takeNews() {
+	for {
+		select {
+		case r := <-d.news:
+			d.tracker.peers[r.segment] = r.pid
+		default:
+			return
 		}
 	}
 }
@@ -349,6 +363,7 @@ func (d *daemon) finish(p *pending, now time.Time) {
 	for _, name := range p.Segments {
 		delete(d.tracker.sealing, name)
 	}
+	d.tracker.listed = time.Time{} // what was not sealed is a job again
 	if p.Job != "" {
 		name, _, _ := strings.Cut(p.Name, "/")
 		d.joining[name] = &joining{}

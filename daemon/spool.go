@@ -116,6 +116,14 @@ func (s *Spool) Published() bool {
 	return err == nil
 }
 
+// isSegment tells whether a file is a segment by its name.
+func isSegment(name string) bool {
+	return filepath.Ext(name) == segmentExt && !strings.HasPrefix(name, ".")
+}
+
+// isOwn tells whether a file is one that the hook may have made for this user.
+func isOwn(fi os.FileInfo) bool { return segment.CheckOwner(fi) == nil && fi.Mode().IsRegular() }
+
 // segments lists the names of the segments that are this user's, and how many are
 // others'.
 func (s *Spool) segments() (names []string, foreign int, err error) {
@@ -124,13 +132,13 @@ func (s *Spool) segments() (names []string, foreign int, err error) {
 		return nil, 0, err
 	}
 	for _, e := range entries {
-		if filepath.Ext(e.Name()) != segmentExt || strings.HasPrefix(e.Name(), ".") {
+		if !isSegment(e.Name()) {
 			continue
 		}
 		info, err := e.Info()
 		switch {
 		case err != nil: // gone
-		case segment.CheckOwner(info) != nil || !info.Mode().IsRegular():
+		case !isOwn(info):
 			foreign++
 		default:
 			names = append(names, e.Name())

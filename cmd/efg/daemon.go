@@ -111,6 +111,7 @@ func runDaemon(ctx context.Context, opt *daemonOptions, errOut io.Writer) error 
 	}
 	log := slog.New(slog.NewTextHandler(errOut, nil))
 	source := api.NewStore(&daemon.Store{Dir: store}, opt.spool)
+	defer source.Close()
 	metrics := api.NewMetrics(source)
 	notify := newNotifier(log)
 	defer context.AfterFunc(ctx, notify.stopping)()

@@ -1,9 +1,8 @@
 package segment
 
 import (
-	"encoding/binary"
-	"errors"
 	"math/bits"
+	"slices"
 	"sync/atomic"
 	"unsafe"
 
@@ -38,34 +37,37 @@ const glances = 64
 // activity reads what the thread whose record is at a ref is doing.
 func (r *reader) activity(ref uint32, h *Header) (a Activity, err error) {
 	b, err := r.bytes("stream", ref, 0, uint64(unsafe.Sizeof(Stream{})))
-	if err != nil {
-		return a, err
+	if err == nil {
+		a.read(view[Stream](b), h, nil)
 	}
-	live := view[Stream](b)
-	a.Thread, a.TID = atomic.LoadUint32(&live.Thread), int(atomic.LoadUint64(&live.TID))
+	return a, err
+}
+
+// read reads what a thread is doing. Words are kept in the buffer, if that is large enough.
+func (a *Activity) read(live *Stream, h *Header, words []uint64) {
+	*a = Activity{Thread: atomic.LoadUint32(&live.Thread), TID: int(atomic.LoadUint64(&live.TID))}
 	for range glances {
 		a.Events, a.Tick = atomic.LoadUint64(&live.Events), atomic.LoadUint64(&live.CallTick)
 		since := a.Tick
 		if a.Tick == 0 {
 			since = atomic.LoadUint64(&live.LastTick)
 		}
-		a.Words = callWords(live)
+		a.Words = callWords(live, words)
 		if atomic.LoadUint64(&live.CallTick) == a.Tick && atomic.LoadUint64(&live.Events) == a.Events {
 			a.InCall, a.Since = a.Tick != 0 && a.Words != nil, h.monotonic(since)
-			return a, nil
+			return
 		}
 	}
 	a.Busy, a.Words, a.Tick = true, nil, 0
-	return a, nil
 }
 
-// callWords copies the words of the newest call; nil if they are no call's.
-func callWords(live *Stream) []uint64 {
+// callWords copies the words of the newest call into a buffer; nil if they are no call's.
+func callWords(live *Stream, words []uint64) []uint64 {
 	n := signature.Header(atomic.LoadUint64(&live.Words[0])).Words()
 	if n < signature.FirstWord || n > MaxWords {
 		return nil
 	}
-	words := make([]uint64, n)
+	words = slices.Grow(words[:0], n)[:n]
 	for i := range words {
 		words[i] = atomic.LoadUint64(&live.Words[i])
 	}
@@ -95,89 +97,6 @@ func Activities(path string) (*Header, []Activity, error) {
 		return nil, nil, err
 	}
 	return &l.Header, l.Activities, nil
-}
-
-// Look is what a Watch saw.
-type Look struct {
-	Header     Header
-	Activities []Activity
-	Calls      []CallTime // if asked for
-}
-
-// CallTime sums up the events of a node: calls of one procedure at one callsite,
-// with the same arguments.
-type CallTime struct {
-	Thread int
-	Header signature.Header
-	Site   uint64
-	Count  uint64
-	Dur    uint64 // ns
-}
-
-// look reads header and activities, and, if calls is set, what nodes have counted.
-func (r *reader) look(calls bool) (*Look, error) {
-	l := &Look{}
-	if r.size() < HeaderSize || binary.LittleEndian.Uint64(r.data) != Magic {
-		return nil, ErrNotSegment
-	}
-	decode(r.data, &l.Header)
-	if err := r.checkHeader(&l.Header); err != nil {
-		return nil, err
-	}
-	ref := l.Header.Streams
-	nodes := uint64(len(r.data)) / uint64(unsafe.Sizeof(Node{})) // more do not fit
-	for n := 0; ref != 0; n++ {
-		if n > maxStreams {
-			return nil, r.corrupt("stream", ref, errors.New("too many"))
-		}
-		a, err := r.activity(ref, &l.Header)
-		if err != nil {
-			return nil, err
-		}
-		l.Activities = append(l.Activities, a)
-		b, err := r.bytes("stream", ref, 0, uint64(unsafe.Sizeof(Stream{})))
-		if err != nil {
-			return nil, err
-		}
-		live := view[Stream](b)
-		if calls {
-			if err := r.callTimes(n, atomic.LoadUint32(&live.Nodes), &nodes, l); err != nil {
-				return nil, err
-			}
-		}
-		ref = atomic.LoadUint32(&live.Next)
-	}
-	return l, nil
-}
-
-// maxStreams is how many threads a recorder has at most.
-const maxStreams = 4096
-
-// callTimes reads the counters of a list of nodes, of at most so many as are left.
-func (r *reader) callTimes(thread int, ref uint32, left *uint64, l *Look) error {
-	const size = uint64(unsafe.Sizeof(Node{}))
-	for ; ref != 0; *left-- {
-		b, err := r.bytes("node", ref, 0, size+2*8)
-		if err != nil {
-			return err
-		}
-		node := view[Node](b)
-		n := uint64(node.N)
-		if *left == 0 || n < signature.FirstWord || n > MaxWords {
-			return r.corrupt("node", ref, errors.New("a list without end, or a node of no or too many words"))
-		}
-		c := CallTime{Thread: thread, Header: signature.Header(binary.LittleEndian.Uint64(b[size:])), Site: binary.LittleEndian.Uint64(b[size+8:])}
-		if l.Header.TimeMode != timesOff {
-			if b, err = r.bytes("node", ref, size+8*n, uint64(unsafe.Sizeof(NodeStats{}))); err != nil {
-				return err
-			}
-			st := view[NodeStats](b)
-			c.Count, c.Dur = atomic.LoadUint64(&st.Count), atomic.LoadUint64(&st.DurSum)
-		}
-		l.Calls = append(l.Calls, c)
-		ref = atomic.LoadUint32(&node.Next)
-	}
-	return nil
 }
 
 // pending is the call that the thread was in, as it was when its stream was read; nil

@@ -71,6 +71,9 @@ func (r *reader) checkHeader(h *Header) error {
 		return fmt.Errorf("%w: version %d, layout %#x; this program reads version %d, layout %#x",
 			ErrVersion, h.Version, h.LayoutHash, Version, LayoutHash())
 	}
+	if h.Used == r.used {
+		return nil
+	}
 	if size := r.size(); h.Used > size {
 		return &CorruptError{"header", 0, fmt.Errorf("%d bytes used, file has %d", h.Used, size)}
 	}
@@ -157,9 +160,13 @@ type reader struct {
 // decode copies a fixed-size struct of little-endian words, lowest first.
 func decode(b []byte, to any) {
 	v := reflect.ValueOf(to).Elem()
-	size := v.Type().Size()
-	words := unsafe.Slice((*uint64)(v.Addr().UnsafePointer()), size/8)
-	from := unsafe.Slice((*uint64)(unsafe.Pointer(&b[:size][0])), size/8)
+	decodeWords(b[:v.Type().Size()], v.Addr().UnsafePointer())
+}
+
+// decodeWords copies whole words to what has room for them.
+func decodeWords(b []byte, to unsafe.Pointer) {
+	words := unsafe.Slice((*uint64)(to), len(b)/8)
+	from := unsafe.Slice((*uint64)(unsafe.Pointer(&b[0])), len(b)/8)
 	for i := range words {
 		words[i] = atomic.LoadUint64(&from[i])
 	}

@@ -249,7 +249,7 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 		whole := append(make([]byte, 0, len(data)+8), data...) // aligned
-		(&reader{data: whole, size: func() uint64 { return uint64(len(whole)) }}).look(true)
+		(&looker{reader: reader{data: whole, size: func() uint64 { return uint64(len(whole)) }}}).look(true)
 		s, err := Parse(data)
 		if err != nil {
 			return

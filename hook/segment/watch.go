@@ -14,9 +14,9 @@ import (
 
 // Watch looks at a segment again and again. It is for one goroutine.
 type Watch struct {
+	looker
 	path string
 	file *os.File
-	data []byte
 }
 
 // OpenWatch opens a segment. The file may be removed meanwhile: what was mapped stays
@@ -27,6 +27,7 @@ func OpenWatch(path string) (*Watch, error) {
 		return nil, fmt.Errorf("%s: %w", filepath.Base(path), err)
 	}
 	w := &Watch{path: path, file: f}
+	w.size = func() uint64 { return min(w.fileSize(), uint64(len(w.data))) }
 	if err := w.mapFile(); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("%s: %w", filepath.Base(path), err)
@@ -81,6 +82,9 @@ func (w *Watch) mapFile() error {
 	if w.data != nil {
 		syscall.Munmap(w.data)
 	}
+	if len(data) < len(w.data) { // what was found is not all in it
+		w.looker = looker{reader: reader{size: w.size}}
+	}
 	w.data = data
 	return nil
 }
@@ -95,13 +99,14 @@ func (w *Watch) Close() {
 }
 
 // Look reads what the process is doing and, if calls is set, how often and how long
-// it made which call.
-func (w *Watch) Look(calls bool) (l *Look, err error) {
+// it made which call. What it returns is good until the next look.
+func (w *Watch) Look(calls bool) (*Look, error) {
+	var err error
 	for range 4 {
-		if l, err = w.look(calls); err == nil {
-			return l, nil
+		if err = guarded(func() error { return w.look(calls) }); err == nil {
+			return &w.found, nil
 		}
-		if w.size() <= uint64(len(w.data)) {
+		if w.fileSize() <= uint64(len(w.data)) {
 			break
 		}
 		if err = w.mapFile(); err != nil { // it has outgrown the mapping
@@ -111,17 +116,7 @@ func (w *Watch) Look(calls bool) (l *Look, err error) {
 	return nil, fmt.Errorf("%s: %w", filepath.Base(w.path), err)
 }
 
-func (w *Watch) look(calls bool) (l *Look, err error) {
-	r := &reader{data: w.data, size: func() uint64 { return min(w.size(), uint64(len(w.data))) }}
-	err = guarded(func() (err error) {
-		l, err = r.look(calls)
-		return err
-	})
-	return l, err
-}
-
-// size is the file's by now.
-func (w *Watch) size() uint64 {
+func (w *Watch) fileSize() uint64 {
 	st, err := w.file.Stat()
 	if err != nil {
 		return 0
@@ -147,7 +142,7 @@ func guarded(f func() error) (err error) {
 
 // Defs reads the definitions that the process has made so far.
 func (w *Watch) Defs() (defs []efg.Def, err error) {
-	r := &reader{data: w.data, size: func() uint64 { return min(w.size(), uint64(len(w.data))) }}
+	r := &reader{data: w.data, size: w.size}
 	err = guarded(func() (err error) {
 		if r.size() < HeaderSize {
 			return ErrNotSegment

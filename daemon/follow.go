@@ -1,0 +1,89 @@
+package daemon
+
+import (
+	"sync"
+	"time"
+)
+
+// Follower finds the jobs in a spool again and again. It does not work for them, as a
+// daemon does, and asks for what it knows only if that may have changed.
+type Follower struct {
+	mu      sync.Mutex
+	tracker *tracker
+	list    []*Job // as of version
+	version uint64
+}
+
+// Follow begins to follow the jobs in a spool.
+func Follow(s *Spool) *Follower { return &Follower{tracker: newTracker(s, false)} }
+
+// Jobs returns what is there by now, in the order in which it began. No two jobs have the
+// same name. The list stays as it is: it is another one when something has changed.
+func (f *Follower) Jobs() ([]*Job, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	t := f.tracker
+	if err := t.scan(time.Now()); err != nil {
+		return nil, err
+	}
+	if f.list == nil || f.version != t.version {
+		f.list, f.version = named(t.list()), t.version
+	}
+	return f.list, nil
+}
+
+// named are copies of jobs, numbered where names would be the same.
+func named(jobs []*Job) []*Job {
+	taken, list := map[string]int{}, make([]*Job, 0, len(jobs))
+	for _, j := range jobs {
+		c := j.clone()
+		name := c.Name()
+		taken[name]++
+		c.nth = taken[name]
+		list = append(list, c)
+	}
+	return list
+}
+
+// clone is a job that does not change any more.
+func (j *Job) clone() *Job {
+	c := *j
+	c.Segments = make([]*Segment, len(j.Segments))
+	for i, s := range j.Segments {
+		g := *s
+		g.process = nil
+		c.Segments[i] = &g
+	}
+	return &c
+}
+
+// Close gives back what following needs.
+func (f *Follower) Close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.tracker.close()
+}
+
+// Jobs returns what is in a spool by now, without a daemon. No two have the same name.
+func Jobs(s *Spool) ([]*Job, error) {
+	f := Follow(s)
+	defer f.Close()
+	return f.Jobs()
+}
+
+// JobsIn returns the jobs in a spool folder, or the user's if there is none given; none if
+// it cannot be read.
+func JobsIn(dir string) []*Job {
+	if dir == "" {
+		dir = DefaultSpool()
+	}
+	spool, err := OpenSpool(dir, false)
+	if err != nil {
+		return nil
+	}
+	jobs, err := Jobs(spool)
+	if err != nil {
+		return nil
+	}
+	return jobs
+}

@@ -1,0 +1,171 @@
+package segment
+
+import (
+	"encoding/binary"
+	"errors"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/efg-tools/efg/signature"
+)
+
+// Look is what a Watch saw.
+type Look struct {
+	Header     Header
+	Activities []Activity
+	// Calls, if asked for. Those of an earlier look are at the same places in a later one.
+	Calls []CallTime
+}
+
+// CallTime sums up the events of a node: calls of one procedure at one callsite,
+// with the same arguments.
+type CallTime struct {
+	Thread int
+	Header signature.Header
+	Site   uint64
+	Count  uint64
+	Dur    uint64 // ns
+}
+
+// looker looks at a segment again and again. What does not change it reads once, and
+// the counters of a thread that has done nothing not again.
+type looker struct {
+	reader
+	found   Look
+	text    bool // the header's texts were read since the last change
+	threads []*lookThread
+	nodes   uint64 // of all threads
+}
+
+// lookThread is what is known of a thread.
+type lookThread struct {
+	ref   uint32
+	tail  uint32 // ref of the last node of its list that was seen, 0: none
+	nodes []lookNode
+	words [MaxWords]uint64
+	// Of the last look: the moment of the thread, and whether what nodes have counted was
+	// read at such a moment that was not the first one. What belongs to an event is counted
+	// shortly after it.
+	events, call, last uint64
+	settled            bool
+}
+
+// lookNode is a node whose counters are looked at.
+type lookNode struct {
+	stats uint64 // offset of its NodeStats
+	call  int    // in Look.Calls
+}
+
+// maxStreams is how many threads a recorder has at most.
+const maxStreams = 4096
+
+// look reads header and activities, and, if calls is set, what nodes have counted.
+func (k *looker) look(calls bool) error {
+	if err := k.header(); err != nil {
+		return err
+	}
+	h := &k.found.Header
+	ref, n := h.Streams, 0
+	for ; ref != 0; n++ {
+		if n > maxStreams {
+			return k.corrupt("stream", ref, errors.New("too many"))
+		}
+		if n == len(k.threads) {
+			k.threads = append(k.threads, &lookThread{ref: ref})
+			k.found.Activities = append(k.found.Activities, Activity{})
+		}
+		t := k.threads[n]
+		if t.ref != ref {
+			return k.corrupt("stream", ref, errors.New("another one was there"))
+		}
+		b, err := k.bytes("stream", ref, 0, uint64(unsafe.Sizeof(Stream{})))
+		if err != nil {
+			return err
+		}
+		live := view[Stream](b)
+		k.found.Activities[n].read(live, h, t.words[:0])
+		if calls {
+			if err := k.counters(n, t, live); err != nil {
+				return err
+			}
+		}
+		ref = atomic.LoadUint32(&live.Next)
+	}
+	if n < len(k.threads) {
+		return k.corrupt("stream", h.Streams, errors.New("there were more"))
+	}
+	return nil
+}
+
+// header reads the header: its numbers, and its texts, which are written with some of
+// them, when these have changed or have just been found as before.
+func (k *looker) header() error {
+	const numbers = unsafe.Offsetof(Header{}.Family)
+	if len(k.data) < HeaderSize || binary.LittleEndian.Uint64(k.data) != Magic {
+		return ErrNotSegment
+	}
+	h := &k.found.Header
+	rank, size, world := h.Rank, h.Size, h.World
+	decodeWords(k.data[:numbers], unsafe.Pointer(h))
+	changed := rank != h.Rank || size != h.Size || world != h.World
+	if changed || !k.text {
+		decode(k.data, h)
+		k.text = !changed
+	}
+	return k.checkHeader(h)
+}
+
+// counters reads what a thread's nodes have counted.
+func (k *looker) counters(thread int, t *lookThread, live *Stream) error {
+	events, call, last := atomic.LoadUint64(&live.Events), atomic.LoadUint64(&live.CallTick), atomic.LoadUint64(&live.LastTick)
+	same := events == t.events && call == t.call && last == t.last
+	if same && t.settled {
+		return nil
+	}
+	t.events, t.call, t.last, t.settled = events, call, last, same
+	if err := k.newNodes(thread, t, live); err != nil {
+		return err
+	}
+	for _, n := range t.nodes {
+		c, st := &k.found.Calls[n.call], view[NodeStats](k.data[n.stats:])
+		c.Count, c.Dur = atomic.LoadUint64(&st.Count), atomic.LoadUint64(&st.DurSum)
+	}
+	return nil
+}
+
+// newNodes takes up the nodes that were added to a thread's list.
+func (k *looker) newNodes(thread int, t *lookThread, live *Stream) error {
+	const size = uint64(unsafe.Sizeof(Node{}))
+	ref := atomic.LoadUint32(&live.Nodes)
+	if t.tail != 0 {
+		b, err := k.bytes("node", t.tail, 0, size)
+		if err != nil {
+			return err
+		}
+		ref = atomic.LoadUint32(&view[Node](b).Next)
+	}
+	most := uint64(len(k.data)) / size // more do not fit
+	for ; ref != 0; k.nodes++ {
+		b, err := k.bytes("node", ref, 0, size+2*8)
+		if err != nil {
+			return err
+		}
+		node := view[Node](b)
+		n := uint64(node.N)
+		if k.nodes == most || n < signature.FirstWord || n > MaxWords {
+			return k.corrupt("node", ref, errors.New("a list without end, or a node of no or too many words"))
+		}
+		if k.found.Header.TimeMode != timesOff {
+			if _, err = k.bytes("node", ref, size+8*n, uint64(unsafe.Sizeof(NodeStats{}))); err != nil {
+				return err
+			}
+			t.nodes = append(t.nodes, lookNode{uint64(ref)*RefUnit + size + 8*n, len(k.found.Calls)})
+		}
+		k.found.Calls = append(k.found.Calls, CallTime{
+			Thread: thread, Header: signature.Header(binary.LittleEndian.Uint64(b[size:])), Site: binary.LittleEndian.Uint64(b[size+8:]),
+		})
+		t.tail = ref
+		ref = atomic.LoadUint32(&node.Next)
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package procfs
+
+import "golang.org/x/sys/unix"
+
+// Watch knows which processes are there without asking for each again and again: the
+// kernel tells which have ended. It is for one goroutine.
+type Watch struct {
+	epoll int // -1: not to be had
+	byFD  map[int32]*Watched
+}
+
+// Watched is a process that a Watch looks after.
+type Watched struct {
+	Process
+	watch *Watch
+	fd    int // of the process; -1: none, it is asked for
+	ended bool
+}
+
+// NewWatch begins to look after processes, none so far.
+func NewWatch() *Watch {
+	w := &Watch{byFD: map[int32]*Watched{}}
+	var err error
+	if w.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
+		w.epoll = -1
+	}
+	return w
+}
+
+// Add looks after a process, until it is dropped. Where the system has no descriptors of
+// processes, or no more of them, /proc is asked instead.
+func (w *Watch) Add(p Process) *Watched {
+	x := &Watched{Process: p, watch: w, fd: -1}
+	if w.epoll >= 0 {
+		x.open()
+	}
+	if x.ended = !p.Running(); x.ended { // asked after open: the descriptor is of this process then
+		w.Drop(x)
+	}
+	return x
+}
+
+func (x *Watched) open() {
+	fd, err := unix.PidfdOpen(x.PID, 0)
+	if err != nil {
+		return
+	}
+	event := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)}
+	if unix.EpollCtl(x.watch.epoll, unix.EPOLL_CTL_ADD, fd, &event) != nil {
+		unix.Close(fd)
+		return
+	}
+	x.fd, x.watch.byFD[int32(fd)] = fd, x
+}
+
+// Update takes note of what has ended since.
+func (w *Watch) Update() {
+	var events [64]unix.EpollEvent
+	for len(w.byFD) > 0 {
+		n, err := unix.EpollWait(w.epoll, events[:], 0)
+		if err == unix.EINTR {
+			continue
+		}
+		for i := range max(n, 0) {
+			if x := w.byFD[events[i].Fd]; x != nil {
+				x.ended = true
+				w.Drop(x)
+			}
+		}
+		if n < len(events) {
+			return
+		}
+	}
+}
+
+// Running tells whether the process was there at the last Update. A zombie is not.
+func (x *Watched) Running() bool {
+	if !x.ended && x.fd < 0 {
+		x.ended = !x.Process.Running()
+	}
+	return !x.ended
+}
+
+// Drop stops looking after a process.
+func (w *Watch) Drop(x *Watched) {
+	if x.fd >= 0 {
+		delete(w.byFD, int32(x.fd))
+		unix.Close(x.fd)
+		x.fd = -1
+	}
+}
+
+// Close gives all descriptors back.
+func (w *Watch) Close() {
+	for _, x := range w.byFD {
+		w.Drop(x)
+	}
+	if w.epoll >= 0 {
+		unix.Close(w.epoll)
+		w.epoll = -1
+	}
+}
