@@ -1,7 +1,6 @@
 package live
 
 import (
-	"cmp"
 	"errors"
 	"os"
 	"path/filepath"
@@ -18,147 +17,140 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// Monitor looks at a job again and again. It reads counters only, no graphs, so that
-// hundreds of ranks can be looked at ten times a second. It is for one goroutine.
+// Monitor looks at a job again and again. It reads counters only, no graphs, and of
+// ranks that did nothing not even these, so that hundreds of ranks can be looked at ten
+// times a second. It is for one goroutine.
 type Monitor struct {
-	ranks map[string]*watched
-	sites map[uint64]efg.Site
+	ranks     map[string]*watched
+	paths     []string // of ranks
+	processes *procfs.Watch
+	sites     map[uint64]efg.Site
+	numbers   map[callKey]int // in keys
+	keys      []keyInfo
+	done      []callDone // by number: what the rank that is just looked at did
+	touched   []int      // numbers of those in done that are not zero
 }
 
 // watched is a process and what was seen of it last.
 type watched struct {
 	watch   *segment.Watch
-	process bool           // it is running
-	is      procfs.Process // which it is, if it is
-	checked time.Time
+	process *procfs.Watched // nil: it has ended
+	checked bool
+	host    string
 	now     uint64 // CLOCK_MONOTONIC, ns, of the last look
 	events  uint64
-	inMPI   uint64 // ns, of all threads
-	calls   map[callKey]callState
-	asked   map[uint64]bool // callsites whose definitions were looked for
+	inMPI   uint64       // ns, of all threads
+	calls   []seenCall   // those of the Watch
+	inside  []insideCall // calls in progress
+	dur     uint64       // ns of all calls
+	asked   map[uint64]bool
 }
 
+// callKey is a procedure at a callsite.
 type callKey struct {
 	proc int
 	site uint64
 }
 
-// callState is what a process has done at a callsite so far: calls that have returned,
-// their time, and the time inside of all, the one in progress included; ns.
-type callState struct{ count, dur, inside uint64 }
+// keyInfo is what people are told of a callKey.
+type keyInfo struct{ op, place string }
 
-// FrameSchema names Frame's JSON and its version, which is FrameVersion, too.
-const (
-	FrameSchema  = "efg-top/1"
-	FrameVersion = 1
-)
-
-// Frame is what a job did between two looks.
-type Frame struct {
-	Schema  string     `json:"schema"`
-	Version int        `json:"version"`
-	At      time.Time  `json:"at"`
-	Seconds float64    `json:"seconds"` // since the look before
-	Command []string   `json:"command"`
-	Events  uint64     `json:"events"` // so far
-	Rate    float64    `json:"rate"`   // events per second
-	InMPI   float64    `json:"inMPI"`  // part of the time of all threads
-	Timed   bool       `json:"timed"`  // the job is recorded with times
-	Ranks   []RankRate `json:"ranks"`
-	Calls   []CallRate `json:"callsites"` // by time
+// seenCall is what a node had counted.
+type seenCall struct {
+	count, dur uint64
+	key        int
 }
 
-// RankRate is what one process did.
-type RankRate struct {
-	Rank    int     `json:"rank"` // in its MPI_COMM_WORLD; -1: not known
-	PID     int     `json:"pid"`
-	Host    string  `json:"host"`
-	Running bool    `json:"running"`
-	Threads int     `json:"threads"`
-	Events  uint64  `json:"events"` // so far
-	Rate    float64 `json:"rate"`
-	InMPI   float64 `json:"inMPI"`
-	// Op is the call that the first thread is in, "" between calls; Site is where, also
-	// of the last call.
-	Op      string  `json:"op,omitempty"`
-	Last    string  `json:"last,omitempty"` // the last call, if it is in none
-	Site    string  `json:"site,omitempty"`
-	Seconds float64 `json:"seconds"` // for how long
+// insideCall is a call in progress, and for how long it had been.
+type insideCall struct {
+	key int
+	ns  uint64
 }
 
-// CallRate is what was done at one callsite.
-type CallRate struct {
-	Op    string  `json:"op"`
-	Site  string  `json:"site"`
-	Ranks int     `json:"ranks"`
-	Rate  float64 `json:"rate"`  // calls that returned, per second, of all ranks
-	InMPI float64 `json:"inMPI"` // part of the time of all threads
-	Mean  float64 `json:"mean"`  // seconds a call, of those that returned
+// callDone is what a rank did at a callsite, see callSum.
+type callDone struct {
+	calls, dur uint64
+	inside     int64
+	touched    bool
 }
 
 // NewMonitor begins to look at a job.
 func NewMonitor() *Monitor {
-	return &Monitor{ranks: map[string]*watched{}, sites: map[uint64]efg.Site{}}
-}
-
-// Close ends it.
-func (m *Monitor) Close() {
-	for path, w := range m.ranks {
-		w.watch.Close()
-		delete(m.ranks, path)
+	return &Monitor{
+		ranks: map[string]*watched{}, processes: procfs.NewWatch(), sites: map[uint64]efg.Site{}, numbers: map[callKey]int{},
 	}
 }
 
-// checkEvery is how often it is found out whether a process is still there.
-const checkEvery = time.Second
+// mostKeys bounds what is remembered of segments that say something else each time.
+const mostKeys = 1 << 16
+
+// Close ends it.
+func (m *Monitor) Close() {
+	for path := range m.ranks {
+		m.forget(path)
+	}
+	m.processes.Close()
+}
 
 // Look returns what the processes with these segments did since the last look. Of
 // processes that it sees for the first time there are no rates.
 func (m *Monitor) Look(paths []string) (*Frame, error) {
-	f := &Frame{Schema: FrameSchema, Version: FrameVersion, At: time.Now().UTC(), Ranks: []RankRate{}, Calls: []CallRate{}}
-	sum := &sums{calls: map[callKey]*callSum{}}
+	f := &Frame{Schema: FrameSchema, Version: FrameVersion, At: time.Now().UTC(), Ranks: make([]RankRate, 0, len(paths)), Calls: []CallRate{}}
+	sum := &sums{calls: make([]callSum, len(m.keys))}
+	m.processes.Update()
 	var last error
 	for _, path := range paths {
 		if err := m.look(path, f, sum); err != nil {
 			last = err
 		}
 	}
-	m.forget(paths)
+	m.only(paths)
+	defer m.bound()
 	if len(f.Ranks) == 0 {
 		if last == nil {
 			last = ErrNoSegments
 		}
 		return nil, last
 	}
-	m.finish(f, sum)
+	f.finish(sum, m.keys)
 	return f, nil
 }
 
-// forget drops processes that are not asked for any more.
-func (m *Monitor) forget(paths []string) {
+// only forgets processes that are not asked for any more.
+func (m *Monitor) only(paths []string) {
+	if slices.Equal(paths, m.paths) {
+		return
+	}
+	m.paths = slices.Clone(paths)
 	asked := make(map[string]bool, len(paths))
 	for _, p := range paths {
 		asked[p] = true
 	}
-	for path, w := range m.ranks {
+	for path := range m.ranks {
 		if !asked[path] {
-			w.watch.Close()
-			delete(m.ranks, path)
+			m.forget(path)
 		}
 	}
 }
 
-// sums add up what all ranks did.
-type sums struct {
-	calls   map[callKey]*callSum
-	time    float64 // of all threads, ns
-	inMPI   float64
-	seconds float64
+// bound begins anew if too much is remembered.
+func (m *Monitor) bound() {
+	if len(m.keys) <= mostKeys {
+		return
+	}
+	for path := range m.ranks {
+		m.forget(path)
+	}
+	m.paths, m.numbers, m.keys, m.done = nil, map[callKey]int{}, nil, nil
 }
 
-type callSum struct {
-	calls, dur, inside float64
-	ranks              int
+func (m *Monitor) forget(path string) {
+	w := m.ranks[path]
+	w.watch.Close()
+	if w.process != nil {
+		m.processes.Drop(w.process)
+	}
+	delete(m.ranks, path)
 }
 
 func (m *Monitor) look(path string, f *Frame, sum *sums) error {
@@ -168,20 +160,18 @@ func (m *Monitor) look(path string, f *Frame, sum *sums) error {
 		if err != nil {
 			return err
 		}
-		w = &watched{watch: watch, calls: map[callKey]callState{}, asked: map[uint64]bool{}}
+		w = &watched{watch: watch, asked: map[uint64]bool{}}
 		m.ranks[path] = w
 	}
 	l, err := w.watch.Look(true)
 	if err != nil {
 		if !errors.Is(err, os.ErrNotExist) {
-			w.watch.Close()
-			delete(m.ranks, path)
+			m.forget(path)
 		}
 		return err
 	}
-	if f.At.Sub(w.checked) >= checkEvery {
-		w.check(path)
-		w.checked = f.At
+	if !w.checked {
+		w.checked, w.process, w.host = true, m.processOf(path), hostOf(&l.Header)
 	}
 	if f.Command == nil {
 		f.Command = commandOf(&l.Header)
@@ -191,19 +181,14 @@ func (m *Monitor) look(path string, f *Frame, sum *sums) error {
 	return nil
 }
 
-// check finds out whether the process is still there. Its memory is looked through once
-// only: with hundreds of ranks that takes as long as all else.
-func (w *watched) check(path string) {
-	if w.is.PID != 0 {
-		w.process = w.is.Running()
-		return
+// processOf finds the process of a segment, nil if it has ended. It looks through the
+// process's memory: with hundreds of ranks that takes longer than all else.
+func (m *Monitor) processOf(path string) *procfs.Watched {
+	_, pid, _ := parseName(filepath.Base(path))
+	if s, ok := procfs.ReadStatus(pid); ok && Running(path) {
+		return m.processes.Add(s.Process)
 	}
-	if w.process = Running(path); w.process {
-		_, pid, _ := parseName(filepath.Base(path))
-		if s, ok := procfs.ReadStatus(pid); ok {
-			w.is = s.Process
-		}
-	}
+	return nil
 }
 
 func commandOf(h *segment.Header) []string {
@@ -214,33 +199,27 @@ func commandOf(h *segment.Header) []string {
 // rank computes the rates of one process, and adds them up.
 func (m *Monitor) rank(w *watched, l *segment.Look, sum *sums) RankRate {
 	h := &l.Header
-	r := RankRate{Rank: int(h.Rank), PID: int(h.PID), Host: hostOf(h), Running: w.process, Threads: len(l.Activities)}
+	r := RankRate{
+		Rank: int(h.Rank), PID: int(h.PID), Host: w.host, Threads: len(l.Activities),
+		Running: w.process != nil && w.process.Running(),
+	}
 	now := monotonic()
-	calls := map[callKey]callState{}
 	for i := range l.Activities {
-		a := &l.Activities[i]
-		r.Events += a.Events
-		if a.InCall && a.Since > 0 && now > a.Since && w.process {
-			k := callKey{signature.Header(a.Words[0]).Proc(), a.Words[1]}
-			calls[k] = callState{inside: calls[k].inside + now - a.Since}
-		}
+		r.Events += l.Activities[i].Events
 	}
-	for _, c := range l.Calls {
-		k := callKey{c.Header.Proc(), c.Site}
-		x := calls[k]
-		calls[k] = callState{x.count + c.Count, x.dur + c.Dur, x.inside + c.Dur}
-	}
-	var inMPI uint64
-	for _, x := range calls {
-		inMPI += x.inside
-	}
+	inMPI := m.progress(w, l, now, r.Running)
+	inMPI += m.returned(w, l)
 	if w.now > 0 && now > w.now {
 		dt := float64(now - w.now)
 		r.Rate = float64(r.Events-min(w.events, r.Events)) / dt * 1e9
 		r.InMPI = part(inMPI, w.inMPI, dt*float64(max(r.Threads, 1)))
-		sum.add(w, calls, dt, r)
+		sum.seconds = max(sum.seconds, dt/1e9)
+		sum.time += dt * float64(r.Threads)
+		sum.inMPI += r.InMPI * dt * float64(r.Threads)
+		sum.add(m)
 	}
-	w.now, w.events, w.inMPI, w.calls = now, r.Events, inMPI, calls
+	m.forgetDone()
+	w.now, w.events, w.inMPI = now, r.Events, inMPI
 	m.current(w, l, now, &r)
 	return r
 }
@@ -250,23 +229,85 @@ func part(now, before uint64, time float64) float64 {
 	return min(float64(now-min(before, now))/time, 1)
 }
 
-func (s *sums) add(w *watched, calls map[callKey]callState, dt float64, r RankRate) {
-	s.seconds = max(s.seconds, dt/1e9)
-	s.time += dt * float64(r.Threads)
-	s.inMPI += r.InMPI * dt * float64(r.Threads)
-	for k, now := range calls {
-		before := w.calls[k]
-		if now == before {
+// progress takes note of the calls in progress, and returns their time so far.
+func (m *Monitor) progress(w *watched, l *segment.Look, now uint64, running bool) (sum uint64) {
+	for _, c := range w.inside {
+		m.at(c.key).inside -= int64(c.ns)
+	}
+	w.inside = w.inside[:0]
+	for i := range l.Activities {
+		a := &l.Activities[i]
+		if a.InCall && a.Since > 0 && now > a.Since && running {
+			c := insideCall{m.key(w, callKey{signature.Header(a.Words[0]).Proc(), a.Words[1]}), now - a.Since}
+			m.at(c.key).inside += int64(c.ns)
+			w.inside = append(w.inside, c)
+			sum += c.ns
+		}
+	}
+	return sum
+}
+
+// returned takes note of the calls that have returned, and returns the time of all so far.
+func (m *Monitor) returned(w *watched, l *segment.Look) uint64 {
+	for i := range l.Calls {
+		c := &l.Calls[i]
+		if i == len(w.calls) {
+			w.calls = append(w.calls, seenCall{key: m.key(w, callKey{c.Header.Proc(), c.Site})})
+		}
+		x := &w.calls[i]
+		if c.Count == x.count && c.Dur == x.dur {
 			continue
 		}
-		c := s.calls[k]
-		if c == nil {
-			c = &callSum{}
-			s.calls[k] = c
-		}
-		c.calls += float64(now.count - min(before.count, now.count))
-		c.dur += float64(now.dur - min(before.dur, now.dur))
-		c.inside += float64(now.inside - min(before.inside, now.inside))
+		d := m.at(x.key)
+		dur := c.Dur - min(x.dur, c.Dur)
+		d.calls += c.Count - min(x.count, c.Count)
+		d.dur += dur
+		d.inside += int64(dur)
+		w.dur += dur
+		x.count, x.dur = c.Count, c.Dur
+	}
+	return w.dur
+}
+
+// key is the number of a callKey, which a process has.
+func (m *Monitor) key(w *watched, k callKey) int {
+	n, ok := m.numbers[k]
+	if !ok {
+		n = len(m.keys)
+		m.numbers[k] = n
+		m.keys, m.done = append(m.keys, keyInfo{op: procName(k.proc)}), append(m.done, callDone{})
+	}
+	if x := &m.keys[n]; x.place == "" {
+		x.place = m.site(w, k.site)
+	}
+	return n
+}
+
+// at is what the rank that is just looked at did at a callsite.
+func (m *Monitor) at(key int) *callDone {
+	d := &m.done[key]
+	if !d.touched {
+		d.touched = true
+		m.touched = append(m.touched, key)
+	}
+	return d
+}
+
+func (m *Monitor) forgetDone() {
+	for _, key := range m.touched {
+		m.done[key] = callDone{}
+	}
+	m.touched = m.touched[:0]
+}
+
+// add adds what a rank did.
+func (s *sums) add(m *Monitor) {
+	s.calls = append(s.calls, make([]callSum, len(m.keys)-len(s.calls))...)
+	for _, key := range m.touched {
+		d, c := &m.done[key], &s.calls[key]
+		c.calls += float64(d.calls)
+		c.dur += float64(d.dur)
+		c.inside += float64(max(d.inside, 0)) // a call is read as it returns: its time may not be there yet
 		c.ranks++
 	}
 }
@@ -277,13 +318,13 @@ func (m *Monitor) current(w *watched, l *segment.Look, now uint64, r *RankRate) 
 		return
 	}
 	a := &l.Activities[0]
-	name := procName(signature.Header(a.Words[0]).Proc())
+	key := &m.keys[m.key(w, callKey{signature.Header(a.Words[0]).Proc(), a.Words[1]})]
 	if a.InCall {
-		r.Op = name
+		r.Op = key.op
 	} else {
-		r.Last = name
+		r.Last = key.op
 	}
-	r.Site = m.site(w, a.Words[1])
+	r.Site = key.place
 	if a.Since > 0 && now > a.Since {
 		r.Seconds = float64(now-a.Since) / 1e9
 	}
@@ -314,44 +355,12 @@ func (m *Monitor) site(w *watched, word uint64) string {
 	return s.Place
 }
 
-// finish computes the rates of the job.
-func (m *Monitor) finish(f *Frame, sum *sums) {
-	f.Seconds = sum.seconds
-	slices.SortStableFunc(f.Ranks, func(a, b RankRate) int { return cmp.Compare(uint(a.Rank), uint(b.Rank)) })
-	for i := range f.Ranks {
-		f.Events += f.Ranks[i].Events
-		f.Rate += f.Ranks[i].Rate
-	}
-	if sum.time == 0 {
-		return
-	}
-	f.InMPI = sum.inMPI / sum.time
-	for k, c := range sum.calls {
-		x := CallRate{Op: procName(k.proc), Ranks: c.ranks, Rate: c.calls / sum.seconds}
-		for _, w := range m.ranks {
-			if _, ok := w.calls[k]; ok || x.Site == "" {
-				if x.Site = m.site(w, k.site); x.Site != "" {
-					break
-				}
-			}
-		}
-		x.InMPI = min(c.inside/sum.time, 1)
-		if c.calls > 0 {
-			x.Mean = c.dur / c.calls / 1e9
-		}
-		f.Calls = append(f.Calls, x)
-	}
-	slices.SortFunc(f.Calls, func(a, b CallRate) int {
-		return cmp.Or(cmp.Compare(b.InMPI, a.InMPI), cmp.Compare(b.Rate, a.Rate), cmp.Compare(a.Site, b.Site), cmp.Compare(a.Op, b.Op))
-	})
-}
-
 func hostOf(h *segment.Header) string {
 	host, _, _ := strings.Cut(string(h.Host[:]), "\x00")
 	return filepath.Base(host)
 }
 
-// monotonic is CLOCK_MONOTONIC, which the recorder's times are of.
+// monotonic is CLOCK_MONOTONIC, which the recorder's times are of, ns.
 func monotonic() uint64 {
 	var t unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) != nil {

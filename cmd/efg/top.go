@@ -82,6 +82,8 @@ func top(ctx context.Context, target string, opt *topOptions, out io.Writer) err
 	}
 	m := live.NewMonitor()
 	defer m.Close()
+	var find finder
+	defer find.close()
 	terminal := isTerminal(out) && !opt.json
 	tick := time.NewTicker(opt.interval)
 	defer tick.Stop()
@@ -90,7 +92,7 @@ func top(ctx context.Context, target string, opt *topOptions, out io.Writer) err
 	for n := 0; ; n++ {
 		var err error
 		if time.Since(found) >= findEvery {
-			paths, err = segmentsOf(target)
+			paths, err = find.segments(target)
 			found = time.Now()
 		}
 		if err == errStored {

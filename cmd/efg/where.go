@@ -8,13 +8,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/efg-tools/efg/daemon"
 	"github.com/efg-tools/efg/document"
 	"github.com/efg-tools/efg/internal/rankset"
 	"github.com/efg-tools/efg/live"
@@ -90,7 +88,9 @@ func rollCall(target string) (*live.RollCall, error) {
 	if st, err := os.Stat(target); err == nil && !st.IsDir() {
 		return rollCallOfRun(target)
 	}
-	paths, err := segmentsOf(target)
+	var f finder
+	defer f.close()
+	paths, err := f.segments(target)
 	if errors.Is(err, errStored) {
 		return rollCallOfRun(target)
 	}
@@ -102,54 +102,6 @@ func rollCall(target string) (*live.RollCall, error) {
 		return nil, &exitError{2, fmt.Errorf("%s: %w", filepath.Dir(paths[0]), err)}
 	}
 	return live.NewRollCall(j), nil
-}
-
-// errStored: the argument is no folder and no job that is there, but may be a run.
-var errStored = errors.New("stored")
-
-// segmentsOf finds the segments that the argument stands for; without one, those of the
-// only job that is running.
-func segmentsOf(target string) ([]string, error) {
-	if target == "" {
-		return onlyJob()
-	}
-	st, err := os.Stat(target)
-	if errors.Is(err, fs.ErrNotExist) && isRunName(target) {
-		return jobNamed(target)
-	}
-	if err != nil {
-		return nil, usageError("%s: %w", target, reason(err))
-	}
-	if !st.IsDir() {
-		return nil, usageError("%s: is no folder of segments", target)
-	}
-	paths, err := live.Segments(target)
-	if err != nil {
-		return nil, usageError("%s: %w", target, reason(err))
-	}
-	return paths, nil
-}
-
-// jobNamed finds the segments of the job that the daemon is recording under a name, or
-// whose name alone begins so; "last" is the newest. All are newer than stored runs.
-func jobNamed(name string) ([]string, error) {
-	var found []*daemon.Job
-	for _, j := range daemon.JobsIn("") {
-		if j.Name() == name {
-			return j.Paths(), nil
-		}
-		if name == "last" || strings.HasPrefix(j.Name(), name) {
-			found = append(found, j)
-		}
-	}
-	slices.SortFunc(found, func(a, b *daemon.Job) int { return strings.Compare(a.Name(), b.Name()) })
-	switch {
-	case len(found) == 0:
-		return nil, errStored
-	case len(found) == 1 || name == "last":
-		return found[len(found)-1].Paths(), nil
-	}
-	return nil, usageError("%s: several jobs begin like this, as %s and %s", name, found[0].Name(), found[1].Name())
 }
 
 // rollCallOfRun calls the roll of a run, which has a file or a name in the store, as it was
@@ -168,38 +120,6 @@ func rollCallOfRun(name string) (*live.RollCall, error) {
 		return nil, err
 	}
 	return live.NewRollCall(j), nil
-}
-
-// onlyJob finds the job that is running under efg run, or with the daemon.
-func onlyJob() ([]string, error) {
-	var names []string
-	var found [][]string
-	add := func(name string, paths []string) {
-		names, found = append(names, name), append(found, paths)
-	}
-	for _, base := range slices.Compact([]string{"/dev/shm", filepath.Clean(os.TempDir())}) {
-		dirs, err := filepath.Glob(filepath.Join(base, "efg-*"))
-		if err != nil {
-			return nil, err
-		}
-		for _, dir := range dirs {
-			if paths, err := live.Segments(dir); err == nil && dir != daemon.DefaultSpool() && slices.ContainsFunc(paths, live.Running) {
-				add(dir, paths)
-			}
-		}
-	}
-	for _, j := range daemon.JobsIn("") {
-		if j.Running() > 0 {
-			add(j.Name(), j.Paths())
-		}
-	}
-	switch len(found) {
-	case 1:
-		return found[0], nil
-	case 0:
-		return nil, usageError("no job of yours is running under efg here; efg where DIR looks at the segments in a folder")
-	}
-	return nil, usageError("several jobs are running under efg; name one of %s", strings.Join(names, ", "))
 }
 
 // whereWriter writes a roll-call as text.
