@@ -46,6 +46,8 @@ A web page and an HTTP API show both; efg runs tells the address.
 
 It works until it is interrupted. Killed and started again, it goes on: nothing that
 was recorded is lost. Programs do not depend on it.`,
+		Example: `  efg daemon
+  efg daemon --time trace --keep 30d --max 50GB`,
 		Args: argCount(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bufio"
+	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,19 +39,99 @@ func TestExamples(t *testing.T) {
 	lines = slices.Insert(lines, 1, "mkdir parts && cp jacobi.efg parts/node1.efg")
 	lines = slices.Insert(lines, 2, keptSegments, "efg run --time trace -o traced.efg -- mpiexec -n 4 ./jacobi 400")
 	prepareExamples(t)
+	var lasting, asking []string
 	for _, line := range lines {
-		out, err := exec.Command("sh", "-c", line).CombinedOutput()
-		if err != nil {
-			t.Fatalf("%s: %v\n%s", line, err, out)
+		switch {
+		case readyWith(line) != "":
+			lasting = append(lasting, line)
+		case strings.HasPrefix(line, "efg open"):
+			asking = append(asking, line)
+		default:
+			runExample(t, line)
+		}
+	}
+	if len(lasting) < 4 || len(asking) < 2 || !strings.HasPrefix(lasting[0], "efg daemon") {
+		t.Fatalf("examples that last: %q; that ask the daemon: %q", lasting, asking)
+	}
+	for i, line := range lasting {
+		stop := startExample(t, line)
+		if i == 0 {
+			for _, line := range slices.Concat([]string{recordedByDaemon, "efg runs --wait 60s"}, asking) {
+				runExample(t, line)
+			}
+		}
+		stop()
+	}
+}
+
+// recordedByDaemon makes a run that the examples of efg open find.
+const recordedByDaemon = "LD_PRELOAD=$(efg hook path) mpiexec -n 4 ./jacobi 20"
+
+func runExample(t *testing.T, line string) {
+	t.Helper()
+	out, err := exec.Command("sh", "-c", line).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", line, err, out)
+	}
+}
+
+// readyWith is what a command that works until it is interrupted says when it is ready;
+// "" of others.
+func readyWith(line string) string {
+	switch {
+	case strings.HasPrefix(line, "efg daemon"):
+		return "msg=recording "
+	case strings.HasPrefix(line, "efg view"):
+		return "http://"
+	}
+	return ""
+}
+
+// startExample starts a command that works until it is interrupted, and waits until it is
+// ready. stop interrupts it, and demands that it ends well.
+func startExample(t *testing.T, line string) (stop func()) {
+	t.Helper()
+	cmd := exec.Command("sh", "-c", "exec "+line)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = cmd.Stdout
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill() })
+	said, ready := bufio.NewScanner(out), false
+	for !ready && said.Scan() {
+		ready = strings.Contains(said.Text(), readyWith(line))
+	}
+	if !ready {
+		t.Fatalf("%s: does not get ready: %v", line, cmd.Wait())
+	}
+	rest := make(chan error, 1)
+	go func() {
+		_, err := io.Copy(io.Discard, out)
+		rest <- err
+	}()
+	return func() {
+		t.Helper()
+		if err := cmd.Process.Signal(os.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(<-rest, cmd.Wait()); err != nil {
+			t.Errorf("%s: interrupted: %v", line, err)
 		}
 	}
 }
 
-// collectExamples puts those of efg run in front. It leaves out efg hook build: what it
+// collectExamples puts those of efg run in front. Each command has some. It leaves out efg hook build: what it
 // compiles, the tests of the hook compile, too.
 func collectExamples(cmd *cobra.Command, lines *[]string) {
 	if cmd.CommandPath() == "efg hook build" {
 		return
+	}
+	if !cmd.HasSubCommands() && cmd.Example == "" {
+		*lines = append(*lines, "false # no example of "+cmd.CommandPath())
 	}
 	for line := range strings.Lines(cmd.Example) {
 		line = strings.TrimSpace(line)
@@ -99,6 +182,8 @@ func prepareExamples(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "mpiexec"), []byte(launcher), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	t.Setenv("EFG_STORE", filepath.Join(dir, "store"))
+	t.Setenv("EFG_SPOOL", filepath.Join(dir, "spool"))
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 	t.Chdir(dir)
 }

@@ -23,6 +23,8 @@ func newOpen() *cobra.Command {
 		Long: `Print the address at which the running daemon shows a run or a running job, or the list
 of all. The token in it lets a browser in: it is not for others. To look at a run file
 without a daemon, see efg view.`,
+		Example: `  efg open
+  efg open last`,
 		Args:              argCount(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: completeRuns(1, true),
 		RunE: func(cmd *cobra.Command, args []string) error {

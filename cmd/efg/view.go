@@ -26,6 +26,8 @@ func newView() *cobra.Command {
 		Long: `Show run files as a web page, and answer questions about them over HTTP, until it is
 interrupted. It prints the address to open. Only this machine can reach it, and only who
 has the token in the address; docs/api.md tells more.`,
+		Example: `  efg view jacobi.efg
+  efg view jacobi.efg traced.efg`,
 		Args:              argCount(cobra.MinimumNArgs(1)),
 		ValidArgsFunction: completeRuns(math.MaxInt, false),
 		RunE: func(cmd *cobra.Command, args []string) error {
