@@ -2,8 +2,8 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,17 +18,19 @@ import (
 type graphOptions struct {
 	rank, format, output, colour string
 	thread, collapse             int
+	asGiven                      bool // collapse was given
 }
 
-// graphFormats are the formats of efg graph, by name, which is their extension,
-// too.
+// graphFormats are the formats of efg graph that are no pictures, by name, which is their
+// extension, too.
 var graphFormats = map[string]func(w io.Writer, g *graph.Graph, file string, colour *graph.Measure) error{
 	"dot":     func(w io.Writer, g *graph.Graph, _ string, colour *graph.Measure) error { return g.DOT(w, colour) },
 	"json":    func(w io.Writer, g *graph.Graph, file string, _ *graph.Measure) error { return g.JSON(w, file) },
 	"graphml": func(w io.Writer, g *graph.Graph, _ string, _ *graph.Measure) error { return g.GraphML(w) },
-	"svg":     func(w io.Writer, g *graph.Graph, _ string, colour *graph.Measure) error { return g.SVG(w, colour) },
-	"png":     func(w io.Writer, g *graph.Graph, _ string, colour *graph.Measure) error { return g.PNG(w, colour) },
 }
+
+// pictureFormats are those that are pictures.
+var pictureFormats = map[string]func(p *graph.Picture, w io.Writer) error{"svg": (*graph.Picture).SVG, "png": (*graph.Picture).PNG}
 
 const wantFormats = "svg, png, dot, json or graphml"
 
@@ -45,14 +47,16 @@ whose sequence numbers form an arithmetic progression.
 
 Formats: svg and png (pictures), dot (the language of Graphviz), json and graphml
 (with all that is known of each node). Without --format it is that of the extension
-of OUTPUT, else dot. docs/graph.md describes them.`,
+of OUTPUT, else dot. docs/graph.md describes them. Of graphs that are too large for a
+picture that can be read, loops are collapsed, unless --collapse is given; 0 collapses none.`,
 		Example: `  efg graph jacobi.efg --rank 2 > jacobi.dot
   efg graph jacobi.efg --collapse=2 --colour time -o jacobi.svg
   efg graph jacobi.efg --format json`,
 		Args:              argCount(cobra.ExactArgs(1)),
 		ValidArgsFunction: completeRuns(1, false),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return writeGraph(args[0], &opt, cmd.OutOrStdout())
+			opt.asGiven = cmd.Flags().Changed("collapse")
+			return writeGraph(args[0], &opt, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	f := cmd.Flags()
@@ -60,10 +64,10 @@ of OUTPUT, else dot. docs/graph.md describes them.`,
 	f.IntVar(&opt.thread, "thread", 0, "thread to show")
 	f.StringVar(&opt.format, "format", "", wantFormats)
 	f.StringVarP(&opt.output, "output", "o", "", "write to this file")
-	f.IntVar(&opt.collapse, "collapse", 0, "make one node of each loop of this `DEPTH`; without a number 1, the outermost")
+	f.IntVar(&opt.collapse, "collapse", 0, "make one node of each loop of this `DEPTH`; without a number 1, the outermost; 0 of none (default as needed for a picture)")
 	f.Lookup("collapse").NoOptDefVal = "1"
 	f.StringVar(&opt.colour, "colour", "", "colour nodes by their share of the "+measureNames())
-	completeWords(cmd, "format", slices.Sorted(maps.Keys(graphFormats))...)
+	completeWords(cmd, "format", "svg", "png", "dot", "json", "graphml")
 	completeWords(cmd, "colour", "time", "calls", "bytes")
 	return cmd
 }
@@ -86,14 +90,14 @@ func (opt *graphOptions) check() (*graph.Measure, error) {
 	if opt.format == "" {
 		opt.format = "dot"
 	}
-	if graphFormats[opt.format] == nil {
+	if graphFormats[opt.format] == nil && pictureFormats[opt.format] == nil {
 		return nil, usageError("--format %s: want %s", opt.format, wantFormats)
 	}
 	if opt.thread < 0 {
 		return nil, usageError("--thread %d: want one thread", opt.thread)
 	}
 	if opt.collapse < 0 {
-		return nil, usageError("--collapse=%d: want a depth of loops, from 1", opt.collapse)
+		return nil, usageError("--collapse=%d: want a depth of loops, from 1, or 0 for none", opt.collapse)
 	}
 	if opt.colour == "" {
 		return nil, nil
@@ -106,7 +110,7 @@ func (opt *graphOptions) check() (*graph.Measure, error) {
 	return &measures[i], nil
 }
 
-func writeGraph(path string, opt *graphOptions, out io.Writer) error {
+func writeGraph(path string, opt *graphOptions, out, errOut io.Writer) error {
 	colour, err := opt.check()
 	if err != nil {
 		return err
@@ -131,9 +135,12 @@ func writeGraph(path string, opt *graphOptions, out io.Writer) error {
 		return usageError("--colour time: %s has no times; efg run --time stats records them", path)
 	}
 	write := func(w io.Writer) error {
-		err := graphFormats[opt.format](w, g, path, colour)
+		if pictureFormats[opt.format] == nil {
+			return graphFormats[opt.format](w, g, path, colour)
+		}
+		err := drawGraph(w, g, opt, colour, errOut)
 		if errors.Is(err, graph.ErrTooLarge) {
-			return usageError("rank %d of %s: %w; draw less with --collapse, or write --format dot, json or graphml", g.Rank, path, err)
+			return usageError("rank %d of %s: %w; %swrite --format dot, json or graphml", g.Rank, path, err, opt.lessText())
 		}
 		return err
 	}
@@ -141,6 +148,35 @@ func writeGraph(path string, opt *graphOptions, out io.Writer) error {
 		return write(out)
 	}
 	return durable.Write(opt.output, write)
+}
+
+// lessText tells what to do against a picture that is too large, if there is something.
+func (opt *graphOptions) lessText() string {
+	if opt.asGiven {
+		return "draw less with --collapse, or "
+	}
+	return ""
+}
+
+// drawGraph draws a graph; unless it is given, so that the picture can be read.
+func drawGraph(w io.Writer, g *graph.Graph, opt *graphOptions, colour *graph.Measure, errOut io.Writer) error {
+	draw := pictureFormats[opt.format]
+	if opt.asGiven {
+		p, err := g.Picture(colour)
+		if err != nil {
+			return err
+		}
+		return draw(p, w)
+	}
+	p, depth, err := g.Readable(colour, opt.format == "png")
+	if err != nil {
+		return err
+	}
+	if depth > 0 {
+		fmt.Fprintf(errOut, "efg: %s and %s are too many for a picture that can be read: loops of depth %d are collapsed, %s are left; --collapse=0 draws all\n",
+			plural(len(g.Nodes), "node"), plural(len(g.Edges), "edge"), depth, plural(p.Nodes(), "node"))
+	}
+	return draw(p, w)
 }
 
 func buildGraph(r *efg.Run, set ranks, opt *graphOptions) (*graph.Graph, error) {

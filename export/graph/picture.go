@@ -42,8 +42,8 @@ const (
 	paper    = "#ffffff"
 )
 
-// picture is a graph with the places of its parts.
-type picture struct {
+// Picture is a graph with the places of its parts, ready to be drawn.
+type Picture struct {
 	g             *Graph
 	colour        *Measure
 	shares        []float64
@@ -53,8 +53,9 @@ type picture struct {
 	width, height float64
 }
 
-func newPicture(g *Graph, colour *Measure) (*picture, error) {
-	p := &picture{g: g, colour: colour, shares: g.shares(colour), head: lineHeight + 2*padding}
+// Picture places the parts of the graph. If they are too many that is an ErrTooLarge.
+func (g *Graph) Picture(colour *Measure) (*Picture, error) {
+	p := &Picture{g: g, colour: colour, shares: g.shares(colour), head: lineHeight + 2*padding}
 	var boxes []layered.Box
 	for i := range g.Nodes {
 		lines := g.labelLines(i)
@@ -89,7 +90,7 @@ func newPicture(g *Graph, colour *Measure) (*picture, error) {
 	return p, nil
 }
 
-func (p *picture) title() string {
+func (p *Picture) title() string {
 	return fmt.Sprintf("rank %d, thread %d: %s, %s, %s", p.g.Rank, p.g.Thread, plural(p.g.Events, "call"),
 		plural(uint64(len(p.g.Nodes)), "node"), plural(uint64(len(p.g.Edges)), "edge"))
 }
@@ -126,7 +127,7 @@ func sizeOf(lines []string) layered.Box {
 }
 
 // draw draws everything, below the head.
-func (p *picture) draw(c canvas) {
+func (p *Picture) draw(c canvas) {
 	p.drawHead(c)
 	for i := range p.layout.Edges {
 		p.drawEdge(c, i)
@@ -139,7 +140,7 @@ func (p *picture) draw(c canvas) {
 	}
 }
 
-func (p *picture) drawHead(c canvas) {
+func (p *Picture) drawHead(c canvas) {
 	y := padding
 	c.text(padding, y+ascent, p.title(), ink, true)
 	if p.colour == nil {
@@ -161,7 +162,7 @@ const swatch = 15*charWidth + 8
 func legendWidth() float64 { return float64(len(shades))*swatch + 2*padding }
 
 // moved moves points to where the graph is.
-func (p *picture) moved(points ...layered.Point) []layered.Point {
+func (p *Picture) moved(points ...layered.Point) []layered.Point {
 	out := make([]layered.Point, len(points))
 	for i, q := range points {
 		out[i] = layered.Point{X: q.X + p.left, Y: q.Y + p.head}
@@ -169,7 +170,7 @@ func (p *picture) moved(points ...layered.Point) []layered.Point {
 	return out
 }
 
-func (p *picture) drawEdge(c canvas, i int) {
+func (p *Picture) drawEdge(c canvas, i int) {
 	r := &p.layout.Edges[i]
 	colour := forward
 	if r.Back {
@@ -189,7 +190,7 @@ func (p *picture) drawEdge(c canvas, i int) {
 	c.polygon([]layered.Point{tip, {X: base.X - dy*0.4, Y: base.Y + dx*0.4}, {X: base.X + dy*0.4, Y: base.Y - dx*0.4}}, colour)
 }
 
-func (p *picture) drawNode(c canvas, i int) {
+func (p *Picture) drawNode(c canvas, i int) {
 	n, lines := &p.g.Nodes[i], p.lines[i]
 	at, size := p.moved(p.layout.Boxes[i])[0], sizeOf(lines)
 	w, h := size.Width+2*padding, size.Height+2*padding
@@ -223,7 +224,7 @@ func (g *Graph) tip(i int) string {
 	return s
 }
 
-func (p *picture) drawLabel(c canvas, i int) {
+func (p *Picture) drawLabel(c canvas, i int) {
 	at, size := p.moved(p.layout.Edges[i].Label)[0], sizeOf(p.labels[i])
 	x, y := at.X-size.Width/2, at.Y-size.Height/2
 	c.box(x-2, y, size.Width+4, size.Height, paper, "none", false)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/efg-tools/efg/analysis/loops"
+	"github.com/efg-tools/efg/bench/sim"
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/export/graph"
 )
@@ -163,5 +164,46 @@ func BenchmarkPicture(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// A graph that is too wide to be read, or cannot be drawn, is drawn with as few loops
+// collapsed as it takes; one that can be read, as it is.
+func TestReadable(t *testing.T) {
+	for _, c := range []struct {
+		sim    sim.Config
+		pixels bool
+		depth  int
+	}{
+		{sim.Config{Program: "halo", Ranks: 27, Steps: 50, Seed: 1}, true, 0}, {sim.Config{Program: "mesh", Ranks: 64, Steps: 500, Seed: 1}, false, 0},
+		{sim.Config{Program: "random", Ranks: 16, Steps: 1000, Seed: 1}, false, 1}, {sim.Config{Program: "random", Ranks: 64, Steps: 3000, Seed: 1}, true, 1},
+	} {
+		g, err := graph.Build(simulated(t, c.sim), 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := len(g.Nodes)
+		if c.depth > 0 {
+			want = len(g.Collapse(c.depth).Nodes)
+		}
+		p, depth, err := g.Readable(nil, c.pixels)
+		if err != nil || depth != c.depth || p.Nodes() != want {
+			t.Errorf("%s of %d: %v, depth %d, %d nodes; want depth %d, %d nodes", c.sim.Program, c.sim.Ranks, err, depth, p.Nodes(), c.depth, want)
+		}
+	}
+	// Without loops nothing can be collapsed.
+	g := chain(2000)
+	if _, depth, err := g.Readable(nil, false); err != nil || depth != 0 {
+		t.Errorf("a long program: depth %d, %v", depth, err)
+	}
+	dense := &graph.Graph{}
+	for i := range 600 {
+		dense.Nodes = append(dense.Nodes, graph.Node{Number: i, Op: "MPI_Send", Loop: -1})
+		for k := i + 1; k < 600; k++ {
+			dense.Edges = append(dense.Edges, graph.Edge{From: i, To: k, Weight: 1})
+		}
+	}
+	if _, _, err := dense.Readable(nil, false); !errors.Is(err, graph.ErrTooLarge) {
+		t.Errorf("a dense graph without loops: %v", err)
 	}
 }

@@ -11,10 +11,15 @@ import (
 
 // SVG draws the graph. If it is too large that is an ErrTooLarge.
 func (g *Graph) SVG(w io.Writer, colour *Measure) error {
-	p, err := newPicture(g, colour)
+	p, err := g.Picture(colour)
 	if err != nil {
 		return err
 	}
+	return p.SVG(w)
+}
+
+// SVG draws the picture.
+func (p *Picture) SVG(w io.Writer) error {
 	c := &svg{bufio.NewWriter(w)}
 	fmt.Fprintf(c, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n")
 	fmt.Fprintf(c, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%[1]gpt\" height=\"%[2]gpt\" viewBox=\"0 0 %[1]g %[2]g\">\n", p.width, p.height)

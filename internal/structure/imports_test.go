@@ -70,6 +70,7 @@ var mayImportInTests = map[string][]string{
 	"analysis":          {"internal/groundtruth"},
 	"web":               {"bench/sim"},
 	"api":               {"bench/sim"},
+	"cmd/efg":           {"bench/sim"},
 	"analysis/diff":     {"bench/sim", "internal/groundtruth"},
 	"analysis/check":    {"bench/sim", "internal/groundtruth"},
 	"analysis/query":    {"bench/sim", "internal/groundtruth"},
