@@ -340,6 +340,15 @@ func (e *Event) Request(position int) uint64 {
 	return signature.Absent
 }
 
+// RequestText is the name of the request at a position, as JSON Lines have it.
+func (e *Event) RequestText(position int) string {
+	w := e.Request(position)
+	if k, ok := signature.ConstNumber(w); ok {
+		return constantName(k)
+	}
+	return string(e.stream.process.names.appendHandle(nil, signature.Req, w, e.Thread()))
+}
+
 // Issuer returns the number of the event that issued a request or, if it is
 // persistent, last started it; Options.Issues must be set. It is not known for
 // requests that another thread issued.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -210,8 +211,70 @@ func renamed(list []string) []string {
 	return out
 }
 
-// Windows hold the events between two numbers, with requests by other names and
-// the times that they had.
+// sameNames demands that operations and requests of a window have the names of the whole
+// document, and that what a call completes is the same, by an edge or, if it lies before
+// the window, by name.
+func sameNames(t *testing.T, window, whole *element, from uint64) {
+	t.Helper()
+	inWhole := operations(whole)
+	for name, got := range operations(window) {
+		want := inWhole[name]
+		if want == nil || got.request != want.request || len(got.completes)+len(got.requests) != len(want.completes)+len(want.requests) {
+			t.Errorf("from %d: %s: %+v, in the whole %+v", from, name, got, want)
+			continue
+		}
+		for _, c := range got.completes {
+			if !slices.Contains(want.completes, c) {
+				t.Errorf("from %d: %s completes %s, in the whole %q", from, name, c, want.completes)
+			}
+		}
+		for _, q := range got.requests {
+			if !slices.ContainsFunc(want.completes, func(c string) bool { return inWhole[c].request == q || inWhole[c].request == "" }) && !slices.Contains(want.requests, q) {
+				t.Errorf("from %d: %s completes %s, in the whole %q", from, name, q, want.completes)
+			}
+		}
+	}
+}
+
+// shownAs is what a document says of an operation: its request, and the operations, or
+// requests, that it completes.
+type shownAs struct {
+	request             string
+	completes, requests []string
+}
+
+// operations are those of a document, by their TraceableUnitID.
+func operations(root *element) map[string]*shownAs {
+	names, found := map[string]string{}, map[string]*shownAs{}
+	trace := root.children[1]
+	for _, n := range trace.children {
+		id := n.attr("TraceableUnitID")
+		if n.name != "node" || id == nil || n.attr("MPOperationName") == nil {
+			continue
+		}
+		o := &shownAs{}
+		names[n.attrs["id"]] = id.text
+		found[id.text] = o
+		if q := n.attr("Request"); q != nil {
+			o.request = q.text
+		}
+		if q := n.attr("Requests"); q != nil {
+			for _, name := range q.children {
+				o.requests = append(o.requests, name.text)
+			}
+		}
+	}
+	for _, e := range trace.children {
+		if class := e.kind(); e.name == "edge" && (class == "waitsFor" || class == "tests") {
+			o := found[names[e.attrs["from"]]]
+			o.completes = append(o.completes, names[e.attrs["to"]])
+		}
+	}
+	return found
+}
+
+// Windows hold the events between two numbers, with the times that they had; what is
+// imported has requests by other names.
 func TestWindows(t *testing.T) {
 	for name, data := range recorded(t) {
 		if name == "threads" {
@@ -225,6 +288,7 @@ func TestWindows(t *testing.T) {
 			root := parseTree(t, doc)
 			validate(t, root)
 			conform(t, root)
+			sameNames(t, root, parseTree(t, write(t, r, all(r))), w[0])
 			window := open(t, again(t, doc))
 			if err := efg.Validate(window); err != nil {
 				t.Errorf("%s %v: %v", name, w, err)

@@ -13,13 +13,14 @@ import (
 )
 
 // event writes the operations that an event is: the objects of docs/mtf.md, with
-// associations as edges. What it takes to make the event again is with the first.
-func (w *writer) event(e *reconstruct.Event, j int) error {
+// associations as edges. What it takes to make the event again is with the first. shown is
+// the event in the whole run.
+func (w *writer) event(e, shown *reconstruct.Event, j int) error {
 	words := e.Words()
 	if words == nil {
 		return fmt.Errorf("%w: event %d: a word without its definition", efg.ErrWalk, e.Seq)
 	}
-	w.line = e.AppendMTF(w.line[:0])
+	w.line = shown.AppendMTF(w.line[:0])
 	rest := w.line
 	for k := 0; len(rest) > 0; k++ {
 		line, after, _ := bytes.Cut(rest, []byte("\n"))
@@ -28,7 +29,7 @@ func (w *writer) event(e *reconstruct.Event, j int) error {
 		if err != nil {
 			return fmt.Errorf("event %d: %w", e.Seq, err)
 		}
-		o := &operation{w: w, e: e, words: words, class: classOf(members[0].value.text), id: unitID(w.number, j, e.Seq)}
+		o := &operation{w: w, e: e, shown: shown, words: words, class: classOf(members[0].value.text), id: unitID(w.number, j, shown.Seq)}
 		if k > 0 {
 			o.suffix = "." + itoa(k)
 			o.id += o.suffix
@@ -38,7 +39,7 @@ func (w *writer) event(e *reconstruct.Event, j int) error {
 	return nil
 }
 
-// unitID is the id of an event's first operation.
+// unitID is the id of an event's first operation; seq is its number in the whole run.
 func unitID(proc, stream int, seq uint64) string {
 	return "e" + itoa(proc) + "." + itoa(stream) + "." + strconv.FormatUint(seq, 10)
 }
@@ -47,6 +48,7 @@ func unitID(proc, stream int, seq uint64) string {
 type operation struct {
 	w     *writer
 	e     *reconstruct.Event
+	shown *reconstruct.Event // e in the whole run
 	class *class
 	id    string
 	words []uint64
@@ -78,7 +80,6 @@ func peerEdge(c *class) string {
 func (o *operation) write(members []member, j int) {
 	p := &o.w.p
 	p.node(o.id, o.class.name)
-	var foreign []string
 	for i := range members {
 		m := &members[i]
 		switch m.name {
@@ -88,7 +89,7 @@ func (o *operation) write(members []member, j int) {
 		case "Process":
 			o.peer(p, "Peer", &m.value, peerEdge(o.class), o.comm())
 		case "NonBlockingSend", "NonBlockingReceive", "Operation":
-			foreign = o.completed(m.value.list, foreign, j)
+			o.completed(m.value.list, j)
 		case "Message":
 			o.parts = append(o.parts, part{classOf("Message"), "message", m.value.object})
 		case "Messages":
@@ -101,7 +102,7 @@ func (o *operation) write(members []member, j int) {
 			p.value(o.class, m.name, &m.value)
 		}
 	}
-	if foreign != nil {
+	if foreign := o.foreign(); foreign != nil {
 		p.list("Requests", foreign)
 	}
 	if o.suffix == "" {
@@ -210,19 +211,29 @@ func (o *operation) peer(p *printer, name string, v *value, class string, comm u
 	}
 }
 
-// completed keeps edges to operations that are complete. Those that the stream
-// does not have are named, after names.
-func (o *operation) completed(done []value, names []string, j int) []string {
+// completed keeps edges to operations of the document that are complete.
+func (o *operation) completed(done []value, j int) {
 	class := "waitsFor"
 	if o.class.name == "TestOperation" {
 		class = "tests"
 	}
 	for i := range done {
-		if !done[i].number {
-			names = append(names, done[i].text)
-			continue
+		if seq, err := strconv.ParseUint(done[i].text, 10, 64); err == nil && done[i].number && seq >= o.w.sel.From {
+			o.edges = append(o.edges, edge{unitID(o.w.number, j, seq), class})
 		}
-		o.edges = append(o.edges, edge{"e" + itoa(o.w.number) + "." + itoa(j) + "." + done[i].text, class})
+	}
+}
+
+// foreign are the requests of operations that the event completes and the stream does not
+// have: another thread's, or those before the window.
+func (o *operation) foreign() (names []string) {
+	if o.suffix != "" || !o.class.isA("WaitOperation") && !o.class.isA("TestOperation") {
+		return nil
+	}
+	for _, i := range o.shown.Completed() {
+		if seq, ok := o.shown.Issuer(o.shown.Request(i)); !ok || seq < o.w.sel.From {
+			names = append(names, o.shown.RequestText(i))
+		}
 	}
 	return names
 }
@@ -243,8 +254,8 @@ func (o *operation) messageComm() uint64 {
 		return w
 	}
 	found := uint64(0)
-	for _, i := range o.e.Completed() {
-		w := o.w.issuedOn(o.e.Request(i))
+	for _, i := range o.shown.Completed() {
+		w := o.w.issuedOn(o.shown.Request(i))
 		if w == 0 || found != 0 && w != found {
 			return 0
 		}
@@ -260,8 +271,8 @@ func (w *writer) issuedOn(request uint64) uint64 {
 	if !ok {
 		return 0
 	}
-	for i := range w.proc.Data().Streams {
-		s := &w.proc.Data().Streams[i]
+	for i := range w.whole.Data().Streams {
+		s := &w.whole.Data().Streams[i]
 		if s.Thread != id.Thread || int(id.Node) >= len(s.Nodes) {
 			continue
 		}

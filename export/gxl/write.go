@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"iter"
 	"math/bits"
 	"slices"
 	"strconv"
@@ -67,8 +68,9 @@ type writer struct {
 
 	// Of the process at hand:
 	id      string
-	number  int // in the document
-	proc    *reconstruct.Process
+	number  int                  // in the document
+	whole   *reconstruct.Process // as it was recorded
+	proc    *reconstruct.Process // what is selected of it
 	facts   *analysis.Process
 	first   int
 	members map[uint64]*analysis.Members
@@ -181,7 +183,7 @@ func (w *writer) process(source *reconstruct.Run, n, i int) error {
 		return err
 	}
 	w.id, w.number = processID(data.Rank, n), n
-	w.proc, w.members = reconstruct.NewProcess(data, whole.Names()), map[uint64]*analysis.Members{}
+	w.whole, w.proc, w.members = whole, reconstruct.NewProcess(data, whole.Names()), map[uint64]*analysis.Members{}
 	w.description(data)
 	for k := range data.Defs {
 		w.definition(k, &data.Defs[k])
@@ -277,11 +279,17 @@ func (w *writer) stream(j int, s *efg.Stream, hash bool) error {
 		}
 		w.signature(fmt.Sprintf("%s.%d", id, k), j, k, &s.Nodes[k])
 	}
+	shown, stop := w.recordedEvents(s)
+	defer stop()
 	for e, err := range w.proc.Events(j, reconstruct.Options{Issues: true}) {
 		if err != nil {
 			return err
 		}
-		if err := w.event(e, j); err != nil {
+		as, err := shown(e)
+		if err != nil {
+			return err
+		}
+		if err := w.event(e, as, j); err != nil {
 			return err
 		}
 		if w.events++; w.progress != nil && w.events%(1<<14) == 0 {
@@ -289,6 +297,24 @@ func (w *writer) stream(j int, s *efg.Stream, hash bool) error {
 		}
 	}
 	return p.w.Flush()
+}
+
+// recordedEvents returns the events of a stream as they were recorded, one after the other:
+// of a window, in which objects have other names, those that they have in the whole
+// run.
+func (w *writer) recordedEvents(s *efg.Stream) (next func(e *reconstruct.Event) (*reconstruct.Event, error), stop func()) {
+	if !w.sel.Window() {
+		return func(e *reconstruct.Event) (*reconstruct.Event, error) { return e, nil }, func() {}
+	}
+	i := slices.IndexFunc(w.whole.Data().Streams, func(x efg.Stream) bool { return x.Thread == s.Thread })
+	pull, stop := iter.Pull2(w.whole.Events(i, reconstruct.Options{From: w.sel.From, To: w.sel.To, Issues: true}))
+	return func(e *reconstruct.Event) (*reconstruct.Event, error) {
+		as, err, ok := pull()
+		if err == nil && (!ok || as.Seq-w.sel.From != e.Seq) {
+			err = fmt.Errorf("%w: event %d is not there a second time", efg.ErrWalk, w.sel.From+e.Seq)
+		}
+		return as, err
+	}, stop
 }
 
 // signature writes what the events at a node have in common.
