@@ -134,6 +134,13 @@ func (a *answers) work(ctx context.Context, key string, m *making, make maker) {
 	close(m.done)
 }
 
+// aside lets others be worked on while a question that has its turn only waits. It returns
+// what waits for a turn again.
+func (a *answers) aside() func() {
+	a.turns.Release(1)
+	return func() { a.turns.Acquire(context.Background(), 1) } // it does not fail
+}
+
 // muchMemory is what the heap may have of the system's memory between questions.
 const muchMemory = 64 << 20
 

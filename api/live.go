@@ -34,7 +34,7 @@ func (s *Server) where(w http.ResponseWriter, r *http.Request, q *query) error {
 		return err
 	}
 	if e.File != "" {
-		return s.asking("/where", question{prepare: askWhere})(w, r, q)
+		return s.asking(wherePath)(w, r, q)
 	}
 	x, err := s.answers.get(r.Context(), "where "+e.Name, func(_ context.Context, w io.Writer) (string, bool, error) {
 		j, err := live.Read(e.Segments, settle)
@@ -48,6 +48,11 @@ func (s *Server) where(w http.ResponseWriter, r *http.Request, q *query) error {
 	}
 	return x.send(w, r)
 }
+
+// wherePath is that of the question where ranks were, which of jobs is answered otherwise.
+const wherePath = "/where"
+
+var whereQuestion = question{prepare: askWhere}
 
 func askWhere(*query) answerer {
 	return asJSON(func(in *input) (any, error) {

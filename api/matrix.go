@@ -3,7 +3,6 @@ package api
 import (
 	"fmt"
 	"io"
-	"net/http"
 
 	"github.com/efg-tools/efg/analysis"
 	"github.com/efg-tools/efg/document"
@@ -14,11 +13,12 @@ const mostBins = 2048
 
 var matrixParams = []string{"collectives", "one_sided", "from", "to", "bins"}
 
-// matrix answers with a communication matrix or a block of it, pair by pair or added up.
-func (s *Server) matrix(w http.ResponseWriter, r *http.Request, q *query) error {
+// matrix is a communication matrix, which is asked for as a whole or for a block of it,
+// pair by pair or added up.
+func matrix(q *query) whole {
 	opt := analysis.MatrixOptions{Collectives: q.flag("collectives"), OneSided: q.flag("one_sided")}
 	bins, from, to := q.number("bins", 0, 1, mostBins), q.span("from"), q.span("to")
-	return s.part(w, r, q, whole{
+	return whole{
 		of:   fmt.Sprintf("matrix %+v", opt),
 		make: func(in *input) (encoder, error) { return analysis.NewMatrix(in.run, opt) },
 		take: func(name string, whole io.Reader) (any, error) {
@@ -41,5 +41,5 @@ func (s *Server) matrix(w http.ResponseWriter, r *http.Request, q *query) error 
 			}
 			return document.NewMatrix(name, m, opt), nil
 		},
-	})
+	}
 }

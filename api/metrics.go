@@ -1,9 +1,12 @@
 package api
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strconv"
 	"sync"
 	"time"
@@ -16,7 +19,6 @@ import (
 	"github.com/efg-tools/efg/analysis"
 	"github.com/efg-tools/efg/daemon"
 	"github.com/efg-tools/efg/document"
-	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/live"
 	"github.com/efg-tools/efg/signature"
 )
@@ -24,6 +26,9 @@ import (
 // Metrics are what Prometheus is told: of sealed runs counters since the start, of the
 // store and of running jobs what is there now.
 type Metrics struct {
+	// Workers count the calls of large runs; nil: that is done here.
+	Workers *Workers
+
 	registry *prometheus.Registry
 
 	runs, ranks, events, bytes, dropped, leftOut, failures, uncounted prometheus.Counter
@@ -98,7 +103,7 @@ func (m *Metrics) Work(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case file := <-m.sealed:
-			if m.count(file) != nil {
+			if m.count(ctx, file) != nil {
 				m.uncounted.Inc()
 			}
 		}
@@ -106,17 +111,13 @@ func (m *Metrics) Work(ctx context.Context) {
 }
 
 // count adds the calls of a run. Only names of MPI procedures become labels.
-func (m *Metrics) count(file string) error {
-	run, err := efg.OpenRun(file)
+func (m *Metrics) count(ctx context.Context, file string) error {
+	f, err := os.Open(file)
 	if err != nil {
 		return err
 	}
-	defer run.Close()
-	procs := make([]int, len(run.Procs))
-	for i := range procs {
-		procs[i] = i
-	}
-	rep, err := analysis.NewReport(run, procs)
+	defer f.Close()
+	rep, err := m.report(ctx, f)
 	if err != nil {
 		return err
 	}
@@ -126,10 +127,38 @@ func (m *Metrics) count(file string) error {
 			continue
 		}
 		m.calls.WithLabelValues(p.Op).Add(float64(p.Calls))
-		m.seconds.WithLabelValues(p.Op).Add(float64(p.Time.Sum) / 1e9)
+		if p.Time != nil {
+			m.seconds.WithLabelValues(p.Op).Add(float64(p.Time.Sum) / 1e9)
+		}
 		m.sent.WithLabelValues(p.Op).Add(float64(p.Sent))
 	}
 	return nil
+}
+
+// report makes the report of a run, by procedure.
+func (m *Metrics) report(ctx context.Context, f *os.File) (*document.Report, error) {
+	t := task{Path: "/report", Query: "by=procedure", Names: []string{filepath.Base(f.Name())}}
+	if m.Workers.large([]*os.File{f}) {
+		var b bytes.Buffer
+		if _, err := m.Workers.answer(ctx, t, []*os.File{f}, &b); err != nil {
+			return nil, err
+		}
+		rep := &document.Report{}
+		return rep, json.Unmarshal(b.Bytes(), rep)
+	}
+	run, err := runOf(t.Names[0], f)
+	if err != nil {
+		return nil, err
+	}
+	procs := make([]int, len(run.Procs))
+	for i := range procs {
+		procs[i] = i
+	}
+	rep, err := analysis.NewReport(run, procs)
+	if err != nil {
+		return nil, err
+	}
+	return document.NewReport(t.Names[0], run, rep, []string{"procedure"}), nil
 }
 
 func (m *Metrics) handler() http.Handler {

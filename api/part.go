@@ -22,11 +22,21 @@ type whole struct {
 
 type encoder interface{ Encode(w io.Writer) error }
 
+// wholes are those that paths of parts are answered from.
+var wholes = map[string]func(q *query) whole{"/matrix": matrix, "/ranks": rankTable}
+
 // part answers with a part.
-func (s *Server) part(w http.ResponseWriter, r *http.Request, q *query, p whole) error {
-	if q.err != nil {
-		return q.err
+func (s *Server) part(path string) handler {
+	return func(w http.ResponseWriter, r *http.Request, q *query) error {
+		p := wholes[path](q)
+		if q.err != nil {
+			return q.err
+		}
+		return s.partOf(w, r, path, q, &p)
 	}
+}
+
+func (s *Server) partOf(w http.ResponseWriter, r *http.Request, path string, q *query, p *whole) error {
 	x, err := s.source(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
@@ -36,7 +46,8 @@ func (s *Server) part(w http.ResponseWriter, r *http.Request, q *query, p whole)
 		return nil
 	}
 	all, err := s.answers.get(r.Context(), tagOf(x.tag, "whole", p.of), func(ctx context.Context, w io.Writer) (string, bool, error) {
-		return "", true, p.encode(ctx, x, w)
+		_, err := s.answer(ctx, path, q, []*source{x}, w)
+		return "", true, err
 	})
 	if err != nil {
 		return err
@@ -58,15 +69,11 @@ func (s *Server) part(w http.ResponseWriter, r *http.Request, q *query, p whole)
 	return a.send(w, r)
 }
 
-func (p *whole) encode(ctx context.Context, x *source, w io.Writer) error {
-	in, closeAll, err := openSources(ctx, []*source{x})
-	if err != nil {
-		return err
-	}
-	defer closeAll()
+// encode is an answerer.
+func (p *whole) encode(in *input, w io.Writer) (string, error) {
 	v, err := p.make(in)
 	if err != nil {
-		return err
+		return "", err
 	}
-	return v.Encode(w)
+	return "", v.Encode(w)
 }

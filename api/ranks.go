@@ -2,7 +2,6 @@ package api
 
 import (
 	"io"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -17,10 +16,10 @@ const (
 
 var rankParams = []string{"rank", "order", "from", "count", "bins"}
 
-// ranks answers with a part of the table of ranks, and with what the rest is like.
-func (s *Server) ranks(w http.ResponseWriter, r *http.Request, q *query) error {
+// rankTable is the table of ranks, which is asked for a part, and for what the rest is like.
+func rankTable(q *query) whole {
 	view := rankQuery(q)
-	return s.part(w, r, q, whole{
+	return whole{
 		of:   "table of ranks",
 		make: func(in *input) (encoder, error) { return analysis.NewRankTable(in.run) },
 		take: func(name string, whole io.Reader) (any, error) {
@@ -30,7 +29,7 @@ func (s *Server) ranks(w http.ResponseWriter, r *http.Request, q *query) error {
 			}
 			return document.NewRanks(name, t, view), nil
 		},
-	})
+	}
 }
 
 // rankQuery reads the parameters of a question about ranks.

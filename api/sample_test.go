@@ -21,6 +21,9 @@ func TestMain(m *testing.M) {
 	if socket := os.Getenv(clientVar); socket != "" {
 		os.Exit(client(socket))
 	}
+	if how := os.Getenv(workerVar); how != "" {
+		os.Exit(worker(how))
+	}
 	os.Exit(func() int {
 		var err error
 		if samples, err = os.MkdirTemp("", "efg-api-test-"); err != nil {

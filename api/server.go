@@ -34,6 +34,8 @@ type Options struct {
 	Beyond bool
 	// Metrics are what /metrics tells; nil: nothing.
 	Metrics *Metrics
+	// Workers answer questions about large runs; nil: that is done here.
+	Workers *Workers
 	// Scratch is the folder for snapshots of running jobs; "": the system's for
 	// temporary files.
 	Scratch string
@@ -102,11 +104,11 @@ func (s *Server) routes() {
 	}
 	s.route("/v1/runs", []string{"search", "limit", "after"}, s.list)
 	for path, q := range questions {
-		s.route("/v1/runs/{id}"+path, q.params, s.asking(path, q))
+		s.route("/v1/runs/{id}"+path, q.params, s.asking(path))
 	}
 	s.route("/v1/runs/{id}/file", nil, s.file)
-	s.route("/v1/runs/{id}/matrix", matrixParams, s.matrix)
-	s.route("/v1/runs/{id}/ranks", rankParams, s.ranks)
+	s.route("/v1/runs/{id}/matrix", matrixParams, s.part("/matrix"))
+	s.route("/v1/runs/{id}/ranks", rankParams, s.part("/ranks"))
 	s.route("/v1/runs/{id}/timeline", timelineParams, s.timeline)
 	s.route("/v1/runs/{id}/where", nil, s.where)
 	s.route("/v1/runs/{id}/live", []string{"interval"}, s.live)
@@ -200,11 +202,10 @@ func (s *Server) find(id string) (*Entry, error) {
 }
 
 // asking answers a question about a run, or about a run and another.
-func (s *Server) asking(path string, ask question) handler {
+func (s *Server) asking(path string) handler {
 	return func(w http.ResponseWriter, r *http.Request, q *query) error {
-		answer := ask.prepare(q)
-		if q.err != nil {
-			return q.err
+		if _, err := taskOf(path, q); q.err != nil || err != nil {
+			return errors.Join(q.err, err)
 		}
 		sources, tag, err := s.sources(r.Context(), r.PathValue("id"), q.text("with"))
 		if err != nil {
@@ -215,12 +216,7 @@ func (s *Server) asking(path string, ask question) handler {
 			return nil
 		}
 		x, err := s.answers.get(r.Context(), key, func(ctx context.Context, w io.Writer) (string, bool, error) {
-			in, closeAll, err := openSources(ctx, sources)
-			if err != nil {
-				return "", false, err
-			}
-			defer closeAll()
-			contentType, err := answer(in, w)
+			contentType, err := s.answer(ctx, path, q, sources, w)
 			return contentType, true, err
 		})
 		if err != nil {

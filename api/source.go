@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"os"
@@ -64,47 +65,77 @@ func (s *Server) sources(ctx context.Context, id, other string) (list []*source,
 	return list, tag, nil
 }
 
-// openSources opens a run and, if there are two, the one that it is compared with.
-func openSources(ctx context.Context, list []*source) (in *input, closeAll func(), err error) {
-	var files []*os.File
+// openSources opens the files of sources.
+func openSources(list []*source) (files []*os.File, closeAll func(), err error) {
 	closeAll = func() {
 		for _, f := range files {
 			f.Close()
 		}
 	}
-	defer func() {
-		if err != nil {
-			closeAll()
-		}
-	}()
-	var inputs []*input
 	for _, x := range list {
 		f, err := x.open()
 		if err != nil {
+			closeAll()
 			return nil, nil, err
 		}
 		files = append(files, f)
-		run, err := runOf(x, f)
-		if err != nil {
-			return nil, nil, err
-		}
-		inputs = append(inputs, &input{Context: ctx, run: run, name: x.name})
 	}
-	if len(inputs) > 1 {
-		inputs[0].other = inputs[1]
-	}
-	return inputs[0], closeAll, nil
+	return files, closeAll, nil
 }
 
-// runOf reads what is in the file of a source.
-func runOf(x *source, f *os.File) (*efg.Run, error) {
+// inputs reads what is in files: a run and, if there are two, the one that it is compared
+// with.
+func inputs(ctx context.Context, names []string, files []*os.File) (*input, error) {
+	var list []*input
+	for i, f := range files {
+		run, err := runOf(names[i], f)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, &input{Context: ctx, run: run, name: names[i]})
+	}
+	if len(list) > 1 {
+		list[0].other = list[1]
+	}
+	return list[0], nil
+}
+
+// answer answers a question about sources, here or in a process of its own. The answer is
+// the same.
+func (s *Server) answer(ctx context.Context, path string, q *query, sources []*source, w io.Writer) (contentType string, err error) {
+	answer, err := taskOf(path, q)
+	if err != nil {
+		return "", err
+	}
+	files, closeAll, err := openSources(sources)
+	if err != nil {
+		return "", err
+	}
+	defer closeAll()
+	var names []string
+	for _, x := range sources {
+		names = append(names, x.name)
+	}
+	if k := s.opt.Workers; k.large(files) {
+		defer s.answers.aside()()
+		return k.answer(ctx, task{Path: path, Query: q.values.Encode(), Names: names}, files, w)
+	}
+	in, err := inputs(ctx, names, files)
+	if err != nil {
+		return "", err
+	}
+	return answer(in, w)
+}
+
+// runOf reads what is in a file.
+func runOf(name string, f *os.File) (*efg.Run, error) {
 	fi, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
 	run, err := efg.NewRun(f, fi.Size())
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", x.name, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return run, nil
 }

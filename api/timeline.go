@@ -89,7 +89,7 @@ func openTimeline(x *source) (*keptTimeline, error) {
 	if err != nil {
 		return nil, err
 	}
-	run, err := runOf(x, f)
+	run, err := runOf(x.name, f)
 	if err == nil {
 		var l *timeline.Timeline
 		if l, err = timeline.New(run); err == nil {

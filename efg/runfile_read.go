@@ -102,6 +102,19 @@ func (r *Run) Size() uint64 { return r.size }
 // NewRun opens a run file's content of the given size.
 func NewRun(file io.ReaderAt, size int64) (*Run, error) {
 	r := &Run{r: file, size: uint64(size), cache: newBlockCache(cacheSize), keys: map[int]shapeKey{}, shared: timesCache{limit: keptShared}, commands: map[string][]string{}}
+	b, err := r.index()
+	if err != nil {
+		return nil, err
+	}
+	if err := r.smallTables(); err != nil {
+		return nil, err
+	}
+	r.readIndex(b)
+	return r, b.close()
+}
+
+// index reads the index block as far as the table of blocks.
+func (r *Run) index() (*block, error) {
 	if err := r.checkHeader(); err != nil {
 		return nil, err
 	}
@@ -109,18 +122,12 @@ func NewRun(file io.ReaderAt, size int64) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := readBlock(file, index, "index")
+	b, err := readBlock(r.r, index, "index")
 	if err != nil {
 		return nil, err
 	}
-	if r.blockTable(b, index.offset); b.err != nil {
-		return nil, b.err
-	}
-	if err := r.smallTables(); err != nil {
-		return nil, err
-	}
-	r.readIndex(b)
-	return r, b.close()
+	r.blockTable(b, index.offset)
+	return b, b.err
 }
 
 // trailer finds the index block.
@@ -260,12 +267,20 @@ const (
 	freeProcesses = 1 << 18
 )
 
-// readIndex reads processes and streams.
-func (r *Run) readIndex(b *block) {
-	procs, streams := b.get(indexCounts), b.get(indexCounts)
+// counts reads how many processes and streams there are.
+func (r *Run) counts(b *block) (procs, streams uint64) {
+	procs, streams = b.get(indexCounts), b.get(indexCounts)
 	r.exact = b.below(indexCounts, 2, "flag") == 1
 	if limit := freeProcesses + maxProcesses*r.size; procs > limit || streams > limit {
 		b.failf("%d processes, %d streams in a file of %d bytes", procs, streams, r.size)
+	}
+	return procs, streams
+}
+
+// readIndex reads processes and streams.
+func (r *Run) readIndex(b *block) {
+	procs, streams := r.counts(b)
+	if b.err != nil {
 		return
 	}
 	for b.err == nil && len(b.cols) > indexWorldID && b.at[indexWorldID] < len(b.cols[indexWorldID]) {

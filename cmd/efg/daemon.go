@@ -115,6 +115,7 @@ func runDaemon(ctx context.Context, opt *daemonOptions, errOut io.Writer) error 
 	source := api.NewStore(&daemon.Store{Dir: store}, opt.spool)
 	defer source.Close()
 	metrics := api.NewMetrics(source)
+	metrics.Workers = newWorkers()
 	notify := newNotifier(log)
 	defer context.AfterFunc(ctx, notify.stopping)()
 	err = daemon.Run(ctx, daemon.Options{

@@ -82,7 +82,7 @@ func (o *httpOptions) serveDaemon(store *daemon.Store, spool *daemon.Spool, sour
 		return none, nil, usageError("a socket of systemd can be reached from other machines: want --token FILE")
 	}
 	s := api.New(api.Options{
-		Runs: source, Page: web.Files(), Token: token, Hosts: o.hosts, Beyond: l.Beyond, Metrics: metrics, Scratch: store.Dir, Log: log,
+		Runs: source, Page: web.Files(), Token: token, Hosts: o.hosts, Beyond: l.Beyond, Metrics: metrics, Workers: metrics.Workers, Scratch: store.Dir, Log: log,
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	var work sync.WaitGroup

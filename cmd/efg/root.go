@@ -61,7 +61,7 @@ func newRoot() *cobra.Command {
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError("%w", err) })
-	root.AddCommand(newRun(), newInfo(), newReconstruct(), newGraph(), newLoops(), newReport(), newMatrix(), newCheck(), newPhases(), newTimeline(), newDiff(), newQuery(), newSQL(), newMerge(), newDump(), newAssemble(), newExport(), newImport(), newMan(), newWhere(), newDaemon(), newRuns(), newOpen(), newView(), newTop(), newHook(), newSite())
+	root.AddCommand(newRun(), newInfo(), newReconstruct(), newGraph(), newLoops(), newReport(), newMatrix(), newCheck(), newPhases(), newTimeline(), newDiff(), newQuery(), newSQL(), newMerge(), newDump(), newAssemble(), newExport(), newImport(), newMan(), newWhere(), newDaemon(), newRuns(), newOpen(), newView(), newTop(), newHook(), newSite(), newWork())
 	return root
 }
 

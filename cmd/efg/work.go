@@ -1,0 +1,29 @@
+package main
+
+import (
+	"context"
+	"os/exec"
+
+	"github.com/spf13/cobra"
+
+	"github.com/efg-tools/efg/api"
+)
+
+// newWork makes the command that newWorkers starts. It is for nobody else.
+func newWork() *cobra.Command {
+	return &cobra.Command{
+		Use: "work", Short: "Answer a question about a large run for efg daemon or efg view", Hidden: true,
+		Args: argCount(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			headroom = nil
+			return api.Work(cmd.InOrStdin(), cmd.OutOrStdout())
+		},
+	}
+}
+
+// newWorkers makes workers of this program, as it was when it was started.
+func newWorkers() *api.Workers {
+	return api.NewWorkers(func(ctx context.Context) *exec.Cmd {
+		return exec.CommandContext(ctx, "/proc/self/exe", "work")
+	})
+}
