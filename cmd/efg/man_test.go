@@ -22,6 +22,9 @@ func TestManualPages(t *testing.T) {
 		}
 	}
 	for _, cmd := range newRoot().Commands() {
+		if cmd.Hidden { // it is not for people
+			continue
+		}
 		name := "efg-" + cmd.Name() + ".1"
 		page, err := os.ReadFile(filepath.Join(dir, "a/man1", name))
 		if err != nil {

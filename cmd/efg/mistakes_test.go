@@ -17,7 +17,7 @@ var mistaken = []string{
 	"diff FILE --ranks 0,1", "graph FILE", "where FILE", "reconstruct FILE", "reconstruct FILE --verify", "query FILE SELECT|SENDS",
 	"query FILE SELECT|COUNT|OF|SENDS", "sql FILE select|*|from|events", "dump FILE", "export FILE --format gxl -o out",
 	"export FILE --format mtf -o out", "merge -o out FILE",
-	"view none", "view text", "import none -o out", "import text -o out", "assemble none -o out", "assemble text -o out", "top none", "top text",
+	"work hard", "view none", "view text", "import none -o out", "import text -o out", "assemble none -o out", "assemble text -o out", "top none", "top text",
 	"open none", "runs --last -1", "runs x", "run", "run --time x -- true", "daemon --time x", "daemon x", "hook x", "hook build x", "hook path x", "man",
 	"man text", "site", "site text", "completion x", "x", "info --x",
 }

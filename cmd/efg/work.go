@@ -12,8 +12,12 @@ import (
 // newWork makes the command that newWorkers starts. It is for nobody else.
 func newWork() *cobra.Command {
 	return &cobra.Command{
-		Use: "work", Short: "Answer a question about a large run for efg daemon or efg view", Hidden: true,
-		Args: argCount(cobra.NoArgs),
+		Use:   "work",
+		Short: "Answer a question about a large run for efg daemon or efg view",
+		Long: `Answer a question about a large run, in a process of its own, for efg daemon or efg view,
+which start this command.`,
+		Hidden: true,
+		Args:   argCount(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			headroom = nil
 			return api.Work(cmd.InOrStdin(), cmd.OutOrStdout())
