@@ -5,7 +5,7 @@ import (
 	"net"
 	"net/http"
 
-	"golang.org/x/sys/unix"
+	"github.com/efg-tools/efg/internal/peercred"
 )
 
 type peerKey struct{}
@@ -26,14 +26,7 @@ func withPeer(ctx context.Context, c net.Conn) context.Context {
 
 // credentials asks the kernel who is at the other end. Tests put another in its place.
 var credentials = func(c *net.UnixConn) (uid uint32, err error) {
-	raw, err := c.SyscallConn()
-	if err != nil {
-		return 0, err
-	}
-	var cred *unix.Ucred
-	if e := raw.Control(func(fd uintptr) { cred, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }); e != nil {
-		err = e
-	}
+	cred, err := peercred.Of(c)
 	if err != nil {
 		return 0, err
 	}

@@ -44,16 +44,17 @@ type Options struct {
 
 // Server answers.
 type Server struct {
-	opt     Options
-	mux     *http.ServeMux
-	handler http.Handler
-	params  map[string][]string // of each route
-	answers *answers
-	feeds   *feeds
-	shots   *snapshots
-	lines   timelines
-	ctx     context.Context // ends when the server does
-	stop    context.CancelFunc
+	opt      Options
+	mux      *http.ServeMux
+	handler  http.Handler
+	params   map[string][]string // of each route
+	answers  *answers
+	feeds    *feeds
+	shots    *snapshots
+	lines    timelines
+	activity activity
+	ctx      context.Context // ends when the server does
+	stop     context.CancelFunc
 }
 
 // New makes a server, that Close ends.
@@ -81,6 +82,7 @@ func (s *Server) Close() {
 }
 
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer s.activity.begin()()
 	s.handler.ServeHTTP(&patientWriter{w, http.NewResponseController(w)}, r)
 }
 

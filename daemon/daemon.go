@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/efg-tools/efg/internal/peercred"
 )
 
 // Options say how a daemon works.
@@ -45,6 +45,9 @@ type Options struct {
 	// at most one job is sealed in between.
 	Ready func(spool string)
 	Works func(now time.Time)
+	// Occupied, if any, is called at each look at the spool: is there anything to record, to
+	// store or to merge?
+	Occupied func(occupied bool)
 
 	poll time.Duration
 }
@@ -224,15 +227,8 @@ func (d *daemon) accept(l *net.UnixListener) {
 
 // register reads a registration. The kernel tells who says so.
 func (d *daemon) register(c *net.UnixConn) (r registration, ok bool) {
-	raw, err := c.SyscallConn()
-	if err != nil {
-		return r, false
-	}
-	var peer *unix.Ucred
-	if e := raw.Control(func(fd uintptr) { peer, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }); e != nil || err != nil {
-		return r, false
-	}
-	if int(peer.Uid) != os.Geteuid() {
+	peer, err := peercred.Of(c)
+	if err != nil || int(peer.Uid) != os.Geteuid() {
 		return r, false
 	}
 	c.SetReadDeadline(time.Now().Add(registerTimeout))
@@ -317,6 +313,13 @@ func (d *daemon) round(now time.Time) {
 	}
 	d.writeState()
 	d.works()
+	if d.opt.Occupied != nil {
+		d.opt.Occupied(d.occupied())
+	}
+}
+
+func (d *daemon) occupied() bool {
+	return len(d.pending) > 0 || len(d.tracker.jobs) > 0 || len(d.tracker.new) > 0 || len(d.joining) > 0
 }
 
 func (d *daemon) works() {

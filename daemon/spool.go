@@ -16,14 +16,6 @@ import (
 // Spool is the folder into which the hook records.
 type Spool struct{ Dir string }
 
-// DefaultSpool is where the hook looks for a daemon: $EFG_SPOOL, or /dev/shm/efg-UID.
-func DefaultSpool() string {
-	if dir := os.Getenv("EFG_SPOOL"); dir != "" {
-		return dir
-	}
-	return fmt.Sprintf("/dev/shm/efg-%d", os.Geteuid())
-}
-
 // Names in the spool.
 const (
 	hookFile   = "hook"
@@ -60,7 +52,7 @@ func OpenSpool(dir string, make bool) (*Spool, error) {
 func (s *Spool) lock() (*os.File, error) {
 	f, err := lockFile(s.path(spoolLock))
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return nil, fmt.Errorf("%s: another daemon works with this spool", s.Dir)
+		return nil, &TakenError{s.Dir + ": another daemon works with this spool"}
 	}
 	return f, err
 }
@@ -123,6 +115,12 @@ func isSegment(name string) bool {
 
 // isOwn tells whether a file is one that the hook may have made for this user.
 func isOwn(fi os.FileInfo) bool { return segment.CheckOwner(fi) == nil && fi.Mode().IsRegular() }
+
+// Empty tells whether there are no segments of this user in the spool.
+func (s *Spool) Empty() bool {
+	names, _, err := s.segments()
+	return err == nil && len(names) == 0
+}
 
 // segments lists the names of the segments that are this user's, and how many are
 // others'.

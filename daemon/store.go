@@ -23,21 +23,6 @@ import (
 // Store is the folder of finished runs.
 type Store struct{ Dir string }
 
-// DefaultStore is $EFG_STORE, or efg in the user's state folder.
-func DefaultStore() (string, error) {
-	if dir := os.Getenv("EFG_STORE"); dir != "" {
-		return dir, nil
-	}
-	if dir := os.Getenv("XDG_STATE_HOME"); dir != "" {
-		return filepath.Join(dir, "efg"), nil
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return "", fmt.Errorf("no folder for the store: %w; set EFG_STORE", err)
-	}
-	return filepath.Join(home, ".local", "state", "efg"), nil
-}
-
 // Names in the store.
 const (
 	runExt     = ".efg"

@@ -19,6 +19,7 @@ import (
 	"github.com/efg-tools/efg/daemon"
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/hook"
+	"github.com/efg-tools/efg/internal/service"
 )
 
 type daemonOptions struct {
@@ -28,6 +29,8 @@ type daemonOptions struct {
 	merge        string
 	quiet        time.Duration
 	http         httpOptions
+	all          allUsersOptions
+	child        bool
 }
 
 func newDaemon() *cobra.Command {
@@ -45,13 +48,25 @@ at those that are running, and all other commands take a run's name in place of 
 A web page and an HTTP API show both; efg runs tells the address.
 
 It works until it is interrupted. Killed and started again, it goes on: nothing that
-was recorded is lost. Programs do not depend on it.`,
+was recorded is lost. Programs do not depend on it.
+
+With --all-users root serves all users of the machine: each gets a daemon when programs
+record, and sees only what is his own.`,
 		Example: `  efg daemon
   efg daemon --time trace --keep 30d --max 50GB`,
 		Args: argCount(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
+			switch {
+			case opt.all.on:
+				return runAllUsers(ctx, &opt, cmd)
+			case opt.child:
+				return runChild(ctx, &opt, cmd.ErrOrStderr())
+			}
+			if err := opt.all.unused(cmd); err != nil {
+				return err
+			}
 			return runDaemon(ctx, &opt, cmd.ErrOrStderr())
 		},
 	}
@@ -69,7 +84,43 @@ was recorded is lost. Programs do not depend on it.`,
 	opt.http.flags(cmd)
 	completeWords(cmd, "time", "off", "stats", "trace")
 	completeWords(cmd, "polls", "exact", "totals")
+	opt.all.flags(cmd)
+	f.BoolVar(&opt.child, "child", false, "for a user, started by a service for all")
+	f.MarkHidden("child")
 	return cmd
+}
+
+// limits are what a daemon's options say, understood.
+type limits struct {
+	keep       time.Duration
+	max, merge int64
+}
+
+// check understands the options that do not depend on whose daemon it is.
+func (opt *daemonOptions) check() (l limits, err error) {
+	if opt.hookTime, err = timeForHook(opt.time); err != nil {
+		return l, err
+	}
+	if opt.polls != "exact" && opt.polls != efg.PollTotals {
+		return l, usageError("--polls %s: want exact or totals", opt.polls)
+	}
+	if l.keep, err = parseAge(opt.keepFor); err != nil {
+		return l, err
+	}
+	if l.max, err = parseBytes("--max", opt.max); err != nil {
+		return l, err
+	}
+	l.merge = -1
+	if opt.merge != "off" {
+		if l.merge, err = parseBytes("--merge", opt.merge); err != nil {
+			return l, err
+		}
+	}
+	if opt.quiet < 0 {
+		return l, usageError("--quiet %s: want a time", opt.quiet)
+	}
+	_, err = opt.http.listening()
+	return l, err
 }
 
 func runDaemon(ctx context.Context, opt *daemonOptions, errOut io.Writer) error {
@@ -77,39 +128,18 @@ func runDaemon(ctx context.Context, opt *daemonOptions, errOut io.Writer) error 
 		ctx = context.Background()
 	}
 	headroom = nil
-	var err error
-	if opt.hookTime, err = timeForHook(opt.time); err != nil {
-		return err
-	}
-	if opt.polls != "exact" && opt.polls != efg.PollTotals {
-		return usageError("--polls %s: want exact or totals", opt.polls)
-	}
-	keep, err := parseAge(opt.keepFor)
+	limits, err := opt.check()
 	if err != nil {
 		return err
 	}
-	most, err := parseBytes("--max", opt.max)
-	if err != nil {
-		return err
-	}
-	mergeMost := int64(-1)
-	if opt.merge != "off" {
-		if mergeMost, err = parseBytes("--merge", opt.merge); err != nil {
-			return err
+	store, err := opt.store, error(nil)
+	if store == "" {
+		if store, err = daemon.OwnStore(); err != nil {
+			return usageError("%w", err)
 		}
 	}
-	if opt.quiet < 0 {
-		return usageError("--quiet %s: want a time", opt.quiet)
-	}
-	store, err := storeFolder(opt.store)
-	if err != nil {
-		return err
-	}
 	if opt.spool == "" {
-		opt.spool = daemon.DefaultSpool()
-	}
-	if _, err := opt.http.listening(); err != nil {
-		return err
+		opt.spool = daemon.OwnSpool()
 	}
 	log := slog.New(slog.NewTextHandler(errOut, nil))
 	source := api.NewStore(&daemon.Store{Dir: store}, opt.spool)
@@ -118,15 +148,19 @@ func runDaemon(ctx context.Context, opt *daemonOptions, errOut io.Writer) error 
 	metrics.Workers = newWorkers()
 	notify := newNotifier(log)
 	defer context.AfterFunc(ctx, notify.stopping)()
-	err = daemon.Run(ctx, daemon.Options{
-		Store: store, Spool: opt.spool, Tool: "efg " + version(), Quiet: opt.quiet, Keep: keep, Max: most, Merge: mergeMost,
+	o := daemon.Options{
+		Store: store, Spool: opt.spool, Tool: "efg " + version(), Quiet: opt.quiet, Keep: limits.keep, Max: limits.max, Merge: limits.merge,
 		Settings: func() ([][2]string, error) { return hookSettings(opt, errOut) },
 		Log:      log, Sealed: metrics.Sealed, SealFailed: metrics.Failed, LeftOut: metrics.LeftOut,
 		Ready: notify.ready, Works: notify.works,
 		Serve: func(s *daemon.Store, spool *daemon.Spool) (daemon.Served, func(), error) {
 			return opt.http.serveDaemon(s, spool, source, metrics, log)
 		},
-	})
+	}
+	if child := opt.http.child; child != nil {
+		child.join(&o, opt)
+	}
+	err = daemon.Run(ctx, o)
 	if err != nil && !errors.As(err, new(*exitError)) {
 		return &exitError{2, err}
 	}
@@ -140,10 +174,15 @@ func hookSettings(opt *daemonOptions, errOut io.Writer) ([][2]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	return opt.howToRecord(h.BackVar()), nil
+}
+
+// howToRecord is what the hook is told.
+func (opt *daemonOptions) howToRecord(back string) [][2]string {
 	return [][2]string{
-		{"EFG_BACK", h.BackVar()}, {"EFG_TIME", opt.hookTime}, {"EFG_POLLS", opt.polls},
+		{service.BackName, back}, {"EFG_TIME", opt.hookTime}, {"EFG_POLLS", opt.polls},
 		{"EFG_QUERIES", flag(opt.queries)}, {"EFG_BUFFERS", flag(opt.buffers)},
-	}, nil
+	}
 }
 
 // storeFolder is the store that was asked for, or the user's.

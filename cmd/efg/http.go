@@ -19,6 +19,7 @@ import (
 type httpOptions struct {
 	address, token, cert, key string
 	hosts                     []string
+	child                     *childMode // nil: a daemon by itself
 }
 
 func (o *httpOptions) flags(cmd *cobra.Command) {
@@ -69,6 +70,11 @@ func (o *httpOptions) serveDaemon(store *daemon.Store, spool *daemon.Spool, sour
 	if o.token == "" {
 		read = api.KeepToken
 	}
+	if o.child != nil {
+		if err := o.child.before(where, file); err != nil {
+			return none, nil, err
+		}
+	}
 	token, err := read(file)
 	if err != nil {
 		return none, nil, usageError("%w", err)
@@ -84,6 +90,9 @@ func (o *httpOptions) serveDaemon(store *daemon.Store, spool *daemon.Spool, sour
 	s := api.New(api.Options{
 		Runs: source, Page: web.Files(), Token: token, Hosts: o.hosts, Beyond: l.Beyond, Metrics: metrics, Workers: metrics.Workers, Scratch: store.Dir, Log: log,
 	})
+	if o.child != nil {
+		o.child.server = s
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var work sync.WaitGroup
 	work.Go(func() {

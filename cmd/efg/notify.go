@@ -32,9 +32,9 @@ func (n *notifier) tell(state string) {
 }
 
 // ready: what is started from now on is recorded into a spool.
-func (n *notifier) ready(spool string) {
-	n.tell(systemd.SdNotifyReady + "\nSTATUS=recording into " + spool)
-}
+func (n *notifier) ready(spool string) { n.text("recording into " + spool) }
+
+func (n *notifier) text(status string) { n.tell(systemd.SdNotifyReady + "\nSTATUS=" + status) }
 
 // works is called at each step of the work.
 func (n *notifier) works(now time.Time) {

@@ -24,8 +24,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// service is a daemon as systemd starts it.
-type service struct {
+// unit is a daemon as systemd starts it.
+type unit struct {
 	t      *testing.T
 	cmd    *exec.Cmd
 	notify *net.UnixConn
@@ -33,7 +33,7 @@ type service struct {
 }
 
 // startService starts a daemon with the sockets that it is given, and more in its environment.
-func startService(t *testing.T, given []*os.File, env ...string) *service {
+func startService(t *testing.T, given []*os.File, env ...string) *unit {
 	t.Helper()
 	dir := t.TempDir()
 	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(dir, "notify"), Net: "unixgram"})
@@ -41,7 +41,7 @@ func startService(t *testing.T, given []*os.File, env ...string) *service {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	s := &service{t: t, notify: conn}
+	s := &unit{t: t, notify: conn}
 	// LISTEN_PID must be the daemon's own.
 	s.cmd = exec.Command("sh", "-c", `export LISTEN_PID=$$; exec "$@"`, "sh", os.Args[0], "daemon", "--http", "off",
 		"--store", filepath.Join(dir, "store"), "--spool", filepath.Join(dir, "spool"))
@@ -58,7 +58,7 @@ func startService(t *testing.T, given []*os.File, env ...string) *service {
 }
 
 // told waits until systemd is told something.
-func (s *service) told(want string) {
+func (s *unit) told(want string) {
 	s.t.Helper()
 	s.notify.SetReadDeadline(time.Now().Add(time.Minute))
 	b := make([]byte, 4096)

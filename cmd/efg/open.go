@@ -57,6 +57,7 @@ func runAddress(dir, spool, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	wakeService(dir)
 	store, err := daemon.OpenStore(dir, false)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", usageError("%w", err)

@@ -59,6 +59,7 @@ func listRuns(opt *runsOptions, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	wakeService(dir)
 	store, err := daemon.OpenStore(dir, false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return usageError("%s: no runs: efg daemon has not recorded anything yet", dir)

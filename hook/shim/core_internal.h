@@ -27,9 +27,9 @@ static inline uint32_t efg_ref(const void *p)
 /* Creates and maps the file DIR/HOST.PID.TIME.seg. 0, or -1 with *why set. */
 int efg_segment_open(const char *dir, const char **why);
 
-/* Tells the daemon whose spool folder it is that the segment is there. It finds it
- * by itself, too: nothing is waited for, and nothing depends on it. */
-void efg_segment_register(const char *spool);
+/* Tells a daemon, to which fd is a connection, that the segment is there, and closes fd.
+ * Nothing is waited for. */
+void efg_segment_register(int fd);
 
 /* Zeroed space, aligned to align (a power of two, at least SEG_REF_UNIT). NULL:
  * no more space, recording has stopped (header full). Any thread. */

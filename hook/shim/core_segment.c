@@ -22,7 +22,6 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -245,18 +244,10 @@ int efg_segment_open(const char *dir, const char **why)
     return 0;
 }
 
-void efg_segment_register(const char *spool)
+void efg_segment_register(int fd)
 {
-    struct sockaddr_un a = {.sun_family = AF_UNIX};
-    int saved = errno, n = snprintf(a.sun_path, sizeof a.sun_path, "%s/socket", spool);
-    if (n <= 0 || (size_t)n >= sizeof a.sun_path)
-        return;
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (fd >= 0 && connect(fd, (struct sockaddr *)&a, sizeof a) == 0)
-        send(fd, segment_path, strlen(segment_path), MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (fd >= 0)
-        close(fd);
-    errno = saved;
+    send(fd, segment_path, strlen(segment_path), MSG_NOSIGNAL | MSG_DONTWAIT);
+    close(fd);
 }
 
 void efg_segment_leave(void)

@@ -275,6 +275,18 @@ static void start_clock(seg_header *h)
     h->tick_mult = efg_tick_mult;
 }
 
+/* Says that there is a segment: to the daemon of the spool, which finds it by itself, too;
+ * or, where none listens, to the service for all users, which starts one. */
+static void tell_daemon(void)
+{
+    int saved = errno, fd = efg_connect(efg_spool);
+    if (fd < 0 && (errno == ECONNREFUSED || errno == ENOENT) && *efg_service != '\0')
+        fd = efg_connect(efg_service);
+    if (fd >= 0)
+        efg_segment_register(fd);
+    errno = saved;
+}
+
 int efg_start(const efg_process_info *info)
 {
     static bool tried;
@@ -297,7 +309,7 @@ int efg_start(const efg_process_info *info)
         return -1;
     }
     if (*efg_spool != '\0')
-        efg_segment_register(efg_spool);
+        tell_daemon();
     atomic_store(&efg_off, 0);
     return 0;
 }

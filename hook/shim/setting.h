@@ -1,14 +1,21 @@
 /* What the hook is told: by the environment (efg run), or, where EFG_DIR is not
  * set, by the daemon of the user: in its spool folder, $EFG_SPOOL or
  * /dev/shm/efg-UID, the file "hook" has lines NAME=VALUE. The folder must be
- * private to the user: whoever can write there decides what is loaded. Included by
- * the front and by the back end, which have nothing else in common. */
+ * private to the user: whoever can write there decides what is loaded.
+ *
+ * Without EFG_SPOOL, and without such a daemon, there may be root's service for all users:
+ * the file "hook" in its folder, /run/efg, which only root can write to, names the
+ * folder of all spools (EFG_SPOOLS). The process makes its user's spool there, and whoever
+ * connects to "socket" in the service's folder gets a daemon for it.
+ *
+ * Included by the front and by the back end, which have nothing else in common. */
 #ifndef EFG_SETTING_H
 #define EFG_SETTING_H
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,45 +31,61 @@ enum { EFG_SETTINGS_MAX = 16 << 10 };
  * and does not listen, was killed: nobody would take what is recorded. */
 enum { EFG_GONE_AFTER = 10 * 60 };
 
-static char efg_settings[EFG_SETTINGS_MAX + 2];   /* "\nNAME=VALUE\0\nNAME=VALUE\0…" */
+/* "\nNAME=VALUE\0\nNAME=VALUE\0…", and room for EFG_DIR, which a service does not say. */
+static char efg_settings[EFG_SETTINGS_MAX + PATH_MAX + 16];
 static size_t efg_settings_len;
 static char efg_spool[PATH_MAX];                  /* "" if there is no daemon */
+static char efg_service[PATH_MAX];                /* "" if it is not to be asked */
 
-/* Is it ours alone? */
-static int efg_private(int fd, mode_t type, mode_t others)
+/* Is it its owner's alone? */
+static int efg_private(int fd, mode_t type, uid_t owner, mode_t others)
 {
     struct stat st;
-    return fstat(fd, &st) == 0 && (st.st_mode & S_IFMT) == type && st.st_uid == geteuid()
+    return fstat(fd, &st) == 0 && (st.st_mode & S_IFMT) == type && st.st_uid == owner
            && (st.st_mode & others) == 0;
 }
 
+/* Connects to the socket in a folder, without waiting; -1 and errno if that fails. */
+static int efg_connect(const char *folder)
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    int n = snprintf(a.sun_path, sizeof a.sun_path, "%s/socket", folder);
+    if (n <= 0 || (size_t)n >= sizeof a.sun_path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0 || connect(fd, (struct sockaddr *)&a, sizeof a) == 0)
+        return fd;
+    int why = errno;
+    close(fd);
+    errno = why;
+    return -1;
+}
+
 /* Was the daemon killed long ago? hook is its sign. */
-static int efg_daemon_gone(int hook, const char *spool)
+static int efg_daemon_gone(int hook, const char *folder)
 {
     struct stat st;
-    struct sockaddr_un a = {.sun_family = AF_UNIX};
     if (fstat(hook, &st) != 0 || time(NULL) - st.st_mtime < EFG_GONE_AFTER)
         return 0;
-    int saved = errno, gone = 0, n = snprintf(a.sun_path, sizeof a.sun_path, "%s/socket", spool);
-    int fd = n > 0 && (size_t)n < sizeof a.sun_path
-                 ? socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0) : -1;
-    if (fd >= 0) {
-        gone = connect(fd, (struct sockaddr *)&a, sizeof a) != 0 && (errno == ECONNREFUSED || errno == ENOENT);
+    int saved = errno, fd = efg_connect(folder), gone = fd < 0 && (errno == ECONNREFUSED || errno == ENOENT);
+    if (fd >= 0)
         close(fd);
-    }
     errno = saved;
     return gone;
 }
 
-static size_t efg_read_settings(const char *spool)
+/* Reads the settings in a folder that is its owner's: others has what nobody else may. */
+static size_t efg_read_settings(const char *folder, uid_t owner, mode_t others)
 {
     size_t len = 0;
-    int dir = open(spool, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int dir = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (dir < 0)
         return 0;
-    int fd = efg_private(dir, S_IFDIR, 077)
+    int fd = efg_private(dir, S_IFDIR, owner, others)
                  ? openat(dir, "hook", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
-    if (fd >= 0 && efg_private(fd, S_IFREG, 022) && !efg_daemon_gone(fd, spool)) {
+    if (fd >= 0 && efg_private(fd, S_IFREG, owner, 022) && !efg_daemon_gone(fd, folder)) {
         efg_settings[0] = '\n';
         ssize_t n = read(fd, efg_settings + 1, EFG_SETTINGS_MAX);
         len = n > 0 ? (size_t)n + 1 : 0;
@@ -73,25 +96,94 @@ static size_t efg_read_settings(const char *spool)
     return len;
 }
 
-/* Reads the daemon's settings, once. Only one thread opens the hook. */
-static void efg_find_daemon(void)
+/* What was said of a name, NULL if nothing. */
+static const char *efg_said(const char *name)
 {
-    static int tried;
-    const char *spool = getenv("EFG_SPOOL");
-    if (tried)
-        return;
-    tried = 1;
-    int n = spool != NULL && *spool != '\0'
-                ? snprintf(efg_spool, sizeof efg_spool, "%s", spool)
-                : snprintf(efg_spool, sizeof efg_spool, "/dev/shm/efg-%u", (unsigned)geteuid());
-    if (n > 0 && (size_t)n < sizeof efg_spool && *efg_spool == '/')
-        efg_settings_len = efg_read_settings(efg_spool);
-    if (efg_settings_len == 0)
-        efg_spool[0] = '\0';
+    size_t n = strlen(name);
+    for (size_t i = 0; i < efg_settings_len; i++) {
+        const char *line = efg_settings + i + 1;
+        if ((i == 0 || efg_settings[i] == '\0') && strncmp(line, name, n) == 0 && line[n] == '=')
+            return line + n + 1;
+    }
+    return NULL;
+}
+
+static void efg_split_settings(void)
+{
     efg_settings[efg_settings_len] = '\n';
     for (size_t i = 1; i <= efg_settings_len; i++)
         if (efg_settings[i] == '\n')
             efg_settings[i] = '\0';
+}
+
+/* Is there a spool that is ours alone? It is made. */
+static int efg_make_spool(void)
+{
+    int saved = errno, ours = 0;
+    mkdir(efg_spool, 0700);
+    int dir = open(efg_spool, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (dir >= 0) {
+        ours = efg_private(dir, S_IFDIR, geteuid(), 077);
+        close(dir);
+    }
+    errno = saved;
+    return ours;
+}
+
+/* Somebody else has taken the place of our spool: the service puts that away, and then
+ * closes the connection. */
+static void efg_wait_for_spool(void)
+{
+    int saved = errno, fd = efg_connect(efg_service);
+    if (fd >= 0) {
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        poll(&p, 1, 2000);
+        close(fd);
+    }
+    errno = saved;
+}
+
+/* Reads what the service for all users says, and makes our spool. */
+static void efg_find_service(void)
+{
+    efg_settings_len = efg_read_settings(efg_service, 0, 022);
+    efg_split_settings();
+    const char *spools = efg_said("EFG_SPOOLS");
+    int n = spools != NULL ? snprintf(efg_spool, sizeof efg_spool, "%s/efg-%u", spools, (unsigned)geteuid()) : 0;
+    if (n <= 0 || (size_t)n >= sizeof efg_spool || *efg_spool != '/') {
+        efg_settings_len = 0;
+        return;
+    }
+    if (!efg_make_spool())
+        efg_wait_for_spool();
+    if (!efg_make_spool()) {
+        efg_settings_len = 0;
+        return;
+    }
+    size_t at = efg_settings_len + (efg_settings[efg_settings_len - 1] != '\0');
+    efg_settings_len = at + (size_t)snprintf(efg_settings + at, sizeof efg_settings - at, "EFG_DIR=%s", efg_spool);
+}
+
+/* Reads the daemon's settings, once. Only one thread opens the hook. */
+static void efg_find_daemon(void)
+{
+    static int tried;
+    const char *spool = getenv("EFG_SPOOL"), *service = getenv("EFG_SERVICE");
+    if (tried)
+        return;
+    tried = 1;
+    int given = spool != NULL && *spool != '\0';
+    int n = given ? snprintf(efg_spool, sizeof efg_spool, "%s", spool)
+                  : snprintf(efg_spool, sizeof efg_spool, "/dev/shm/efg-%u", (unsigned)geteuid());
+    if (!given)
+        snprintf(efg_service, sizeof efg_service, "%s", service != NULL && *service == '/' ? service : "/run/efg");
+    if (n > 0 && (size_t)n < sizeof efg_spool && *efg_spool == '/')
+        efg_settings_len = efg_read_settings(efg_spool, geteuid(), 077);
+    efg_split_settings();
+    if (efg_settings_len == 0 && !given)
+        efg_find_service();
+    if (efg_settings_len == 0)
+        efg_spool[0] = '\0';
 }
 
 /* How to record may be said for a job: its environment goes before the daemon. What is
@@ -111,16 +203,10 @@ static const char *efg_setting(const char *name)
     if (getenv("EFG_DIR") != NULL)
         return getenv(name);
     efg_find_daemon();
-    const char *said = efg_settings_len > 0 ? efg_of_job(name) : NULL;
-    if (said != NULL)
-        return said;
-    size_t n = strlen(name);
-    for (size_t i = 0; i < efg_settings_len; i++) {
-        const char *line = efg_settings + i + 1;
-        if ((i == 0 || efg_settings[i] == '\0') && strncmp(line, name, n) == 0 && line[n] == '=')
-            return line + n + 1;
-    }
-    return efg_settings_len > 0 ? NULL : getenv(name);
+    if (efg_settings_len == 0)
+        return getenv(name);
+    const char *said = efg_of_job(name);
+    return said != NULL ? said : efg_said(name);
 }
 
 #endif

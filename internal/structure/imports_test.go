@@ -24,7 +24,8 @@ var mayImport = map[string][]string{
 	"export/gxl":           {"signature", "efg", "reconstruct", "analysis", "text", "export"},
 	"export/mtf":           {"signature", "efg", "reconstruct", "analysis", "export"},
 	"merge":                {"efg", "hook/segment", "internal/durable", "internal/symbolize"},
-	"daemon":               {"efg", "hook/segment", "internal/durable", "internal/procfs", "live", "merge"},
+	"daemon":               {"efg", "hook/segment", "internal/durable", "internal/procfs", "internal/peercred", "internal/service", "live", "merge"},
+	"allusers":             {"internal/account", "internal/peercred", "internal/service"},
 	"live":                 {"signature", "efg", "reconstruct", "analysis", "hook/segment", "internal/procfs", "internal/symbolize"},
 	"analysis/diff":        {"signature", "efg", "reconstruct", "analysis"},
 	"analysis/check":       {"signature", "efg", "reconstruct", "analysis"},
@@ -37,7 +38,7 @@ var mayImport = map[string][]string{
 	"export/graph":         {"efg", "reconstruct", "analysis", "analysis/loops", "export/layered"},
 	"export/layered":       {},
 	"document":             {"efg", "reconstruct", "analysis", "analysis/timeline", "analysis/check", "analysis/phases", "analysis/diff", "analysis/loops", "daemon"},
-	"api":                  {"efg", "analysis", "analysis/timeline", "analysis/check", "analysis/phases", "analysis/diff", "analysis/loops", "export/graph", "daemon", "live", "merge", "signature", "document", "internal/rankset"},
+	"api":                  {"efg", "analysis", "analysis/timeline", "analysis/check", "analysis/phases", "analysis/diff", "analysis/loops", "export/graph", "daemon", "live", "merge", "signature", "document", "internal/rankset", "internal/peercred"},
 	"hook":                 {},
 	"hook/slots":           {"signature"},
 	"hook/segment":         {"signature", "efg"},
@@ -49,6 +50,9 @@ var mayImport = map[string][]string{
 	"internal/symbolize":   {"efg"},
 	"internal/procfs":      {},
 	"internal/mpilib":      {},
+	"internal/peercred":    {},
+	"internal/account":     {},
+	"internal/service":     {"internal/account"},
 	"internal/scramble":    {},
 	"internal/groundtruth": {},
 	"internal/structure":   {},
@@ -59,7 +63,7 @@ var mayImport = map[string][]string{
 	"bench":                {"signature", "efg", "reconstruct", "bench/sim", "internal/groundtruth"},
 	"bench/sim":            {"signature", "efg"},
 	"bench/simulate":       {"bench/sim"},
-	"cmd/efg":              {"web", "site", "signature", "efg", "reconstruct", "analysis", "analysis/check", "analysis/phases", "analysis/diff", "analysis/loops", "analysis/timeline", "analysis/query", "analysis/sql", "text", "hook", "hook/segment", "internal/symbolize", "internal/durable", "merge", "live", "daemon", "document", "api", "internal/rankset", "export", "export/graph", "export/gxl", "export/mtf"},
+	"cmd/efg":              {"web", "site", "signature", "efg", "reconstruct", "analysis", "analysis/check", "analysis/phases", "analysis/diff", "analysis/loops", "analysis/timeline", "analysis/query", "analysis/sql", "text", "hook", "hook/segment", "internal/symbolize", "internal/durable", "merge", "live", "daemon", "allusers", "internal/service", "document", "api", "internal/rankset", "export", "export/graph", "export/gxl", "export/mtf"},
 }
 
 // mayImportInTests tells what the tests of a package may import besides.

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/efg-tools/efg/allusers"
+	"github.com/efg-tools/efg/api"
+	"github.com/efg-tools/efg/daemon"
+	"github.com/efg-tools/efg/internal/service"
+)
+
+// childMode is a daemon that a service for all users has started.
+type childMode struct {
+	*allusers.Child
+	server   *api.Server
+	asked    uint64 // questions there had been at the last look
+	occupied bool
+}
+
+// runChild is a daemon for its user, as long as the service wants it.
+func runChild(ctx context.Context, opt *daemonOptions, errOut io.Writer) error {
+	syscall.Umask(0o077)
+	signal.Ignore(syscall.SIGPIPE)                                 // nobody reads what it writes when the service is gone
+	os.WriteFile("/proc/self/oom_score_adj", []byte("500"), 0o644) // before the service, and before programs
+	child, ctx, err := allusers.NewChild(ctx)
+	if err != nil {
+		return err
+	}
+	opt.http.child = &childMode{Child: child}
+	err = runDaemon(ctx, opt, errOut)
+	if taken := new(daemon.TakenError); errors.As(err, &taken) {
+		return &exitError{allusers.StatusTaken, err}
+	}
+	if err != nil {
+		return err
+	}
+	if spool, err := daemon.OpenSpool(opt.spool, false); err == nil && !spool.Empty() {
+		return &exitError{allusers.StatusAgain, nil}
+	}
+	return nil
+}
+
+// join has the daemon tell the service what it does, and takes from it what is for all users.
+func (c *childMode) join(o *daemon.Options, opt *daemonOptions) {
+	o.Ready = func(string) { c.Ready() }
+	o.Works = c.Works
+	o.Occupied = func(occupied bool) {
+		now, total := c.server.Asked()
+		c.Occupied(occupied || now > 0 || total != c.asked)
+		c.asked = total
+	}
+	o.Settings = func() ([][2]string, error) {
+		s, ok := service.Find()
+		if !ok {
+			return nil, errors.New("the service does not tell how to record")
+		}
+		return opt.howToRecord(s.Back), nil
+	}
+}
+
+// before has the server listen at the service's socket. Its token is a new one each time: the
+// port of a child that has ended may be another user's, who then sees what browsers send.
+func (c *childMode) before(where *api.Listening, token string) error {
+	where.Given = append(where.Given, c.Asked)
+	if err := os.Remove(token); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// wakeService starts a daemon for this user, if it is the machine's service for all users
+// that keeps a store, and waits until it works with it.
+func wakeService(dir string) {
+	s, ok := service.Find()
+	if !ok {
+		return
+	}
+	store := &daemon.Store{Dir: dir}
+	if mine, err := s.MyStore(); err != nil || mine != dir || store.Served() || s.Wake() != nil {
+		return
+	}
+	for end := time.Now().Add(wakeTime); !store.Served() && time.Now().Before(end); {
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// wakeTime is how long a daemon takes to come up, at most.
+const wakeTime = 5 * time.Second

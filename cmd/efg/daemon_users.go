@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/coreos/go-systemd/v22/activation"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/efg-tools/efg/allusers"
+	"github.com/efg-tools/efg/hook"
+	"github.com/efg-tools/efg/internal/service"
+)
+
+// allUsersOptions are for a daemon of root's that serves all users.
+type allUsersOptions struct {
+	on       bool
+	children int
+	idle     time.Duration
+}
+
+func (o *allUsersOptions) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.BoolVar(&o.on, "all-users", false, "as root: record the programs of all users, each with a daemon of his own")
+	f.IntVar(&o.children, "children", 64, "with --all-users: how many users' daemons may work at once")
+	f.DurationVar(&o.idle, "idle", 5*time.Minute, "with --all-users: how long a user's daemon is kept that has nothing to do")
+}
+
+// unused refuses what makes no sense without --all-users.
+func (o *allUsersOptions) unused(cmd *cobra.Command) error {
+	for _, name := range []string{"children", "idle"} {
+		if cmd.Flags().Changed(name) {
+			return usageError("--%s: is for --all-users", name)
+		}
+	}
+	return nil
+}
+
+// forChildren are the flags that a service hands on to its children.
+var forChildren = []string{"quiet", "keep", "max", "merge", "time", "polls", "queries", "buffers", "http", "http-host"}
+
+// childArgs are the flags that were given and are for children.
+func childArgs(cmd *cobra.Command) []string {
+	var args []string
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		switch {
+		case !slices.Contains(forChildren, f.Name):
+		case f.Value.Type() == "stringSlice":
+			list, _ := cmd.Flags().GetStringSlice(f.Name)
+			args = append(args, "--"+f.Name+"="+strings.Join(list, ","))
+		default:
+			args = append(args, "--"+f.Name+"="+f.Value.String())
+		}
+	})
+	return args
+}
+
+// checkAllUsers refuses options that cannot be those of all users.
+func (opt *daemonOptions) checkAllUsers(cmd *cobra.Command) error {
+	if _, err := opt.check(); err != nil {
+		return err
+	}
+	for _, name := range []string{"token", "tls-cert", "tls-key", "child"} {
+		if cmd.Flags().Changed(name) {
+			return usageError("--%s: cannot be one for all users", name)
+		}
+	}
+	if a := opt.http.address; a != "off" && a != "127.0.0.1:0" {
+		return usageError("--http %s: one address cannot be that of all users' pages: want 127.0.0.1:0, which gives each a port, or off", a)
+	}
+	return nil
+}
+
+func runAllUsers(ctx context.Context, opt *daemonOptions, cmd *cobra.Command) error {
+	if err := opt.checkAllUsers(cmd); err != nil {
+		return err
+	}
+	headroom = nil
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	given, err := activation.Listeners()
+	if err != nil {
+		return usageError("sockets of systemd: %w", err)
+	}
+	if os.Getenv("XDG_CACHE_HOME") == "" {
+		os.Setenv("XDG_CACHE_HOME", "/var/cache") // root's own is not for others to read
+	}
+	errOut := cmd.ErrOrStderr()
+	log := slog.New(slog.NewTextHandler(errOut, nil))
+	notify := newNotifier(log)
+	defer context.AfterFunc(ctx, notify.stopping)()
+	o := allusers.Options{
+		Dir: service.Dir(), Store: opt.store, Spools: opt.spool, Program: program, Args: childArgs(cmd), Children: opt.all.children, Idle: opt.all.idle,
+		Settings: func() ([][2]string, error) {
+			h, err := ensureHook(hook.Options{Log: errOut})
+			if err != nil {
+				return nil, err
+			}
+			return opt.howToRecord(h.BackVar()), forAll(h)
+		},
+		Given: given, Log: log, Output: errOut, Ready: notify.text, Works: notify.works,
+	}
+	if o.Store == "" {
+		o.Store = allusers.DefaultStore
+	}
+	if o.Spools == "" {
+		o.Spools = service.DefaultSpools
+	}
+	if err := allusers.Run(ctx, o); err != nil {
+		return &exitError{2, err}
+	}
+	return nil
+}
+
+// forAll checks that all users can load a hook.
+func forAll(h *hook.Hook) error {
+	for _, b := range h.Backs {
+		for path, need := b.File, os.FileMode(0o004); path != "/"; path, need = filepath.Dir(path), 0o001 {
+			fi, err := os.Stat(path)
+			if err != nil {
+				return err
+			}
+			if fi.Mode()&need == 0 {
+				return fmt.Errorf("%s: users cannot read what is in %s: set XDG_CACHE_HOME to a folder that they can", b.File, path)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,62 @@
+package daemon
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/efg-tools/efg/internal/service"
+)
+
+// DefaultSpool is that of a daemon which the user has started, or the one that the machine's
+// service for all users names, or OwnSpool.
+func DefaultSpool() string {
+	own := &Spool{OwnSpool()}
+	if s, ok := service.Find(); ok && os.Getenv("EFG_SPOOL") == "" && !own.Published() {
+		return s.Spool(uint32(os.Geteuid()))
+	}
+	return own.Dir
+}
+
+// OwnSpool is where the hook looks for a daemon of the user: $EFG_SPOOL, or /dev/shm/efg-UID.
+func OwnSpool() string {
+	if dir := os.Getenv("EFG_SPOOL"); dir != "" {
+		return dir
+	}
+	return filepath.Join(service.DefaultSpools, service.SpoolName(uint32(os.Geteuid())))
+}
+
+// DefaultStore is $EFG_STORE, or that of a daemon which the user has started, or that of the
+// machine's service for all users, or OwnStore.
+func DefaultStore() (string, error) {
+	if dir := os.Getenv("EFG_STORE"); dir != "" {
+		return dir, nil
+	}
+	own, err := OwnStore()
+	s, ok := service.Find()
+	if !ok || err == nil && (&Store{own}).Served() {
+		return own, err
+	}
+	return s.MyStore()
+}
+
+// OwnStore is where a daemon keeps runs that is told nothing else: $EFG_STORE, or efg in the
+// user's state folder.
+func OwnStore() (string, error) {
+	if dir := os.Getenv("EFG_STORE"); dir != "" {
+		return dir, nil
+	}
+	if dir := os.Getenv("XDG_STATE_HOME"); dir != "" {
+		return filepath.Join(dir, "efg"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("no folder for the store: %w; set EFG_STORE", err)
+	}
+	return filepath.Join(home, ".local", "state", "efg"), nil
+}
+
+// TakenError: another daemon has what only one can have.
+type TakenError struct{ text string }
+
+func (e *TakenError) Error() string { return e.text }
