@@ -42,7 +42,7 @@ type Child struct {
 	control *os.File
 	mu      sync.Mutex
 	busy    bool
-	said    bool // whether it is busy has been said
+	said    bool // whether there is anything to do has been said
 	beaten  time.Time
 }
 

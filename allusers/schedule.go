@@ -23,7 +23,8 @@ const (
 	firstRetry   = time.Second
 	longestRetry = time.Minute
 	settled      = time.Minute      // after so long a child counts as one that works
-	mostTaken    = 5                // attempts to take over from a daemon that may just be ending
+	mostTaken    = 4                // attempts to take over from a daemon that may just be ending
+	takenRetry   = 10 * time.Minute // after these
 	hangs        = 30 * time.Minute // without a word
 	endTime      = time.Minute      // for a child to end
 )
@@ -123,7 +124,10 @@ func (s *supervisor) scheduleLocked(now time.Time) {
 	})
 	for _, u := range waiting {
 		switch {
-		case s.starting >= mostStarting || u.account == nil && now.Before(s.nextNew):
+		case s.starting >= mostStarting:
+			return
+		case u.account == nil && now.Before(s.nextNew): // so are those that follow
+			s.laterLocked(s.nextNew.Sub(now))
 			return
 		case working >= s.opt.Children:
 			s.makePlaceLocked()
@@ -137,6 +141,20 @@ func (s *supervisor) scheduleLocked(now time.Time) {
 		u.working = true
 		s.work.Go(func() { s.run(u) })
 	}
+}
+
+// laterLocked has scheduleLocked called again.
+func (s *supervisor) laterLocked(after time.Duration) {
+	if s.later {
+		return
+	}
+	s.later = true
+	time.AfterFunc(after, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.later = false
+		s.scheduleLocked(time.Now())
+	})
 }
 
 // makePlaceLocked ends the child that has had nothing to do for longest, unless one is ending.
@@ -225,7 +243,7 @@ func (s *supervisor) heard(u *user, word string) {
 			s.scheduleLocked(now)
 		}
 	case sayBusy:
-		u.busy = true
+		u.busy, u.look = true, false
 	case sayIdle:
 		u.busy, u.idle = false, now
 		if u.look && u.ready && u.asking == 0 && !u.ending {
@@ -261,7 +279,7 @@ func (s *supervisor) troubleLocked(u *user, problem string) {
 		return
 	}
 	u.failures++
-	u.wanted, u.retry = true, time.Now().Add(backoff(u.failures))
+	u.wanted, u.retry = true, time.Now().Add(s.backoff(u.failures))
 	s.metrics.failures.Inc()
 	if problem != u.problem {
 		s.opt.Log.Warn("child has failed", "user", u.name(), "uid", u.uid, "problem", problem)
@@ -269,8 +287,8 @@ func (s *supervisor) troubleLocked(u *user, problem string) {
 	u.problem = problem
 }
 
-func backoff(failures int) time.Duration {
-	return min(firstRetry<<min(failures-1, 16), longestRetry)
+func (s *supervisor) backoff(failures int) time.Duration {
+	return min(s.opt.retry<<min(failures-1, 16), longestRetry)
 }
 
 // ended notes that a child has ended, and how.
@@ -288,12 +306,12 @@ func (s *supervisor) ended(u *user, status int, last string, after time.Duration
 	switch {
 	case status == 0:
 		u.failures, u.problem = 0, ""
-	case status == StatusAgain && after > firstRetry:
+	case status == StatusAgain && after > s.opt.retry:
 		u.wanted, u.since = true, time.Now()
 	case status == StatusAgain:
 		s.troubleLocked(u, "ends although there is something to do")
-	case u.taken && u.failures >= mostTaken:
-		u.wanted, u.problem = false, last
+	case u.own():
+		u.wanted, u.retry, u.problem = true, time.Now().Add(takenRetry), last
 	default:
 		s.troubleLocked(u, last)
 	}
@@ -325,7 +343,7 @@ func (s *supervisor) ask(ctx context.Context, uid uint32) (socket string, done f
 	for {
 		s.mu.Lock()
 		ready, changed, problem := u.ready && !u.ending, u.changed, u.problem
-		gone := s.users[uid] != u || u.failures > tried && !u.taken || u.taken && !u.wanted && !u.working
+		gone := s.users[uid] != u || u.failures > tried && !u.taken || u.own() && !u.working
 		s.mu.Unlock()
 		if ready {
 			return childSocket(s.opt.Dir, uid), done, nil

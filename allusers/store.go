@@ -16,8 +16,8 @@ const DefaultStore = "/var/lib/efg/%u"
 
 // checkStore checks that a path for stores gives each user another.
 func checkStore(path string) error {
-	a := &account.Account{Name: "a", UID: 1, Home: "/home/a"}
-	b := &account.Account{Name: "b", UID: 2, Home: "/home/b"}
+	a := &account.Account{Name: "a", UID: 1, Home: "/a"}
+	b := &account.Account{Name: "b", UID: 2, Home: "/b"}
 	x, err := service.Expand(path, a)
 	if err != nil {
 		return err

@@ -39,6 +39,8 @@ type Options struct {
 	// Ready, if any, is called when programs are being recorded, and Works again and again.
 	Ready func(text string)
 	Works func(now time.Time)
+
+	retry time.Duration // 0: firstRetry
 }
 
 const (
@@ -63,6 +65,7 @@ type supervisor struct {
 	users    map[uint32]*user
 	unknown  map[uint32]time.Time // numbers that are nobody's, and when they may be asked for again
 	nextNew  time.Time            // when the next number that is not known may be looked up
+	later    bool                 // a timer runs for that
 	starting int
 	stopping bool
 }
@@ -76,6 +79,9 @@ func Run(ctx context.Context, opt Options) error {
 	syscall.Umask(0o022) // what is made is for all to read
 	if err := check(&opt); err != nil {
 		return err
+	}
+	if opt.retry == 0 {
+		opt.retry = firstRetry
 	}
 	lock, err := makeDir(opt.Dir)
 	if err != nil {

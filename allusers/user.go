@@ -60,15 +60,18 @@ func (u *user) state() string {
 		return stateBusy
 	case u.working:
 		return stateIdle
-	case u.taken:
+	case u.own():
 		return stateOwn
-	case u.wanted && u.failures > 0:
+	case u.wanted && u.failures > 0 && !u.taken:
 		return stateFailing
 	case u.wanted:
 		return stateWaiting
 	}
 	return stateNone
 }
+
+// own tells whether the user has a daemon of his own: one of the service's would have ended.
+func (u *user) own() bool { return u.taken && u.failures >= mostTaken }
 
 // news wakes those who wait for the user's child.
 func (u *user) news() {
