@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/efg-tools/efg/internal/account"
+	"github.com/efg-tools/efg/internal/service"
 )
 
 // process is a child that works.
@@ -138,17 +139,17 @@ func (p *process) copyText(out io.Writer, user string) {
 }
 
 // environment is that of a user who has logged in nowhere.
-func environment(a *account.Account, service string) []string {
+func environment(a *account.Account, dir string) []string {
 	env := []string{
-		"USER=" + a.Name, "LOGNAME=" + a.Name, "HOME=" + a.Home, "SHELL=/bin/sh", "PATH=" + os.Getenv("PATH"), "EFG_SERVICE=" + service,
+		"USER=" + a.Name, "LOGNAME=" + a.Name, "HOME=" + a.Home, "SHELL=/bin/sh", "PATH=" + os.Getenv("PATH"), service.DirName + "=" + dir,
 	}
 	for _, name := range []string{"TZ", "LANG", "GOMEMLIMIT"} {
 		if v, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+v)
 		}
 	}
-	if dir := fmt.Sprintf("/run/user/%d", a.UID); isFolder(dir) {
-		env = append(env, "XDG_RUNTIME_DIR="+dir)
+	if own := fmt.Sprintf("/run/user/%d", a.UID); isFolder(own) {
+		env = append(env, "XDG_RUNTIME_DIR="+own)
 	}
 	return env
 }

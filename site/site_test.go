@@ -89,7 +89,7 @@ func (a analyzer) run(t *testing.T, kind, dir string, args ...string) (string, e
 func TestUnits(t *testing.T) {
 	a := newAnalyzer(t)
 	dir := filepath.Join(written(t), "systemd")
-	for kind, want := range map[string][]string{"system": {"efg@.service"}, "user": {"efg.service", "efg.socket"}} {
+	for kind, want := range map[string][]string{"system": {"efg.service", "efg.socket", "efg@.service"}, "user": {"efg.service", "efg.socket"}} {
 		units, err := filepath.Glob(filepath.Join(dir, kind, "*"))
 		if err != nil {
 			t.Fatal(err)
@@ -118,8 +118,10 @@ func TestUnits(t *testing.T) {
 // What a service of the system could do beyond its task is bounded: 10 is everything.
 func TestExposure(t *testing.T) {
 	dir := filepath.Join(written(t), "systemd", "system")
-	out, err := newAnalyzer(t).run(t, "system", dir, "security", "--offline=true", "--threshold=20", "--no-pager", filepath.Join(dir, "efg@.service"))
-	if err != nil || !strings.Contains(out, "Overall exposure level") {
-		t.Errorf("%v\n%s", err, out)
+	for unit, most := range map[string]string{"efg@.service": "20", "efg.service": "30"} { // the latter becomes users
+		out, err := newAnalyzer(t).run(t, "system", dir, "security", "--offline=true", "--threshold="+most, "--no-pager", filepath.Join(dir, unit))
+		if err != nil || !strings.Contains(out, "Overall exposure level") {
+			t.Errorf("%s: %v\n%s", unit, err, out)
+		}
 	}
 }

@@ -56,9 +56,12 @@ type Service struct {
 	Back   string // where the hook finds its back ends
 }
 
+// DirName is the variable of the environment that says where the service is.
+const DirName = "EFG_SERVICE"
+
 // Dir is where to look for the service: $EFG_SERVICE, or DefaultDir.
 func Dir() string {
-	if dir := os.Getenv("EFG_SERVICE"); filepath.IsAbs(dir) {
+	if dir := os.Getenv(DirName); filepath.IsAbs(dir) {
 		return dir
 	}
 	return DefaultDir
