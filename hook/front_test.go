@@ -3,6 +3,7 @@ package hook
 import (
 	"debug/elf"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -83,6 +84,23 @@ func wrapped(caller string) string {
 		w("MPI_Sendrecv") + "sendrecv 650\n" + strings.Repeat(w("mpi_barrier"), 3) + "fortran 62 62 62 82\n"
 }
 
+// service makes the folder of a service for all users, which puts spools into one of its own.
+func (s *stand) service(t *testing.T, name string, folder, file os.FileMode) string {
+	t.Helper()
+	dir, spools := s.path(name), filepath.Dir(s.spool(name))
+	settings := "EFG_SPOOLS=" + spools + "\nEFG_BACK=libmpi.so.40=" + s.path("back.so") // and no line break
+	err := errors.Join(os.Mkdir(dir, 0o755), os.Mkdir(spools, 0o755), os.WriteFile(dir+"/hook", []byte(settings), 0o644))
+	if err := errors.Join(err, os.Chmod(dir+"/hook", file), os.Chmod(dir, folder)); err != nil {
+		t.Fatal(err)
+	}
+	return "EFG_SERVICE=" + dir
+}
+
+// spool is where that service has this user's spool.
+func (s *stand) spool(service string) string {
+	return filepath.Join(s.path(service+"-spools"), fmt.Sprintf("efg-%d", os.Geteuid()))
+}
+
 func TestFront(t *testing.T) {
 	s := newStand(t)
 	back := "EFG_BACK=other.so.1=/nowhere:libmpi.so.40=" + s.path("back.so")
@@ -101,6 +119,10 @@ func TestFront(t *testing.T) {
 		return "EFG_SPOOL=" + dir
 	}
 	daemon, open, writable := spool("spool", 0o700, 0o600), spool("open", 0o750, 0o600), spool("writable", 0o700, 0o620)
+	service, others, changed, squatted, twice := s.service(t, "service", 0o755, 0o644), s.service(t, "others", 0o777, 0o644), s.service(t, "changed", 0o755, 0o666), s.service(t, "squatted", 0o755, 0o644), s.service(t, "twice", 0o755, 0o644)
+	if err := os.WriteFile(s.spool("squatted"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		name     string
 		env      []string
@@ -111,6 +133,13 @@ func TestFront(t *testing.T) {
 		{"a daemon", []string{daemon}, []string{"program", "all"}, wrapped("program"), "", 5},
 		{"a daemon's folder that others may read", []string{open}, []string{"program", "all"}, passed, "", 5},
 		{"a daemon's file that others may write", []string{writable}, []string{"program", "all"}, passed, "", 5},
+		{"a service for all users", []string{service}, []string{"program", "all"}, wrapped("program"), "", 5},
+		{"a service again", []string{service}, []string{"program", "all"}, wrapped("program"), "", 5},
+		{"a service's folder that others may write to", []string{others}, []string{"program", "all"}, passed, "", 5},
+		{"a service's file that others may write", []string{changed}, []string{"program", "all"}, passed, "", 5},
+		{"a file in the place of the spool, and nobody to put it away", []string{squatted}, []string{"program", "all"}, passed, "", 5},
+		{"a daemon before a service", []string{twice, daemon}, []string{"program", "all"}, wrapped("program"), "", 5},
+		{"no daemon where one is named, and a service", []string{twice, "EFG_SPOOL=/nowhere"}, []string{"program", "all"}, passed, "", 5},
 		{"efg run before a daemon", []string{daemon, "EFG_DIR=x", "EFG_BACK=libmpi.so.40=/nowhere.so"}, []string{"program", "all"}, passed, "efg: /nowhere.so: cannot open shared object file: No such file or directory: the program runs unrecorded\n", 5},
 		{"wrapped", []string{back}, []string{"program", "all"}, wrapped("program"), "", 5},
 		{"MPI loaded locally", []string{back}, []string{"host", "all", s.path("plugin.so")}, wrapped("plugin.so"), "", 5},
@@ -133,6 +162,12 @@ func TestFront(t *testing.T) {
 				t.Errorf("status %d, want %d\n--- output\n%s--- want\n%s--- errors\n%s--- want\n%s", status, c.status, out, c.out, errOut, c.err)
 			}
 		})
+	}
+	for name, made := range map[string]bool{"service": true, "others": false, "changed": false, "twice": false} {
+		fi, err := os.Lstat(s.spool(name))
+		if made != (err == nil) || made && fi.Mode() != os.ModeDir|0o700 {
+			t.Errorf("%s: a spool: %v, %v", name, fi, err)
+		}
 	}
 }
 
