@@ -104,7 +104,7 @@ function levels(list, scale) {
 // samePixels compares pixels of the picture with a matrix.
 async function samePixels(page, list, scale, places) {
   const at = await page.tab.$eval("[data-ready=matrix]", (e) => ({ ...e.dataset }));
-  const unit = Number(at.side) / list.length, left = Number(at.left), top = Number(at.top);
+  const [unit, left, top] = [at.unit, at.left, at.top].map(Number);
   const got = await page.pixels("[data-ready=matrix]", places.map(([i, j]) => [left + (j + 0.5) * unit, top + (i + 0.5) * unit]));
   const level = levels(list, scale);
   places.forEach(([i, j], k) => {
@@ -151,6 +151,60 @@ async function matrixOfMany(page) {
   assert.ok(places.length > 1000);
   await samePixels(page, m.bytes, "log", places);
   await page.shot("matrix-1024");
+}
+
+// sameBlock compares the picture with what efg matrix says of the block in the address.
+async function sameBlock(page, run, from, to) {
+  const m = page.document("matrix", run, "--bins", "256", "--from", from, "--to", to);
+  assert.equal(await page.text(".note"), `ranks ${from} to ranks ${to}: ${bytes(m.total.bytes)} in ${plural(m.total.messages, "message")}${m.width > 1 ? `; a cell: ${m.width} × ${m.width} ranks` : ""}`);
+  const places = m.bytes.flatMap((row, i) => row.map((n, j) => [i, j, n])).filter(([i, j, n]) => n > 0 || (i * 31 + j * 17) % 101 === 0);
+  return samePixels(page, m.bytes, "log", places);
+}
+
+const blockShown = (page, from, to) => page.settled(([f, t]) => {
+  const q = new URLSearchParams(location.hash.split("?")[1]);
+  return q.get("from") === f && q.get("to") === t && document.querySelector("[data-ready=matrix]");
+}, [from, to]);
+
+// Blocks of a matrix are zoomed to by mouse, keys and link.
+async function zoom(page) {
+  await page.open("#/runs/halo/matrix", "[data-ready=matrix]");
+  const at = await page.tab.$eval("[data-ready=matrix]", (e) => ({ ...e.dataset }));
+  const [unit, left, top] = [at.unit, at.left, at.top].map(Number);
+  const canvas = await page.tab.locator("[data-ready=matrix]").boundingBox();
+  const over = (i, j) => page.tab.mouse.move(canvas.x + left + (j + 0.5) * unit, canvas.y + top + (i + 0.5) * unit);
+  await over(16, 32); // cells of 4 × 4 ranks
+  await page.tab.mouse.down();
+  await over(79, 63);
+  assert.equal(await page.text("output.hover"), "zoom to ranks 64-319 to ranks 128-255");
+  await page.tab.mouse.up();
+  await blockShown(page, "64-319", "128-255");
+  await sameBlock(page, "halo", "64-319", "128-255");
+  await page.shot("matrix-block");
+
+  await page.tab.focus("[data-ready=matrix]");
+  await page.tab.keyboard.press("+");
+  await blockShown(page, "128-255", "160-223");
+  await sameBlock(page, "halo", "128-255", "160-223");
+  await page.tab.keyboard.press("Shift+ArrowDown");
+  await blockShown(page, "192-319", "160-223");
+  await page.tab.keyboard.press("-");
+  await blockShown(page, "128-383", "128-255");
+  await page.tab.goBack(); // steps of zooming are one
+  await page.settled(() => !location.hash.includes("from=") && document.querySelector("[data-ready=matrix]"));
+
+  await page.open("#/runs/halo/matrix?from=1000-1023&to=512-1023", "[data-ready=matrix]");
+  await sameBlock(page, "halo", "1000-1023", "512-1023");
+  await page.tab.fill("input >> nth=-2", "16-31");
+  await page.tab.keyboard.press("Enter");
+  await blockShown(page, "16-31", "512-1023");
+  assert.match(await page.tab.innerText("main"), /No messages in this block/);
+  await page.tab.focus("[data-ready=matrix]");
+  await page.tab.keyboard.press("0");
+  await page.settled(() => !location.hash.includes("from=") && document.querySelector("[data-ready=matrix]"));
+  page.expected.push("400");
+  await page.open("#/runs/halo/matrix?from=1000-1024", "[role=alert]");
+  assert.match(await page.text("[role=alert]"), /want ranks below 1024/);
 }
 
 // tables are compared with those of the commands.
@@ -206,6 +260,6 @@ async function diff(page) {
 }
 
 export const checks = {
-  runs, summary, imbalance, matrix, "matrix of 1,024 ranks": matrixOfMany, tables, diff,
+  runs, summary, imbalance, matrix, "matrix of 1,024 ranks": matrixOfMany, "blocks of a matrix": zoom, tables, diff,
   ...graphChecks, ...timelineChecks, ...useChecks,
 };

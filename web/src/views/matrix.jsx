@@ -4,18 +4,20 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { css, heat } from "../colours.js";
 import { address, useStored } from "../data.js";
 import { bytes, grouped, plural } from "../format.js";
-import { Check, Choice, Note, useWidth, Wait } from "../parts.jsx";
+import { block, draw, extent, left, nothing, paint, ranksIn, span, top } from "../matrix.js";
+import { Check, Choice, Note, TextField, useWidth, Wait } from "../parts.jsx";
+import { change } from "../route.js";
 import { useDark } from "../theme.js";
 
-// bins is how many rows are asked for: a cell should be more than a pixel.
-const bins = innerWidth > 1400 ? 512 : 384;
+// bins is how many rows are asked for: a cell should be some pixels large.
+const bins = 256;
 const mostSide = 1024;
 // mostCell keeps the matrix of a few ranks on the screen.
 const mostCell = 96;
-const left = 64, top = 28; // for the numbers of the ranks
 
 export function Matrix({ id, query }) {
-  const matrix = useStored(address(id, "matrix", { bins, collectives: query.collectives && "1", one_sided: query.onesided && "1" }));
+  const wanted = { bins, from: query.from, to: query.to, collectives: query.collectives && "1", one_sided: query.onesided && "1" };
+  const matrix = useStored(address(id, "matrix", wanted));
   const measure = query.measure === "messages" ? "messages" : "bytes";
   const scale = query.scale === "linear" ? "linear" : "log";
   return (
@@ -27,167 +29,146 @@ export function Matrix({ id, query }) {
         <Check label="collectives" name="collectives" on={Boolean(query.collectives)} />
         <Check label="one-sided" name="onesided" on={Boolean(query.onesided)} />
       </div>
-      <Wait on={matrix}>{(m) => <Shown matrix={m} measure={measure} scale={scale} />}</Wait>
+      <div class="bar-tools">
+        <TextField label="from ranks" name="from" value={query.from} hint="all, or 64-127" />
+        <TextField label="to ranks" name="to" value={query.to} hint="all, or 64-127" />
+        <button type="button" onClick={() => change({ from: "", to: "" })} disabled={!query.from && !query.to}>all ranks</button>
+        {matrix.loading && matrix.last && <span class="note" role="status">loading …</span>}
+      </div>
+      <Kept on={matrix}>{(m, fresh) => <Shown matrix={m} measure={measure} scale={scale} fresh={fresh} />}</Kept>
     </>
   );
 }
 
-function Shown({ matrix, measure, scale }) {
+// Kept shows the last answer until the next one is there, so that zooming is no flicker.
+function Kept({ on, children }) {
+  return on.error || !on.last ? <Wait on={on}>{(m) => children(m, true)}</Wait> : children(on.data ?? on.last, !on.loading);
+}
+
+const rangeText = ([first, last]) => (first === last ? `rank ${first}` : `ranks ${first}-${last}`);
+
+function Shown({ matrix, measure, scale, fresh }) {
   const write = measure === "bytes" ? bytes : (n) => plural(n, "message");
   const { total, outside } = matrix;
   return (
     <>
       <Note>
-        {`in all ${bytes(total.bytes)} in ${plural(total.messages, "message")}`}
+        {isWhole(matrix) ? "in all " : `${rangeText(matrix.from)} to ${rangeText(matrix.to)}: `}
+        {`${bytes(total.bytes)} in ${plural(total.messages, "message")}`}
         {outside.messages > 0 && `; with processes that are not known: ${bytes(outside.bytes)} in ${grouped(outside.messages)}`}
         {matrix.width > 1 && `; a cell: ${matrix.width} × ${matrix.width} ranks`}
       </Note>
       {matrix.unmatched > 0 && <Note>{`${plural(matrix.unmatched, "rank")} posted another number of receives than messages were sent to them`}</Note>}
-      {total.messages === 0 ? <Note>No point-to-point messages. The switches add collective and one-sided operations.</Note> : <Map matrix={matrix} measure={measure} scale={scale} write={write} />}
+      {total.messages === 0 && <Note>{`No messages${isWhole(matrix) ? "" : " in this block"}. The switches add collective and one-sided operations.`}</Note>}
+      {(total.messages > 0 || !isWhole(matrix)) && <Map matrix={matrix} measure={measure} scale={scale} write={write} fresh={fresh} />}
     </>
   );
 }
 
+const isWhole = (m) => m.from[0] === 0 && m.to[0] === 0 && m.from[1] === m.ranks - 1 && m.to[1] === m.ranks - 1;
+
+// show goes to a block.
+function show(matrix, [from, to], replace = true) {
+  const text = ([first, last]) => (first === 0 && last === matrix.ranks - 1 ? "" : `${first}-${last}`);
+  change({ from: text(from), to: text(to) }, replace);
+}
+
 // Map is the picture. One pixel of an image is a cell; the image is then drawn as large as
 // there is room.
-function Map({ matrix, measure, scale, write }) {
+function Map({ matrix, measure, scale, write, fresh }) {
   const [box, width] = useWidth();
   const dark = useDark();
   const canvas = useRef();
   const [at, setAt] = useState(null); // {i, j} of the cell that is pointed at
+  const [drag, setDrag] = useState(null); // {a, b}: first and last cell of a rectangle
   const { size } = matrix;
   const cells = matrix[measure];
   const range = useMemo(() => extent(cells), [cells]);
   const image = useMemo(() => paint(cells, range, scale, dark), [cells, range, scale, dark]);
   const room = Math.max(100, Math.min(width - left - 190, mostSide, size * mostCell));
-  const cell = Math.max(1, Math.floor(room / size));
-  const side = Math.min(room, cell * size);
-  const unit = side / size;
+  const unit = room >= size ? Math.max(1, Math.floor(room / size)) : room / size;
+  const sides = { wide: unit * matrix.columns, high: unit * matrix.rows };
 
   useEffect(() => {
-    draw(canvas.current, image, size, side, matrix, at);
-  }, [image, side, at]);
+    draw(canvas.current, image, matrix, sides, unit, drag ?? (at && { a: at, b: at }));
+  }, [image, sides.wide, sides.high, at, drag]);
+  useEffect(() => {
+    setAt(null);
+    setDrag(null);
+  }, [matrix]);
 
-  const cellAt = (e) => {
+  const inside = (p) => p.i >= 0 && p.j >= 0 && p.i < matrix.rows && p.j < matrix.columns;
+  const placeOf = (e) => {
     const r = canvas.current.getBoundingClientRect();
-    const j = Math.floor((e.clientX - r.left - left) / unit), i = Math.floor((e.clientY - r.top - top) / unit);
-    return i >= 0 && j >= 0 && i < size && j < size ? { i, j } : null;
+    return { i: Math.floor((e.clientY - r.top - top) / unit), j: Math.floor((e.clientX - r.left - left) / unit) };
+  };
+  const kept = (p) => ({ i: Math.max(0, Math.min(matrix.rows - 1, p.i)), j: Math.max(0, Math.min(matrix.columns - 1, p.j)) });
+  const ranksAt = (p) => [matrix.from[0] + (p.i + 0.5) * matrix.width, matrix.to[0] + (p.j + 0.5) * matrix.width];
+  const zoom = (factor, p) => show(matrix, block(matrix, factor, ranksAt(p ?? at ?? { i: matrix.rows / 2 - 0.5, j: matrix.columns / 2 - 0.5 })));
+  const latest = useRef();
+  latest.current = (e) => {
+    if (!e.ctrlKey && document.activeElement !== canvas.current) return; // else the page scrolls
+    e.preventDefault();
+    if (fresh) zoom(e.deltaY > 0 ? 2 : 0.5, kept(placeOf(e)));
+  };
+  useEffect(() => {
+    const wheel = (e) => latest.current(e);
+    canvas.current.addEventListener("wheel", wheel, { passive: false });
+    return () => canvas.current?.removeEventListener("wheel", wheel);
+  }, []);
+
+  const onPointerDown = (e) => {
+    const p = placeOf(e);
+    if (e.button !== 0 || !inside(p)) return;
+    canvas.current.setPointerCapture(e.pointerId);
+    setDrag({ a: p, b: p });
+  };
+  const onPointerMove = (e) => {
+    const p = placeOf(e);
+    setAt(inside(p) ? p : null);
+    if (drag) setDrag({ ...drag, b: kept(p) });
+  };
+  const onPointerUp = () => {
+    if (drag && (drag.a.i !== drag.b.i || drag.a.j !== drag.b.j)) show(matrix, ranksIn(matrix, drag), false);
+    setDrag(null);
   };
   const onKeyDown = (e) => {
+    if (e.ctrlKey || e.metaKey || e.altKey) return;
     const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[e.key];
-    if (!step) return;
-    const p = at ?? { i: 0, j: -1 };
-    const within = (v) => Math.max(0, Math.min(size - 1, v));
-    setAt({ i: within(p.i + step[0]), j: within(p.j + step[1]) });
+    if (step && e.shiftKey) {
+      const move = ([first, last], by) => span(Math.max(0, Math.min(matrix.ranks - (last - first + 1), first + Math.round((by * (last - first + 1)) / 2))), last - first + 1);
+      show(matrix, [move(matrix.from, step[0]), move(matrix.to, step[1])]);
+    } else if (step) {
+      const p = at ?? { i: 0, j: -1 };
+      setAt(kept({ i: p.i + step[0], j: p.j + step[1] }));
+    } else if (e.key === "+" || e.key === "=" || (e.key === "Enter" && at)) zoom(0.5);
+    else if (e.key === "-") zoom(2);
+    else if (e.key === "0") change({ from: "", to: "" }, true);
+    else return;
     e.preventDefault();
     e.stopPropagation();
   };
   return (
-    <div class="map" ref={box}>
+    <div class={fresh ? "map" : "map stale"} ref={box}>
       <canvas
-        ref={canvas} tabIndex={0} role="img" data-ready="matrix" data-side={side} data-left={left} data-top={top}
-        aria-label={`${measure} from each rank (rows) to each other (columns); arrows move`}
-        onMouseMove={(e) => setAt(cellAt(e))} onMouseLeave={() => setAt(null)} onKeyDown={onKeyDown}
+        ref={canvas} tabIndex={0} role="img" data-ready={fresh ? "matrix" : undefined} data-unit={unit} data-left={left} data-top={top}
+        aria-label={`${measure} from ${rangeText(matrix.from)} (rows) to ${rangeText(matrix.to)} (columns); arrows go from cell to cell, plus and minus zoom, 0 shows all`}
+        onPointerDown={onPointerDown} onPointerMove={onPointerMove} onPointerUp={onPointerUp} onPointerLeave={() => !drag && setAt(null)}
+        onDblClick={(e) => inside(placeOf(e)) && zoom(0.25, placeOf(e))} onKeyDown={onKeyDown}
       />
       <Scale range={range} scale={scale} write={write} dark={dark} />
-      <output class="hover" aria-live="polite">{at ? cellText(matrix, at) : "rows send, columns receive; point at a cell"}</output>
+      <output class="hover" aria-live="polite">{drag ? dragText(matrix, drag) : at ? cellText(matrix, at) : "rows send, columns receive; point at a cell, or drag a block to zoom"}</output>
     </div>
   );
 }
 
-function ranksOf(matrix, i) {
-  const first = i * matrix.width, last = Math.min(matrix.ranks, first + matrix.width) - 1;
-  return first === last ? `rank ${first}` : `ranks ${first}-${last}`;
-}
+const dragText = (matrix, drag) => `zoom to ${ranksIn(matrix, drag).map(rangeText).join(" to ")}`;
 
-function cellText(matrix, { i, j }) {
-  const n = matrix.messages[i][j];
-  const what = n || matrix.bytes[i][j] ? `${bytes(matrix.bytes[i][j])} in ${plural(n, "message")}` : "nothing";
-  return `${ranksOf(matrix, i)} to ${ranksOf(matrix, j)}: ${what}`;
-}
-
-// extent finds the least number that is not 0, and the most.
-function extent(cells) {
-  let least = Infinity, most = 0;
-  for (const row of cells) {
-    for (const n of row) {
-      if (n > 0 && n < least) least = n;
-      if (n > most) most = n;
-    }
-  }
-  return { least: most ? least : 0, most };
-}
-
-// level is where a number lies between least and most, 0 to 1.
-export function level(n, { least, most }, scale) {
-  if (least === most) return 1;
-  if (scale === "linear") return n / most;
-  return (Math.log(n) - Math.log(least)) / (Math.log(most) - Math.log(least));
-}
-
-const nothing = (dark) => (dark ? [30, 33, 38] : [240, 240, 240]);
-
-function paint(cells, range, scale, dark) {
-  const size = cells.length;
-  const data = new ImageData(size, size);
-  const none = nothing(dark);
-  for (let i = 0; i < size; i++) {
-    for (let j = 0; j < size; j++) {
-      const n = cells[i][j];
-      const [r, g, b] = n > 0 ? heat(level(n, range, scale), dark) : none;
-      data.data.set([r, g, b, 255], 4 * (i * size + j));
-    }
-  }
-  const canvas = new OffscreenCanvas(size, size);
-  canvas.getContext("2d").putImageData(data, 0, 0);
-  return canvas;
-}
-
-function draw(canvas, image, size, side, matrix, at) {
-  const scale = devicePixelRatio;
-  const unit = side / size;
-  canvas.width = Math.round((left + side + 8) * scale);
-  canvas.height = Math.round((top + side + 8) * scale);
-  canvas.style.width = `${left + side + 8}px`;
-  canvas.style.height = `${top + side + 8}px`;
-  const g = canvas.getContext("2d");
-  g.scale(scale, scale);
-  g.imageSmoothingEnabled = false;
-  g.drawImage(image, left, top, side, side);
-  const style = getComputedStyle(document.documentElement);
-  if (unit >= 6) grid(g, size, side, unit, style.getPropertyValue("--back"));
-  axes(g, matrix, size, side, unit, style.getPropertyValue("--quiet"));
-  if (at) {
-    g.strokeStyle = style.getPropertyValue("--ink");
-    g.lineWidth = 1.5;
-    g.strokeRect(left + at.j * unit, top + at.i * unit, Math.max(unit, 3), Math.max(unit, 3));
-  }
-}
-
-function grid(g, size, side, unit, colour) {
-  g.fillStyle = colour;
-  for (let i = 1; i < size; i++) {
-    g.fillRect(left + i * unit - 0.5, top, 1, side);
-    g.fillRect(left, top + i * unit - 0.5, side, 1);
-  }
-}
-
-function axes(g, matrix, size, side, unit, colour) {
-  g.fillStyle = colour;
-  g.font = "11px system-ui, sans-serif";
-  g.textBaseline = "middle";
-  let step = 1;
-  while (step * unit < 36) step *= 2;
-  for (let i = 0; i < size; i += step) {
-    const at = (i + 0.5) * unit;
-    const text = String(i * matrix.width);
-    g.textAlign = "right";
-    g.fillText(text, left - 8, top + at);
-    g.textAlign = "center";
-    g.fillText(text, left + at, top - 12);
-    g.fillRect(left - 5, top + at, 4, 1);
-    g.fillRect(left + at, top - 5, 1, 4);
-  }
+function cellText(matrix, at) {
+  const { i, j } = at;
+  const n = matrix.messages[i]?.[j] ?? 0, size = matrix.bytes[i]?.[j] ?? 0;
+  const what = n || size ? `${bytes(size)} in ${plural(n, "message")}` : "nothing";
+  return `${ranksIn(matrix, { a: at, b: at }).map(rangeText).join(" to ")}: ${what}`;
 }
 
 function Scale({ range, scale, write, dark }) {
@@ -198,7 +179,7 @@ function Scale({ range, scale, write, dark }) {
   };
   return (
     <ul class="legend" aria-label="colours">
-      {parts.map((p) => (
+      {range.most > 0 && parts.map((p) => (
         <li key={p}><span class="swatch" style={{ background: css(heat(p, dark)) }} />{write(value(p))}</li>
       ))}
       <li><span class="swatch" style={{ background: css(nothing(dark)) }} />nothing</li>
