@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"go.uber.org/goleak"
@@ -118,6 +119,50 @@ func TestJob(t *testing.T) {
 	}
 	if r := get(t, address+"v1/runs/halo/live"); r.StatusCode != http.StatusConflict {
 		t.Errorf("a run that has ended is live: status %d", r.StatusCode)
+	}
+}
+
+// Answers about a job say when its snapshot was made. It is used again as long as making it
+// and answering from it took, ten times over; then there is another one.
+func TestSnapshotTime(t *testing.T) {
+	address, job, spool := storeServer(t)
+	first := get(t, address+"v1/runs/"+job+"/report")
+	made := first.Header.Get("Efg-Snapshot")
+	if at, err := time.Parse(time.RFC3339Nano, made); err != nil || time.Since(at) < 0 {
+		t.Fatalf("%q: %v", made, err)
+	}
+	if r := get(t, address+"v1/runs/halo/report"); r.Header.Get("Efg-Snapshot") != "" {
+		t.Error("a run is said to be a snapshot")
+	}
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		r := get(t, address+"v1/runs/"+job+"/report", "If-None-Match", first.Header.Get("ETag"))
+		if now := r.Header.Get("Efg-Snapshot"); (now == made) != (r.StatusCode == http.StatusNotModified) {
+			t.Fatalf("status %d, snapshot of %s, before of %s", r.StatusCode, now, made)
+		} else if now != made {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the snapshot is used for ever")
+		}
+	}
+	for _, path := range []string{"/ranks", "/matrix?bins=2", "/graph", ""} {
+		if r := get(t, address+"v1/runs/"+job+path); r.StatusCode != http.StatusOK || r.Header.Get("Efg-Snapshot") == "" {
+			t.Errorf("%s: status %d, no time", path, r.StatusCode)
+		}
+	}
+	s := newSnapshots(t.TempDir())
+	defer s.close()
+	list, err := filepath.Glob(filepath.Join(spool, "*.seg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := s.source(t.Context(), &Entry{Name: "job", Segments: list})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.spent(time.Hour) // a question that took as long
+	if again, err := s.source(t.Context(), &Entry{Name: "job", Segments: list}); err != nil || again.at != x.at || s.shot["job"].fresh < 10*time.Hour {
+		t.Errorf("the snapshot is not kept after long work: %v", err)
 	}
 }
 

@@ -81,7 +81,7 @@ func TestAnswersAsDescribed(t *testing.T) {
 	asked := map[string]bool{}
 	for _, path := range []string{
 		"/healthz", "/openapi.yaml", "/v1/runs", "/v1/runs?search=mesh&limit=1", "/v1/runs?limit=1", "/v1/runs?limit=x",
-		"/v1/runs/halo", "/v1/runs/halo?streams=incomplete", "/v1/runs/last", "/v1/runs/none",
+		"/v1/runs/halo", "/v1/runs/halo?streams=incomplete", "/v1/runs/halo?limit=3", "/v1/runs/halo?streams=none", "/v1/runs/halo?limit=0", "/v1/runs/last", "/v1/runs/none",
 		"/v1/runs/halo/report", "/v1/runs/mesh/report?rank=0-2&by=rank", "/v1/runs/halo/report?rank=9",
 		"/v1/runs/halo/matrix", "/v1/runs/mesh/matrix?collectives=true&one_sided=true", "/v1/runs/mesh/matrix?bins=4&collectives=1",
 		"/v1/runs/mesh/matrix?from=3-9&to=0-20&collectives=1", "/v1/runs/mesh/matrix?from=20-30", "/v1/runs/mesh/matrix?bins=3&to=0-20",
@@ -92,7 +92,7 @@ func TestAnswersAsDescribed(t *testing.T) {
 		"/v1/runs/halo/check", "/v1/runs/mesh/check",
 		"/v1/runs/halo/diff", "/v1/runs/mesh/diff", "/v1/runs/mesh/diff?ranks=0,1", "/v1/runs/halo/diff?with=mesh", "/v1/runs/halo/diff?with=mesh&ranks=1",
 		"/v1/runs/halo/file", "/v1/runs/halo/where", "/v1/runs/halo/timeline",
-		"/v1/runs/traced/timeline", "/v1/runs/traced/timeline?format=json&share=1&slices=100000&width=20&rows=2", "/v1/runs/traced/timeline?from=9&to=5", "/v1/runs/halo/live", "/v1/events", "/metrics",
+		"/v1/runs/traced/timeline", "/v1/runs/traced/timeline?format=json&share=1&slices=100000&width=20&rows=2&events=1", "/v1/runs/traced/timeline?from=9&to=5", "/v1/runs/halo/live", "/v1/events", "/metrics",
 	} {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		if path == "/v1/events" {

@@ -41,6 +41,7 @@ func (s *Server) partOf(w http.ResponseWriter, r *http.Request, path string, q *
 	if err != nil {
 		return err
 	}
+	x.stamp(w)
 	key := tagOf(x.tag, "part", p.of, q.values.Encode())
 	if notModified(w, r, key) {
 		return nil

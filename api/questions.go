@@ -54,7 +54,7 @@ func asJSON(make func(in *input) (any, error)) answerer {
 
 // questions are those that have a path of their own under a run.
 var questions = map[string]question{
-	"":        {[]string{"streams"}, askInfo},
+	"":        {[]string{"streams", "limit"}, askInfo},
 	"/report": {[]string{"rank", "by"}, askReport},
 	"/graph":  {[]string{"rank", "thread", "collapse", "format", "colour"}, askGraph},
 	"/loops":  {[]string{"rank"}, askLoops},
@@ -64,8 +64,11 @@ var questions = map[string]question{
 }
 
 func askInfo(q *query) answerer {
-	all := q.choice("streams", "all", "all", "incomplete") == "all"
-	return asJSON(func(in *input) (any, error) { return document.NewInfo(in.name, in.run, all) })
+	which, most := q.choice("streams", "all", "all", "incomplete", "none"), q.number("limit", document.AllStreams, 1, document.AllStreams)
+	if which == "none" {
+		most = 0
+	}
+	return asJSON(func(in *input) (any, error) { return document.NewInfo(in.name, in.run, which == "all", most) })
 }
 
 // ofRanks is an answerer that writes a document about the ranks of a parameter.

@@ -161,7 +161,7 @@ func (s *Server) failed(w http.ResponseWriter, r *http.Request, err error) {
 // fail writes an error as JSON.
 func fail(w http.ResponseWriter, r *http.Request, status int, text string) {
 	h := w.Header()
-	for _, name := range []string{"Etag", "Content-Encoding", "Content-Length"} {
+	for _, name := range []string{"Etag", "Content-Encoding", "Content-Length", snapshotHeader} {
 		h.Del(name)
 	}
 	h.Set("Content-Type", jsonType)
@@ -213,6 +213,7 @@ func (s *Server) asking(path string) handler {
 		if err != nil {
 			return err
 		}
+		sources[0].stamp(w)
 		key := tagOf(tag, path, q.values.Encode())
 		if notModified(w, r, key) {
 			return nil

@@ -32,7 +32,7 @@ type snapshot struct {
 
 const (
 	// leastFresh is how long a snapshot is used, or so many times as long as it took to
-	// make it.
+	// make it and to answer questions about it.
 	leastFresh = time.Second
 	freshTimes = 10
 	// keptShots is how many are kept.
@@ -58,7 +58,18 @@ func (s *snapshots) source(ctx context.Context, e *Entry) (*source, error) {
 			}
 		}
 	}
-	return &source{name: e.Name, tag: fmt.Sprintf("%s\x00snapshot\x00%d", e.Name, x.at.UnixNano()), open: func() (*os.File, error) { return s.reopen(x) }}, nil
+	return &source{
+		name: e.Name, tag: fmt.Sprintf("%s\x00snapshot\x00%d", e.Name, x.at.UnixNano()), at: x.at,
+		open: func() (*os.File, error) { return s.reopen(x) }, spent: func(took time.Duration) { s.spent(x, took) },
+	}, nil
+}
+
+// spent has a snapshot used for longer, as questions about it took long: those who follow a
+// job do not keep the processor busy, however many they are and whatever they ask.
+func (s *snapshots) spent(x *snapshot, took time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x.fresh += freshTimes * took
 }
 
 // find returns the snapshot of a job, if it is fresh.

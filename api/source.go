@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/efg-tools/efg/efg"
 )
@@ -19,6 +20,31 @@ type source struct {
 	name string // as documents call it
 	tag  string // what tells it, as it is, from all others
 	open func() (*os.File, error)
+	// at is when a snapshot was made, and spent is told how long questions about it took;
+	// of a run file they are zero and nil.
+	at    time.Time
+	spent func(time.Duration)
+}
+
+// snapshotHeader tells when the snapshot was made that a question about a running job is
+// answered from.
+const snapshotHeader = "Efg-Snapshot"
+
+// stamp says so.
+func (x *source) stamp(w http.ResponseWriter) {
+	if !x.at.IsZero() {
+		w.Header().Set(snapshotHeader, x.at.UTC().Format(time.RFC3339Nano))
+	}
+}
+
+// count begins to count the time that a question about a snapshot takes; what it returns
+// ends that.
+func (x *source) count() func() {
+	if x.spent == nil {
+		return func() {}
+	}
+	began := time.Now()
+	return func() { x.spent(time.Since(began)) }
 }
 
 // source makes a source of what goes by a name.
@@ -115,6 +141,7 @@ func (s *Server) answer(ctx context.Context, path string, q *query, sources []*s
 	var names []string
 	for _, x := range sources {
 		names = append(names, x.name)
+		defer x.count()()
 	}
 	if k := s.opt.Workers; k.large(files) {
 		defer s.answers.aside()()

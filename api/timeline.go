@@ -19,12 +19,12 @@ const timelineType = "application/vnd.efg.timeline"
 
 const (
 	usualWidth, usualRows = 800, 512
-	// eventsLooked bounds how many events are walked through for an answer; the same
+	// mostEvents bounds how many events are walked through for an answer; the same
 	// question again goes on.
-	eventsLooked = 10_000_000
+	mostEvents = 10_000_000
 )
 
-var timelineParams = []string{"from", "to", "width", "ranks", "rows", "share", "slices", "format"}
+var timelineParams = []string{"from", "to", "width", "ranks", "rows", "share", "slices", "events", "format"}
 
 // timelines keeps the timeline that was asked for last: what one question has computed
 // serves the next.
@@ -105,7 +105,7 @@ func (s *Server) timeline(w http.ResponseWriter, r *http.Request, q *query) erro
 	view := timeline.Query{
 		From: q.long("from"), To: q.long("to"), Width: q.number("width", usualWidth, 1, timeline.MaxWidth),
 		Rows: q.number("rows", usualRows, 1, timeline.MaxRows), Share: q.flag("share"),
-		Slices: q.number("slices", 0, 0, timeline.MaxSlices), Events: eventsLooked,
+		Slices: q.number("slices", 0, 0, timeline.MaxSlices), Events: uint64(q.number("events", mostEvents, 1, mostEvents)),
 	}
 	set, format := q.ranks("ranks"), q.choice("format", "bytes", "bytes", "json")
 	if q.err != nil {
@@ -115,11 +115,13 @@ func (s *Server) timeline(w http.ResponseWriter, r *http.Request, q *query) erro
 	if err != nil {
 		return err
 	}
+	x.stamp(w)
 	key := tagOf(x.tag, "timeline", q.values.Encode())
 	if notModified(w, r, key) { // only complete ones have tags
 		return nil
 	}
 	a, err := s.answers.get(r.Context(), key, func(ctx context.Context, w io.Writer) (string, bool, error) {
+		defer x.count()()
 		t, release, err := s.lines.use(x)
 		if err != nil {
 			return "", false, asStatus(err)

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -72,9 +73,12 @@ var endTexts = map[efg.End]string{
 	efg.EndFinalized: "finalized", efg.EndExit: "exit without MPI_Finalize",
 }
 
-// NewInfo sums up a run. It lists each stream if list is set, else those that are
-// incomplete.
-func NewInfo(path string, r *efg.Run, list bool) (*Info, error) {
+// AllStreams has NewInfo list as many streams as there are.
+const AllStreams = math.MaxInt
+
+// NewInfo sums up a run. It lists streams, or, unless all is set, those that are incomplete: the
+// first ones, so many at most.
+func NewInfo(path string, r *efg.Run, all bool, most int) (*Info, error) {
 	sites, err := r.Sites()
 	if err != nil {
 		return nil, err
@@ -107,7 +111,7 @@ func NewInfo(path string, r *efg.Run, list bool) (*Info, error) {
 				graph = t.Class
 				graphs[graph] = true
 			}
-			if list || !t.Complete() {
+			if (all || !t.Complete()) && len(s.Streams) < most {
 				s.Streams = append(s.Streams, asStream(p, t))
 				if s.Streams[len(s.Streams)-1].InCall, err = callOf(r, sites, i, j); err != nil {
 					return nil, err

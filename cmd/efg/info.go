@@ -42,7 +42,7 @@ func info(path string, asJSON, all bool, out io.Writer) error {
 		streams += len(r.Procs[i].Streams)
 	}
 	list := all || streams <= fewStreams
-	s, err := document.NewInfo(path, r, list || asJSON)
+	s, err := document.NewInfo(path, r, list || asJSON, document.AllStreams)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@
  *     chain     rank r waits for rank r + 1, the last one computes
  *     any       every rank receives from any source
  *     master    rank 0 receives from any source, the others compute
+ *     beat      ten steps a second, as long as the file of the next argument is there
  *     exit      the last rank has left, the others wait for a message of its
  */
 #include "check.h"
@@ -75,6 +76,16 @@ static void hang(const char *how, unsigned seconds)
     }
 }
 
+static void beat(const char *file)
+{
+    for (int on = 1; on;) {
+        ring();
+        if (rank == 0) on = access(file, F_OK) == 0;
+        MPI_Bcast(&on, 1, MPI_INT, 0, MPI_COMM_WORLD);
+        usleep(100000);
+    }
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -84,7 +95,8 @@ int main(int argc, char **argv)
     before = (rank + size - 1) % size;
     for (int i = 0; i < 5; i++)
         ring();
-    hang(argc > 1 ? argv[1] : "", (unsigned)number_arg(argc, argv, 2, 1));
+    if (argc > 2 && !strcmp(argv[1], "beat")) beat(argv[2]);
+    else hang(argc > 1 ? argv[1] : "", (unsigned)number_arg(argc, argv, 2, 1));
     say_ok("stuck", size);
     MPI_Finalize();
     return 0;

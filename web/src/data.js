@@ -1,6 +1,11 @@
 // What the page asks the server.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { createContext } from "preact";
+import { useContext, useEffect, useRef, useState } from "preact/hooks";
+
+// Following is what views of a job that goes on stand in: { turn, noted(note) }. When turn
+// changes they ask again; noted is told of each answer. Views of stored runs have none.
+export const Following = createContext(null);
 
 // Failure is an answer that is an error, with the server's words.
 export class Failure extends Error {
@@ -29,7 +34,6 @@ async function answer(url, signal) {
 }
 
 const asJSON = async (r) => r.json();
-const asBytes = async (r) => new Uint8Array(await r.arrayBuffer());
 
 // kept holds the last answers about stored runs, which do not change, by address.
 const kept = new Map();
@@ -45,7 +49,7 @@ function keep(url, data) {
 // once, however many want to know; when nobody does any more the server is told to stop.
 const asked = new Map();
 
-function ask(url, decode, lasting) {
+function ask(url, decode, lasting, complete = () => true) {
   const same = lasting && asked.get(url);
   if (same) {
     same.users++;
@@ -54,8 +58,10 @@ function ask(url, decode, lasting) {
   const stop = new AbortController();
   const question = { users: 1 };
   const forget = () => asked.get(url) === question && asked.delete(url);
-  question.answer = answer(url, stop.signal).then(decode).then((data) => {
-    if (lasting) keep(url, data);
+  question.answer = answer(url, stop.signal).then(async (r) => {
+    question.at = r.headers.get("Efg-Snapshot"); // when the snapshot of a job was made
+    const data = await decode(r);
+    if (lasting && complete(data)) keep(url, data);
     return data;
   }).finally(forget);
   question.leave = () => {
@@ -67,23 +73,21 @@ function ask(url, decode, lasting) {
   return question;
 }
 
-function useAnswer(url, decode, lasting) {
+function useAnswer(url, decode, lasting, following, complete) {
   const [state, set] = useState({});
   const [turn, again] = useState(0);
   useEffect(() => {
     if (!url) return;
-    if (lasting && kept.has(url)) {
+    const stays = lasting && !following;
+    if (stays && kept.has(url)) {
       set({ url, data: kept.get(url) });
       return;
     }
-    let here = true;
-    const question = ask(url, decode, lasting);
-    question.answer.then((data) => here && set({ url, data }), (error) => here && set({ url, error }));
-    return () => {
-      here = false;
-      question.leave();
-    };
-  }, [url, turn]);
+    return listen(ask(url, decode, stays, complete), following, (data) => set({ url, data }), (error) => {
+      // What was answered before stays: the job goes on.
+      set((old) => (following && old.url === url && old.data !== undefined ? old : { url, error }));
+    });
+  }, [url, turn, following?.turn]);
   const now = state.url === url;
   return {
     data: now ? state.data : undefined,
@@ -94,14 +98,88 @@ function useAnswer(url, decode, lasting) {
   };
 }
 
-// useStored gives a document about a stored run; no url: nothing.
-export const useStored = (url) => useAnswer(url, asJSON, true);
+// listen waits for an answer, unless what it returns is called before.
+function listen(question, following, good, bad) {
+  let here = true;
+  const began = performance.now();
+  const done = (act, error) => (value) => {
+    if (!here) return;
+    following?.noted({ took: performance.now() - began, at: question.at, error: error && value });
+    act(value);
+  };
+  following?.noted({ asked: 1 });
+  question.answer.then(done(good), done(bad, true)).finally(() => following?.noted({ asked: -1 }));
+  return () => {
+    here = false;
+    question.leave();
+  };
+}
+
+// useStored gives a document about a run; no url: nothing. Of a job that is followed it is
+// asked for again and again.
+export const useStored = (url) => useAnswer(url, asJSON, true, useContext(Following));
 
 // useCurrent gives a document that may be another one later.
 export const useCurrent = (url) => useAnswer(url, asJSON, false);
 
-// useStoredBytes gives what is not JSON.
-export const useStoredBytes = (url) => useAnswer(url, asBytes, true);
+// useStoredParts gives what is not JSON, as decode makes it. What is not complete may be asked for
+// again (reload), and is more then.
+export function useStoredParts(url, decode, complete) {
+  return useAnswer(url, async (r) => decode(new Uint8Array(await r.arrayBuffer())), true, useContext(Following), complete);
+}
+
+const mostPages = 12;
+
+// usePages gives a long list in pages of so many rows, each asked for when it is wanted:
+// urlOf(from) is the address of the page from that row on. head is a page that is there;
+// page(n) page n, or nothing yet; want(first, last) has the pages of these rows asked for.
+export function usePages(urlOf, size) {
+  const following = useContext(Following);
+  const [, redraw] = useState(0);
+  const ref = useRef({ pages: new Map() });
+  const key = `${urlOf(0)} ${following?.turn ?? ""}`;
+  if (ref.current.key !== key) {
+    const old = ref.current;
+    for (const p of old.pages.values()) p.leave?.();
+    // Of a list that is the same but newer the old rows stay until new ones are there.
+    ref.current = { key, pages: new Map(), old: old.url === urlOf(0) ? [...old.pages.values()].some((p) => p.data) ? old : old.old : undefined, url: urlOf(0) };
+  }
+  const now = ref.current;
+  const load = (n) => {
+    if (now.pages.has(n)) return;
+    const url = urlOf(n * size);
+    const page = {};
+    now.pages.set(n, page);
+    if (now.pages.size > mostPages) drop(now.pages, n);
+    const there = (change) => {
+      Object.assign(page, change);
+      if (ref.current === now) redraw((x) => x + 1);
+    };
+    if (!following && kept.has(url)) return there({ data: kept.get(url) });
+    page.leave = listen(ask(url, asJSON, !following), following, (data) => there({ data }), (error) => there({ error }));
+  };
+  useEffect(() => load(0), [key]);
+  useEffect(() => () => {
+    for (const p of ref.current.pages.values()) p.leave?.();
+  }, []);
+  const page = (n) => now.pages.get(n)?.data ?? now.old?.pages.get(n)?.data;
+  const some = [...now.pages.values()];
+  return {
+    head: some.find((p) => p.data)?.data ?? [...(now.old?.pages.values() ?? [])].find((p) => p.data)?.data,
+    error: some.find((p) => p.error)?.error,
+    page,
+    want: (first, last) => {
+      for (let n = Math.floor(first / size); n * size < last; n++) load(n);
+    },
+  };
+}
+
+// drop forgets the page that is farthest from page n.
+function drop(pages, n) {
+  const far = [...pages.keys()].reduce((a, b) => (Math.abs(b - n) > Math.abs(a - n) ? b : a));
+  pages.get(far).leave?.();
+  pages.delete(far);
+}
 
 // address makes the address of a question about a run, or about the list of runs if
 // there is no id.

@@ -8,7 +8,7 @@ import { useDark } from "./theme.js";
 
 // Plot draws series over x. A series has label, values, colour, and text(value). With
 // points it draws points, not lines.
-export function Plot({ label, x, xLabel, series, height = 220, text, points }) {
+export function Plot({ label, x, xLabel, yLabel, series, height = 220, text, points }) {
   const [box, width] = useWidth();
   const plot = useRef();
   const dark = useDark();
@@ -23,7 +23,7 @@ export function Plot({ label, x, xLabel, series, height = 220, text, points }) {
         scales: { x: { time: false }, y: { range: (u, low, high) => [0, high > 0 ? high * 1.05 : 1] } },
         axes: [
           { ...axis, label: xLabel, labelSize: 20, size: 36, values: (u, at) => at.map((v) => (Number.isInteger(v) ? String(v) : "")) },
-          { ...axis, size: 76, values: (u, at) => at.map(text) },
+          { ...axis, label: yLabel, labelSize: 20, size: 76, values: (u, at) => at.map(text) },
         ],
         series: [
           { label: xLabel, value: (u, v) => v ?? "" },

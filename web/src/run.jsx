@@ -1,7 +1,8 @@
 // One run, or one job that is being recorded: its name, its tabs, and the one that is
 // shown.
 
-import { address, useCurrent, useStored } from "./data.js";
+import { address, useCurrent, useEvents, useStored } from "./data.js";
+import { Follow } from "./follow.jsx";
 import { command } from "./format.js";
 import { Wait } from "./parts.jsx";
 import { link } from "./route.js";
@@ -24,6 +25,9 @@ const views = {
   loops: Loops, phases: Phases, check: Check, diff: Diff, where: Where,
 };
 
+// mostStreams is how many incomplete streams are listed.
+const mostStreams = 500;
+
 // Run looks first whether it is a job that goes on: its answers are others.
 export function Run({ id, tab = "summary", query }) {
   const list = useCurrent(address(null, "", { search: id, limit: 20 }));
@@ -33,7 +37,7 @@ export function Run({ id, tab = "summary", query }) {
 }
 
 function Stored({ id, tab, query }) {
-  const info = useStored(address(id, "", { streams: "incomplete" }));
+  const info = useStored(address(id, "", { streams: "incomplete", limit: mostStreams }));
   useStored(tab === "summary" ? reportOf(id) : undefined); // both at once
   const View = views[tab];
   return (
@@ -41,7 +45,7 @@ function Stored({ id, tab, query }) {
       {(run) => (
         <>
           <p class="command" title={run.command.join(" ")}>{command(run.command)}</p>
-          <Tabs id={id} tab={tab} list={tabs.filter((t) => t.stored)} />
+          <Tabs id={id} tab={tab} list={tabs} />
           {View ? <View id={id} run={run} query={query} /> : <p class="problem">{`there is no view ${tab}`}</p>}
         </>
       )}
@@ -50,13 +54,35 @@ function Stored({ id, tab, query }) {
 }
 
 function Job({ job, tab, query, reload }) {
+  // The list says when the job is none any more.
+  useEvents("v1/events", ["runs"], (data) => {
+    if (!JSON.parse(data).jobs.some((j) => j.name === job.name)) reload();
+  });
   return (
     <>
       <p class="command">{command(job.command)}</p>
-      <Tabs id={job.name} tab={tab} list={tabs.filter((t) => t.live)} />
-      {tab === "where" ? <Where id={job.name} query={query} live /> : <Live id={job.name} job={job} query={query} ended={reload} />}
+      <Tabs id={job.name} tab={tab} list={tabs} />
+      {tab === "where" && <Where id={job.name} query={query} live />}
+      {tab === "summary" && <Live id={job.name} job={job} query={query} ended={reload} />}
+      {tab !== "where" && <SoFar key={tab} id={job.name} tab={tab} query={query} />}
     </>
   );
+}
+
+// SoFar shows a view of what is recorded so far.
+function SoFar({ id, tab, query }) {
+  const View = views[tab];
+  if (!View) return <p class="problem">{`there is no view ${tab}`}</p>;
+  return (
+    <Follow>
+      <Recorded id={id} View={View} query={query} />
+    </Follow>
+  );
+}
+
+function Recorded({ id, View, query }) {
+  const info = useStored(address(id, "", { streams: "none" }));
+  return <Wait on={info}>{(run) => <View id={id} run={run} query={query} live />}</Wait>;
 }
 
 function Tabs({ id, tab, list }) {

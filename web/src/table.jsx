@@ -16,11 +16,14 @@ const margin = 20; // rows above and below those that can be seen
 //   bar(row)        0 to 1: the length of a bar behind the text
 //   most            characters that it is wide at most
 // The order is in the address, as sort (of the table's name); a minus in front turns it.
-export function Table({ name, rows, columns, caption, order, matches, open, selected, rowTitle }) {
+// Rows that the server orders are given as remote: { length, total, at(i), want(first, last) },
+// and rows are some of them, to make the columns as wide as they need.
+export function Table({ name, rows, columns, caption, order, matches, open, selected, rowTitle, remote }) {
   const { query } = useRoute();
   const key = `sort-${name}`;
   const sort = query[key] ?? order ?? "";
-  const shown = useMemo(() => arrange(rows, columns, sort, matches), [rows, columns, sort, matches]);
+  const arranged = useMemo(() => (remote ? [] : arrange(rows, columns, sort, matches)), [remote, rows, columns, sort, matches]);
+  const shown = remote ?? { length: arranged.length, total: rows.length, at: (i) => arranged[i] };
   const widths = useMemo(() => measure(rows, columns), [rows, columns]);
   const [at, setAt] = useState(-1);
   const [scroll, setScroll] = useState(0);
@@ -32,6 +35,8 @@ export function Table({ name, rows, columns, caption, order, matches, open, sele
   const first = long ? Math.max(0, Math.floor(scroll / rowHeight) - margin) : 0;
   const last = long ? Math.min(shown.length, Math.ceil((scroll + height) / rowHeight) + margin) : shown.length;
 
+  useEffect(() => remote?.want(first, Math.max(first + 1, last)));
+
   const move = (to) => {
     if (!shown.length) return;
     const next = Math.max(0, Math.min(shown.length - 1, to));
@@ -42,7 +47,7 @@ export function Table({ name, rows, columns, caption, order, matches, open, sele
   const onKeyDown = (e) => {
     const to = { ArrowDown: at + 1, j: at + 1, ArrowUp: at - 1, k: at - 1, PageDown: at + 20, PageUp: at - 20, Home: 0, End: shown.length - 1 }[e.key];
     if (to !== undefined) move(to);
-    else if (e.key === "Enter" && open && at >= 0) open(shown[at]);
+    else if (e.key === "Enter" && open && shown.at(at)) open(shown.at(at));
     else return;
     e.preventDefault();
     e.stopPropagation();
@@ -85,28 +90,32 @@ export function Table({ name, rows, columns, caption, order, matches, open, sele
         </thead>
         <tbody>
           <Space rows={first} />
-          {shown.slice(first, last).map((row, i) => (
-            <tr
-              key={first + i}
-              aria-rowindex={first + i + 2}
-              aria-selected={first + i === at || selected?.(row) ? true : undefined}
-              class={open ? "opens" : undefined}
-              title={rowTitle?.(row)}
-              onClick={() => {
-                setAt(first + i);
-                open?.(row);
-              }}
-            >
-              {columns.map((c) => (
-                <Cell key={c.head} column={c} row={row} />
-              ))}
-            </tr>
+          {Array.from({ length: Math.max(0, last - first) }, (_, i) => first + i).map((i) => (
+            <Row
+              key={i} index={i} row={shown.at(i)} columns={columns} open={open} title={rowTitle} chosen={i === at || (shown.at(i) && selected?.(shown.at(i)))}
+              click={() => setAt(i)}
+            />
           ))}
           <Space rows={shown.length - last} />
         </tbody>
       </table>
-      {shown.length < rows.length && <p class="note">{`${grouped(shown.length)} of ${grouped(rows.length)} rows match`}</p>}
+      {shown.length < shown.total && <p class="note">{`${grouped(shown.length)} of ${grouped(shown.total)} rows match`}</p>}
     </div>
+  );
+}
+
+// Row shows a row, or, as long as it is not there, that it is missing.
+function Row({ index, row, columns, open, title, chosen, click }) {
+  return (
+    <tr
+      aria-rowindex={index + 2} aria-selected={chosen ? true : undefined} class={open && row ? "opens" : undefined} title={row && title?.(row)}
+      onClick={() => {
+        click();
+        if (row) open?.(row);
+      }}
+    >
+      {row ? columns.map((c) => <Cell key={c.head} column={c} row={row} />) : <td class="quiet" colSpan={columns.length}>…</td>}
+    </tr>
   );
 }
 

@@ -1,15 +1,15 @@
-// The views of a run, and the keys that go to them after g. A job that is being
-// recorded has those that are live; a stored run has those that are stored.
+// The views of a run and of a job that is being recorded, and the keys that go to them
+// after g.
 export const tabs = [
-  { name: "summary", key: "s", stored: true, live: true },
-  { name: "imbalance", key: "i", stored: true },
-  { name: "ranks", key: "n", stored: true },
-  { name: "matrix", key: "m", stored: true },
-  { name: "graph", key: "g", stored: true },
-  { name: "timeline", key: "t", stored: true },
-  { name: "loops", key: "l", stored: true },
-  { name: "phases", key: "p", stored: true },
-  { name: "check", key: "c", stored: true },
-  { name: "diff", key: "d", stored: true },
-  { name: "where", key: "w", stored: true, live: true },
+  { name: "summary", key: "s" },
+  { name: "imbalance", key: "i" },
+  { name: "ranks", key: "n" },
+  { name: "matrix", key: "m" },
+  { name: "graph", key: "g" },
+  { name: "timeline", key: "t" },
+  { name: "loops", key: "l" },
+  { name: "phases", key: "p" },
+  { name: "check", key: "c" },
+  { name: "diff", key: "d" },
+  { name: "where", key: "w" },
 ];

@@ -14,6 +14,18 @@ export function decode(data) {
   return { ...head, pixels };
 }
 
+// looked is which part of a view was looked at, 0 to 1: of rows of several ranks how many of
+// them, of others which part of their time.
+export function looked(view) {
+  if (view.complete) return 1;
+  let sum = 0;
+  view.rows.forEach(([, , ranks, read], y) => {
+    if (ranks > 1) sum += read / ranks;
+    else sum += 1 - view.pixels.subarray(y * view.width, (y + 1) * view.width).reduce((n, p) => n + (p === unread), 0) / view.width;
+  });
+  return sum / view.rows.length;
+}
+
 // Ticks of an axis: about so many round times between from and to, in ns.
 export function ticks(from, to, about) {
   const rough = (to - from) / about;

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { heat } from "../src/colours.js";
-import { bytes, grouped, plural } from "../src/format.js";
+import { bytes, grouped, nanos, percent, plural } from "../src/format.js";
 import { parseTable } from "./browser.mjs";
 import { graphChecks } from "./graph.mjs";
 import { timelineChecks } from "./timeline.mjs";
@@ -68,6 +68,9 @@ async function imbalance(page) {
   sameCells(got, want, ["callsite", "procedure", "ranks", "mean/rank", "max/rank", "of rank", "imbalance", "cost"]);
 
   const report = page.document("report", "jacobi");
+  const [least, most] = [Math.min, Math.max].map((f) => f(...report.ranks.map((r) => r.time.sum)));
+  const spread = (await page.table("spread")).find((r) => r["of a rank"] === "time in MPI");
+  assert.deepEqual([spread.least, spread.most, spread.mean], [nanos(least), nanos(most), nanos(Math.round(report.total.time.sum / 4))]);
   const drawn = await page.tab.evaluate(() => document.querySelector(".plot").plot.data.map((d) => [...d]));
   assert.deepEqual(drawn, [report.ranks.map((r) => r.rank), report.ranks.map((r) => r.time.sum), report.ranks.map((r) => r.app)]);
   const bars = await page.tab.$$eval(".spread .reach", (list) => list.map((e) => [e.dataset.site, parseFloat(e.style.left), parseFloat(e.style.width)]));
@@ -233,6 +236,47 @@ async function tables(page) {
   assert.deepEqual(ranks.map((r) => [r.rank, r.calls]), report.ranks.map((r) => [String(r.rank), grouped(r.calls)]));
 }
 
+// The table of ranks has the rows of the report, whatever part of it is looked at.
+async function ranks(page) {
+  const report = page.document("report", "halo");
+  const text = (r) => ({ rank: String(r.rank), threads: "1", calls: grouped(r.calls), app: nanos(r.app), time: nanos(r.time.sum), "%app": percent(r.time.sum, r.app), sent: bytes(r.sent), received: bytes(r.received), "per call": bytes(r.sent / r.calls) });
+  const shown = (rank) => page.settled((r) => [...document.querySelectorAll("[data-table=ranks] tbody td:first-child")].some((c) => c.textContent === r), String(rank));
+  const same = async () => {
+    const rows = (await page.table("ranks")).filter((r) => r.rank !== "…");
+    assert.ok(rows.length > 20);
+    for (const row of rows) assert.deepEqual(row, text(report.ranks[Number(row.rank)]));
+    return rows.map((r) => Number(r.rank));
+  };
+  await page.open("#/runs/halo/ranks", "[data-table=ranks] tbody td");
+  await shown(5);
+  await same();
+  await page.tab.focus("[data-table=ranks]");
+  await page.tab.keyboard.press("End");
+  await shown(1023);
+  await same();
+  await page.tab.click("[data-table=ranks] th >> text=%app");
+  const share = (r) => r.time.sum / r.app;
+  const wanted = report.ranks.toSorted((a, b) => share(b) - share(a) || a.rank - b.rank).map((r) => r.rank);
+  await page.tab.keyboard.press("Home");
+  await shown(wanted[0]);
+  const order = await same();
+  assert.deepEqual(order, wanted.slice(0, order.length));
+  await page.tab.click("[data-table=ranks] th >> text=%app");
+  await shown(wanted.at(-1));
+  await page.open("#/runs/halo/ranks?q=700-,3", "[data-table=ranks] tbody td");
+  assert.equal(await page.tab.getAttribute("[data-table=ranks] table", "aria-rowcount"), "326");
+  assert.match(await page.text("[data-table=ranks] .note"), /325 of 1,024 rows match/);
+  await page.open("#/runs/halo/ranks?q=all", ".note");
+  assert.match(await page.text(".note"), /No ranks match/);
+
+  // Of many ranks a point of the curve is several.
+  await page.open("#/runs/halo/imbalance", ".plot .u-wrap");
+  const drawn = await page.tab.evaluate(() => document.querySelector(".plot").plot.data.map((d) => [...d]));
+  const of = (f) => drawn[0].map((first) => f(...report.ranks.slice(first, first + 2).map((r) => r.time.sum)));
+  assert.deepEqual(drawn, [drawn[0], of(Math.max), of((a, b) => (a + b) / 2), of(Math.min)]);
+  assert.deepEqual(drawn[0].slice(0, 3), [0, 2, 4]);
+}
+
 async function diff(page) {
   await page.open("#/runs/farm/diff", "[data-table=diff-classes]");
   const all = page.document("diff", "farm");
@@ -260,6 +304,6 @@ async function diff(page) {
 }
 
 export const checks = {
-  runs, summary, imbalance, matrix, "matrix of 1,024 ranks": matrixOfMany, "blocks of a matrix": zoom, tables, diff,
+  runs, summary, imbalance, matrix, "matrix of 1,024 ranks": matrixOfMany, "blocks of a matrix": zoom, tables, ranks, diff,
   ...graphChecks, ...timelineChecks, ...useChecks,
 };

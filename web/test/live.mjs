@@ -3,6 +3,9 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { bytes, plural } from "../src/format.js";
 
 // launch starts the program, recorded by the daemon.
 function launch(page, ranks, ...args) {
@@ -47,6 +50,49 @@ async function follows(page) {
   assert.deepEqual((await page.table("runs")).map((r) => [r.ranks, r.state]), [["3", "complete"]]);
 }
 
+// What is recorded so far is shown in all views, and gets newer by itself.
+async function soFar(page) {
+  page.expected.push("404", "503"); // asked about the job just when it has become a run, or while a snapshot is replaced
+  await page.open("#/", "main h1");
+  const file = join(page.config.runs, "beat");
+  writeFileSync(file, "");
+  const job = launch(page, 3, "beat", file);
+  await follow(page, 3, "stuck beat");
+  await page.ready("[data-table=procedures]");
+  const calls = async () => Number((await page.table("procedures")).find((p) => p.procedure === "MPI_Sendrecv")?.calls ?? 0);
+  const early = await calls();
+  assert.match(await page.text(".so-far"), /^so far, at \d\d:\d\d:\d\d pause/);
+  await page.settled((was) => {
+    const row = [...document.querySelectorAll("[data-table=procedures] tbody tr")].find((r) => r.textContent.includes("MPI_Sendrecv"));
+    return row && Number(row.cells[1].textContent) > was;
+  }, early);
+  await page.shot("so-far");
+  const run = decodeURIComponent((await page.hash()).split("/")[2]);
+  const asked = (what) => page.tab.evaluate(async ([id, w]) => (await fetch(`v1/runs/${encodeURIComponent(id)}/${w}`)).json(), [run, what]);
+  for (const [key, ready] of [["m", "[data-ready=matrix]"], ["i", ".plot .u-wrap"], ["g", "[data-ready=graph]"], ["n", "[data-table=ranks] tbody td"], ["l", "main h2"], ["p", "main h2"], ["d", "[data-table=diff-classes]"]]) {
+    await page.tab.keyboard.press("g");
+    await page.tab.keyboard.press(key);
+    await page.ready(ready);
+    assert.equal(await page.tab.locator(".so-far").count(), 1, key);
+  }
+  await page.tab.keyboard.press("g");
+  await page.tab.keyboard.press("m");
+  await page.ready("[data-ready=matrix]");
+  const matrix = await asked("matrix?bins=4");
+  assert.equal(matrix.rows, 3);
+  // A pause keeps what is shown.
+  await page.tab.click(".so-far button");
+  const turn = await page.tab.getAttribute(".so-far", "data-turn");
+  assert.match(await page.text(".so-far"), /paused$/);
+  rmSync(file);
+  await job.ended;
+  assert.equal(await page.tab.getAttribute(".so-far", "data-turn"), turn);
+  await page.settled(() => !document.querySelector(".so-far") && document.querySelector("[data-ready=matrix]"));
+  const all = (await asked("matrix")).total;
+  assert.ok(all.messages > matrix.total.messages);
+  assert.equal(await page.text("main > .note"), `in all ${bytes(all.bytes)} in ${plural(all.messages, "message")}`);
+}
+
 async function deadlock(page) {
   await page.open("#/", "[data-table=runs]");
   const job = launch(page, 2, "recv");
@@ -73,4 +119,4 @@ async function deadlock(page) {
   await page.ready("[data-figure=deadlock]");
 }
 
-export const liveChecks = { "live: followed to its end": follows, "live: deadlock": deadlock };
+export const liveChecks = { "live: followed to its end": follows, "live: so far": soFar, "live: deadlock": deadlock };

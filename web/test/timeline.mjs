@@ -78,10 +78,72 @@ async function pointed(page, ranks) {
   await page.shot("timeline-zoomed");
 }
 
+// partly has the server's answers about a timeline have only the first row, then two, and so
+// on, as of a run of very many calls. Each waits until gate says so.
+async function partly(page, gate) {
+  const state = { asked: 0 };
+  await page.tab.route("**/timeline?*", async (route) => {
+    const n = ++state.asked;
+    await gate(n);
+    const answer = await route.fetch().catch(() => null); // the page has left
+    if (!answer) return;
+    const body = await answer.body();
+    const end = body.indexOf(10);
+    const head = JSON.parse(body.subarray(0, end));
+    if (n >= head.rows.length) return route.fulfill({ response: answer, body });
+    head.complete = false;
+    const pixels = Buffer.from(body.subarray(end + 1));
+    pixels.fill(254, n * head.width, head.rows.length * head.width);
+    await route.fulfill({ response: answer, body: Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), pixels]) }).catch(() => {});
+  });
+  return state;
+}
+
+// A timeline of very many calls comes step by step, by itself; it can be stopped, goes on, and
+// ends with the page.
+async function steps(page) {
+  const gates = new Map();
+  const open = (n) => {
+    if (!gates.has(n)) {
+      let go;
+      const wait = new Promise((done) => (go = done));
+      gates.set(n, { wait, go });
+    }
+    return gates.get(n);
+  };
+  const state = await partly(page, (n) => open(n).wait);
+  open(1).go();
+  await page.open("#/runs/traced/timeline", "[data-figure=looked]");
+  assert.match(await page.text("[data-figure=looked]"), /25% looked at\s+stop/);
+  open(2).go(); // asked for by itself
+  await page.settled(() => document.querySelector("[data-figure=looked]").textContent.includes("50% looked at"));
+  await page.shot("timeline-steps");
+  await page.tab.click("[data-figure=looked] button");
+  open(3).go(); // was asked for before it was stopped
+  await page.settled(() => document.querySelector("[data-figure=looked]").textContent.includes("75% looked at"));
+  await page.settled(() => document.querySelector("[data-figure=looked] button").textContent === "go on");
+  assert.equal(state.asked, 3);
+  await page.tab.click("[data-figure=looked] button");
+  open(4).go();
+  await page.settled(() => document.querySelector("[data-ready=timeline]") && !document.querySelector("[data-figure=looked]"));
+  await samePixels(page, callsOf(page, "traced").ranks, 300);
+
+  state.asked = 0;
+  gates.clear();
+  open(1).go();
+  await page.open("#/runs/traced/timeline", "[data-figure=looked]");
+  const failed = page.tab.waitForEvent("requestfailed", (r) => r.url().includes("/timeline?"));
+  await page.tab.click("nav.tabs a[data-tab=matrix]");
+  await failed; // the question that was asked is taken back
+  await page.ready("[data-ready=matrix]");
+  assert.equal(state.asked, 2);
+  open(2).go();
+}
+
 // Without the times of each call it says why there is nothing.
 async function untimed(page) {
   await page.open("#/runs/jacobi/timeline", "main code");
   assert.match(await page.text("main .note"), /A timeline needs the time of each call; this run was recorded with --time stats/);
 }
 
-export const timelineChecks = { timeline, "timeline: without times": untimed };
+export const timelineChecks = { timeline, "timeline: step by step": steps, "timeline: without times": untimed };

@@ -4,7 +4,8 @@ import { byteCell, bytes, grouped, nanos, percent } from "../format.js";
 
 export const timeOf = (r) => r.time?.sum ?? 0;
 export const meanOf = (r) => (r.time?.count ? r.time.sum / r.time.count : 0);
-const nanoCell = (v) => (v ? nanos(v) : "-");
+// ofTimes writes a duration of a row that has any: 0 ns is one, too.
+const ofTimes = (of) => (r) => (r.time?.count ? nanos(of(r)) : "-");
 
 // rowColumns are those of the rows of a report: calls, times, bytes. Only those with
 // something in them are there.
@@ -13,11 +14,11 @@ export function rowColumns(rows, timed, total) {
   if (timed) {
     const most = Math.max(1, ...rows.slice(0, 1000).map(timeOf));
     list.push(
-      { head: "time", right: true, value: timeOf, text: (r) => nanoCell(timeOf(r)) },
+      { head: "time", right: true, value: timeOf, text: ofTimes(timeOf) },
       { head: "%MPI", right: true, value: timeOf, text: (r) => percent(timeOf(r), total), bar: (r) => timeOf(r) / most },
-      { head: "mean", right: true, value: meanOf, text: (r) => nanoCell(meanOf(r)) },
-      { head: "min", right: true, value: (r) => r.time?.min, text: (r) => nanoCell(r.time?.min) },
-      { head: "max", right: true, value: (r) => r.time?.max, text: (r) => nanoCell(r.time?.max) },
+      { head: "mean", right: true, value: meanOf, text: ofTimes(meanOf) },
+      { head: "min", right: true, value: (r) => r.time?.min, text: ofTimes((r) => r.time.min) },
+      { head: "max", right: true, value: (r) => r.time?.max, text: ofTimes((r) => r.time.max) },
     );
   }
   return [...list, ...volumeColumns(rows)];

@@ -2,21 +2,24 @@
 
 import { useMemo } from "preact/hooks";
 import { address, useStored } from "../data.js";
-import { grouped, nanos, percent } from "../format.js";
+import { bytes, grouped, nanos, percent } from "../format.js";
 import { Note, Search, Wait } from "../parts.jsx";
 import { Plot } from "../plot.jsx";
 import { Table, textFilter } from "../table.jsx";
 import { opColumn, ranksColumn, siteColumn, timeOf } from "./columns.jsx";
 import { reportOf } from "./summary.jsx";
 
+// points is how many points a curve over ranks has at most.
+const points = 600;
+
 export function Imbalance({ id, query }) {
   const report = useStored(reportOf(id));
-  const ranks = useStored(address(id, "report", { by: "rank" }));
+  const ranks = useStored(address(id, "ranks", { count: 0, bins: points }));
   return (
     <>
       <Wait on={report}>{(r) => (r.timed ? <Callsites report={r} query={query} /> : <Note>No times were recorded, so nothing is known of imbalance. The diff tab compares calls and bytes of ranks.</Note>)}</Wait>
       <h2>Ranks</h2>
-      <Wait on={ranks}>{(r) => <PerRank report={r} />}</Wait>
+      <Wait on={ranks}>{(r) => <PerRank ranks={r} />}</Wait>
     </>
   );
 }
@@ -79,35 +82,57 @@ function Spread({ row }) {
   );
 }
 
-function PerRank({ report }) {
-  const data = useMemo(() => {
-    const rows = report.ranks;
-    return {
-      x: rows.map((r) => r.rank),
-      time: report.timed && [
-        { label: "in MPI", colour: "#d55e00", values: rows.map(timeOf) },
-        { label: "in all", colour: "#0072b2", values: rows.map((r) => r.app ?? 0) },
-      ],
-      calls: [{ label: "calls", colour: "#0072b2", values: rows.map((r) => r.calls) }],
-    };
-  }, [report]);
-  const points = data.x.length <= 64;
-  if (!report.timed) return <Plot label="calls of each rank" x={data.x} xLabel="rank" series={data.calls} text={grouped} points={points} />;
+// PerRank draws each rank, or, of many, the least, mean and most of ranks that follow each
+// other.
+function PerRank({ ranks }) {
+  const measure = ranks.timed ? "time" : "calls";
+  const data = useMemo(() => series(ranks, measure), [ranks]);
+  const b = ranks.bins;
+  if (!b) return <Note>Nothing was recorded.</Note>;
+  const write = ranks.timed ? nanos : grouped;
+  const name = ranks.timed ? "time in MPI" : "calls";
   return (
     <>
-      <Plot label="time of each rank" x={data.x} xLabel="rank" series={data.time} text={nanos} points={points} />
-      <Note>{spreadText(report.ranks)}</Note>
+      <Plot label={`${name} of each rank`} x={data.x} xLabel={b.width > 1 ? `rank; a point: ${grouped(b.width)} ranks` : "rank"} yLabel={ranks.timed ? "time" : "calls"} series={data.list} text={write} points={data.x.length <= 64} />
+      <Note>{spreadText(ranks.spread[measure], name, write)}</Note>
+      <Quantiles spread={ranks.spread} timed={ranks.timed} />
     </>
   );
 }
 
-function spreadText(rows) {
-  let least = rows[0], most = rows[0], sum = 0;
-  for (const r of rows) {
-    if (timeOf(r) < timeOf(least)) least = r;
-    if (timeOf(r) > timeOf(most)) most = r;
-    sum += timeOf(r);
-  }
-  const mean = sum / rows.length;
-  return `time in MPI: ${nanos(timeOf(least))} on rank ${least.rank} to ${nanos(timeOf(most))} on rank ${most.rank}; mean ${nanos(mean)}, imbalance ${percent(timeOf(most) - mean, mean, 0)}`;
+function series(ranks, measure) {
+  if (!ranks.bins) return {};
+  const { first, width, columns } = ranks.bins;
+  const of = columns[measure];
+  const list = width > 1
+    ? [{ label: "most", colour: "#d55e00", values: of.most }, { label: "mean", colour: "#0072b2", values: of.mean }, { label: "least", colour: "#009e73", values: of.least }]
+    : [{ label: ranks.timed ? "in MPI" : "calls", colour: "#d55e00", values: of.mean }];
+  if (ranks.timed && width === 1) list.push({ label: "in all", colour: "#0072b2", values: columns.app.mean });
+  return { x: first, list };
+}
+
+function spreadText(s, name, write) {
+  return `${name}: ${write(s.least)} on rank ${s.least_rank} to ${write(s.most)} on rank ${s.most_rank}; mean ${write(s.mean)}, imbalance ${percent(s.most - s.mean, s.mean, 0)}`;
+}
+
+const measures = [["time in MPI", "time", nanos], ["time in all", "app", nanos], ["calls", "calls", grouped], ["sent", "sent", bytes], ["received", "received", bytes], ["read", "read", bytes], ["written", "written", bytes]];
+
+// Quantiles is a table of how what ranks do is distributed.
+function Quantiles({ spread, timed }) {
+  const rows = measures.filter(([, key]) => spread[key] && (timed || (key !== "time" && key !== "app"))).map(([what, key, write]) => ({ what, write, ...spread[key] }));
+  const quantile = (head, i) => ({ head, title: `what ${head} of the ranks do not exceed`, right: true, text: (r) => r.write(r.quantiles[i]) });
+  return (
+    <Table
+      name="spread" caption="distribution over ranks" rows={rows}
+      columns={[
+        { head: "of a rank", text: (r) => r.what },
+        { head: "least", right: true, text: (r) => r.write(r.least) },
+        { head: "least rank", right: true, text: (r) => String(r.least_rank) },
+        quantile("5%", 0), quantile("25%", 1), quantile("50%", 2), quantile("75%", 3), quantile("95%", 4),
+        { head: "most", right: true, text: (r) => r.write(r.most) },
+        { head: "most rank", right: true, text: (r) => String(r.most_rank) },
+        { head: "mean", right: true, text: (r) => r.write(Math.round(r.mean)) },
+      ]}
+    />
+  );
 }

@@ -56,6 +56,7 @@ function Frame({ frame, query }) {
   const share = (v) => (frame.timed ? percent(v, 1) : "-");
   return (
     <>
+      <h2>Now</h2>
       <Facts
         list={[
           ["ranks", `${grouped(running)} of ${grouped(frame.ranks.length)} running`],

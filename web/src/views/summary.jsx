@@ -11,12 +11,13 @@ import { Histogram } from "./histogram.jsx";
 // reportOf is asked for by several views: the server makes it once.
 export const reportOf = (id) => address(id, "report", { by: "procedure,callsite" });
 
-export function Summary({ id, run, query }) {
+// Of a job that goes on, live, what is cut off is not missing.
+export function Summary({ id, run, query, live }) {
   const report = useStored(reportOf(id));
   return (
     <>
       <Who run={run} />
-      <Cut run={run} />
+      {!live && <Cut run={run} />}
       <Wait on={report}>{(r) => <Report report={r} query={query} />}</Wait>
     </>
   );
@@ -55,7 +56,7 @@ function Cut({ run }) {
       <p class="problem">{text.join("; ")}</p>
       {run.streams.length > 0 && run.complete < run.threads && (
         <Table
-          name="cut" caption="incomplete streams" rows={run.streams.filter((s) => !s.complete)}
+          name="cut" caption="incomplete streams" rows={run.streams}
           columns={[
             { head: "rank", right: true, value: (s) => s.rank, text: (s) => String(s.rank) },
             { head: "thread", right: true, value: (s) => s.thread, text: (s) => String(s.thread) },

@@ -2,16 +2,18 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { category, css } from "../colours.js";
-import { address, useStoredBytes } from "../data.js";
+import { address, useStoredParts } from "../data.js";
 import { nanos, percent, plural } from "../format.js";
 import { Note, Problem, TextField, useWidth } from "../parts.jsx";
 import { change } from "../route.js";
 import { useDark } from "../theme.js";
-import { decode, nothing, other, outside, ticks, unread, untimed, within } from "../timeline.js";
+import { decode, looked, nothing, other, outside, ticks, unread, untimed, within } from "../timeline.js";
 
 const left = 76, top = 24; // for ranks and times
 const mostRows = 400;
 const slices = 4000; // calls that are asked for one by one
+const step = 2_000_000; // calls that the server looks at for an answer
+const mostSteps = 3; // answers in a row with which it may have come no further
 
 export function Timeline({ id, run, query }) {
   if (!run.time.startsWith("trace")) {
@@ -29,11 +31,12 @@ function Traced({ id, run, query }) {
   const [box, width] = useWidth();
   const room = Math.max(100, width - left - 4);
   const rows = Math.min(mostRows, run.processes);
-  const wanted = width ? address(id, "timeline", { from: query.from, to: query.to, width: Math.min(2000, room), ranks: query.ranks, rows, slices }) : undefined;
+  const wanted = width ? address(id, "timeline", { from: query.from, to: query.to, width: Math.min(2000, room), ranks: query.ranks, rows, slices, events: step }) : undefined;
   const asked = useLater(wanted);
-  const answer = useStoredBytes(asked);
-  const view = useMemo(() => answer.last && tryDecode(answer.last), [answer.last]);
-  const failed = answer.error?.message ?? view?.error;
+  const answer = useStoredParts(asked, decode, (v) => v.complete);
+  const view = answer.last;
+  const failed = answer.error?.message;
+  const steps = useSteps(asked, answer);
   return (
     <>
       <div class="bar-tools">
@@ -44,7 +47,7 @@ function Traced({ id, run, query }) {
       <div ref={box} class="timeline">
         {failed && <Problem text={failed} />}
         {!failed && !view && <Note>loading …</Note>}
-        {!failed && view && <Shown id={id} view={view} room={room} query={query} ready={asked === wanted && !answer.loading} />}
+        {!failed && view && <Shown id={id} view={view} room={room} query={query} ready={asked === wanted && !answer.loading} steps={steps} />}
       </div>
     </>
   );
@@ -62,12 +65,27 @@ function useLater(url) {
   return now;
 }
 
-function tryDecode(data) {
-  try {
-    return decode(data);
-  } catch (e) {
-    return { error: e.message };
-  }
+// useSteps asks again as long as an answer is not complete and gets further: the server goes on
+// where it ended. It can be stopped, and ends with the page.
+function useSteps(url, answer) {
+  const [stopped, setStopped] = useState(false);
+  const far = useRef({});
+  const view = answer.data;
+  const part = useMemo(() => (view ? looked(view) : 0), [view]);
+  useEffect(() => setStopped(false), [url]);
+  useEffect(() => {
+    if (!view || view.complete) return;
+    if (far.current.url !== url || part > far.current.part) far.current = { url, part, stuck: 0 };
+    else if (far.current.view !== view) far.current.stuck++;
+    far.current.view = view;
+    if (far.current.stuck >= mostSteps) setStopped(true);
+    else if (!stopped) answer.reload();
+  }, [view, stopped]);
+  const goOn = () => {
+    far.current = {};
+    setStopped(false);
+  };
+  return { part, running: Boolean(view) && !view.complete && !stopped, stop: () => setStopped(true), goOn };
 }
 
 // coloured remembers which colour a procedure of a run has, so that zooming does not
@@ -110,7 +128,7 @@ function paint(view, colours) {
   return canvas;
 }
 
-function Shown({ id, view, room, query, ready }) {
+function Shown({ id, view, room, query, ready, steps }) {
   const dark = useDark();
   const canvas = useRef();
   const [at, setAt] = useState(null);
@@ -130,9 +148,20 @@ function Shown({ id, view, room, query, ready }) {
         aria-label={`what ${plural(view.rows.length, "row")} of ranks did from ${nanos(from - view.begin)} to ${nanos(to - view.begin)}; arrows move, plus and minus zoom`}
       />
       <output class="hover" aria-live="polite">{at ? pointed(state, at) : `${nanos(to - from)} of ${nanos(view.end - view.begin)}; a pixel is ${nanos(view.pixel)}`}</output>
-      {!view.complete && <Note>Some of it was not looked at, because the run has too many calls: zoom in, or ask for fewer ranks.</Note>}
+      {!view.complete && <Steps steps={steps} />}
       <Legend id={id} view={view} dark={dark} only={query.only} />
     </>
+  );
+}
+
+// Steps tells how far the server has come with a run of very many calls.
+function Steps({ steps }) {
+  return (
+    <p class="note" role="status" data-figure="looked">
+      <progress value={steps.part} /> {`${percent(steps.part, 1, 0)} looked at`}{" "}
+      {steps.running ? <button type="button" onClick={steps.stop}>stop</button> : <button type="button" onClick={steps.goOn}>go on</button>}{" "}
+      {!steps.running && "The rest of it has very many calls: to zoom in, or to ask for fewer ranks, is quicker."}
+    </p>
   );
 }
 
