@@ -4,76 +4,35 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/efg-tools/efg/analysis"
 	"github.com/efg-tools/efg/efg"
-	"github.com/efg-tools/efg/internal/groundtruth"
+	"github.com/efg-tools/efg/internal/testrun"
 	"github.com/efg-tools/efg/reconstruct"
 )
 
-// recordings are the programs of testdata that are recorded for the tests, with
-// their arguments and the number of ranks, and whether with MPICH too.
-var recordings = []struct {
-	source string
-	args   string
-	ranks  int
-	both   bool
-}{
-	{"c/amr.c", "", 4, false}, {"c/coll.c", "", 4, true}, {"c/comms.c", "", 4, false}, {"c/eager.c", "", 4, false},
-	{"c/errors.c", "", 4, false}, {"c/fail.c", "kill", 4, false}, {"c/farm.c", "", 4, false}, {"c/growing.c", "", 4, true},
-	{"c/halo3d.c", "", 4, false}, {"c/icoll.c", "", 4, true}, {"c/inter.c", "", 4, false}, {"c/intercoll.c", "", 4, true},
-	{"c/io.c", "2 DIR", 4, false}, {"c/jacobi.c", "40", 4, false}, {"c/large.c", "", 4, true}, {"c/loops.c", "", 4, false},
-	{"c/neigh.c", "", 4, true}, {"c/partitioned.c", "", 4, true}, {"c/pcoll.c", "", 4, true}, {"c/persistent.c", "", 4, true},
-	{"c/polling.c", "", 4, false}, {"c/probes.c", "", 4, false}, {"c/rma.c", "", 4, true}, {"c/sessions.c", "", 4, true},
-	{"c/spawn.c", "", 2, false}, {"c/threads.c", "", 4, false}, {"c/types.c", "", 4, false}, {"c/userops.c", "", 4, false},
-	{"fortran/halo_mpifh.f", "", 4, false}, {"fortran/coll_usempi.f90", "DIR", 4, false}, {"fortran/all_f08.f90", "DIR", 4, false},
+// recordings are the programs of testdata that are recorded for the tests.
+var recordings = []testrun.Program{
+	{Source: "c/amr.c", MPI: "openmpi"}, {Source: "c/coll.c"}, {Source: "c/comms.c", MPI: "openmpi"}, {Source: "c/eager.c", MPI: "openmpi"},
+	{Source: "c/errors.c", MPI: "openmpi"}, {Source: "c/fail.c", Args: "kill", MPI: "openmpi", Fails: true}, {Source: "c/farm.c", MPI: "openmpi"}, {Source: "c/growing.c"},
+	{Source: "c/halo3d.c", MPI: "openmpi"}, {Source: "c/icoll.c"}, {Source: "c/inter.c", MPI: "openmpi"}, {Source: "c/intercoll.c"},
+	{Source: "c/io.c", Args: "2 DIR", MPI: "openmpi"}, {Source: "c/jacobi.c", Args: "40", MPI: "openmpi"}, {Source: "c/large.c"}, {Source: "c/loops.c", MPI: "openmpi"},
+	{Source: "c/neigh.c"}, {Source: "c/partitioned.c"}, {Source: "c/pcoll.c"}, {Source: "c/persistent.c"},
+	{Source: "c/polling.c", MPI: "openmpi"}, {Source: "c/probes.c", MPI: "openmpi"}, {Source: "c/rma.c"}, {Source: "c/sessions.c"},
+	{Source: "c/spawn.c", Ranks: 2, MPI: "openmpi"}, {Source: "c/threads.c", MPI: "openmpi"}, {Source: "c/types.c", MPI: "openmpi"}, {Source: "c/userops.c", MPI: "openmpi"},
+	{Source: "fortran/halo_mpifh.f", MPI: "openmpi"}, {Source: "fortran/coll_usempi.f90", Args: "DIR", MPI: "openmpi"}, {Source: "fortran/all_f08.f90", Args: "DIR", MPI: "openmpi"},
 }
 
 // TestRecorded compares reports and matrices of recorded programs with what
 // counting their events gives.
 func TestRecorded(t *testing.T) {
-	benches, err := groundtruth.Benches(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, bench := range benches {
-		for _, r := range recordings {
-			if bench.Name != "openmpi" && !r.both {
-				continue
-			}
-			t.Run(bench.Name+"/"+filepath.Base(r.source), func(t *testing.T) {
-				program, err := bench.Build(t.Context(), r.source)
-				if err != nil {
-					t.Fatal(err)
-				}
-				own := t.TempDir()
-				file := filepath.Join(own, "run.efg")
-				line := append([]string{program}, strings.Fields(strings.ReplaceAll(r.args, "DIR", own))...)
-				res, err := bench.Recorded(t.Context(), file, r.ranks, line...)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if _, err := os.Stat(file); err != nil {
-					t.Fatalf("%v\n%s", err, res.Stderr)
-				}
-				compareWithEvents(t, file)
-			})
-		}
-	}
+	testrun.Record(t, recordings, func(t *testing.T, r *testrun.Recording) { compareWithEvents(t, r.Run) })
 }
 
 // compareWithEvents checks the report of each rank and the matrix of a run.
-func compareWithEvents(t *testing.T, file string) {
-	run, err := efg.OpenRun(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer run.Close()
+func compareWithEvents(t *testing.T, run *efg.Run) {
 	sites, err := run.Sites()
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"testing"
@@ -9,6 +8,7 @@ import (
 	"github.com/efg-tools/efg/analysis"
 	"github.com/efg-tools/efg/bench/sim"
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/testrun"
 )
 
 // agree compares what counting on the graphs gives with what going through the
@@ -69,30 +69,6 @@ func same(t *testing.T, rank int, graph, events *tally) {
 	}
 }
 
-func simulated(t testing.TB, c sim.Config) *efg.Run {
-	t.Helper()
-	var procs []*efg.Process
-	for p, err := range c.All(2) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		procs = append(procs, p)
-	}
-	meta, err := c.Meta()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var file bytes.Buffer
-	if err := efg.EncodeRun(&file, procs, meta); err != nil {
-		t.Fatal(err)
-	}
-	run, err := efg.NewRun(bytes.NewReader(file.Bytes()), int64(file.Len()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return run
-}
-
 // Simulated programs have no faults, and the graphs say what the events say.
 func TestSimulated(t *testing.T) {
 	for seed := range uint64(3) {
@@ -103,7 +79,7 @@ func TestSimulated(t *testing.T) {
 		} {
 			c.Seed = seed
 			t.Run(fmt.Sprintf("%s-%d-%d", c.Program, c.Ranks, seed), func(t *testing.T) {
-				run := simulated(t, c)
+				run := testrun.Simulated(t, c)
 				r, err := New(run)
 				if err != nil {
 					t.Fatal(err)

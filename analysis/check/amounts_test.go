@@ -3,55 +3,34 @@ package check
 import (
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
-	"github.com/efg-tools/efg/internal/groundtruth"
+	"github.com/efg-tools/efg/internal/testrun"
 )
 
 // TestAmounts records a fault in each collective, and finds them all and nothing else.
 // Calls that the library refused are no faults that stay unnoticed.
 func TestAmounts(t *testing.T) {
-	benches, err := groundtruth.Benches(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, bench := range benches {
-		t.Run(bench.Name, func(t *testing.T) {
-			program, err := bench.Build(t.Context(), "c/amounts.c")
-			if err != nil {
-				t.Fatal(err)
+	testrun.Record(t, []testrun.Program{{Source: "c/amounts.c", Fails: true}}, func(t *testing.T, r *testrun.Recording) {
+		var want []string
+		for line := range strings.Lines(r.Stdout) {
+			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "refused ") {
+				want = append(want, line)
 			}
-			file := filepath.Join(t.TempDir(), "run.efg")
-			result, err := bench.Recorded(t.Context(), file, 4, program)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var want []string
-			for line := range strings.Lines(string(result.Stdout)) {
-				if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "refused ") {
-					want = append(want, line)
-				}
-			}
-			slices.Sort(want)
-			if got := faultyFunctions(t, file); len(want) < 40 || !slices.Equal(got, want) {
-				t.Errorf("found %q, want %q", got, want)
-			}
-		})
-	}
+		}
+		slices.Sort(want)
+		if got := faultyFunctions(t, r.Run); len(want) < 40 || !slices.Equal(got, want) {
+			t.Errorf("found %q, want %q", got, want)
+		}
+	})
 }
 
 // faultyFunctions are the functions with collectives with other data.
-func faultyFunctions(t *testing.T, file string) []string {
+func faultyFunctions(t *testing.T, run *efg.Run) []string {
 	t.Helper()
-	run, err := efg.OpenRun(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer run.Close()
 	r, err := New(run)
 	if err != nil {
 		t.Fatal(err)

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,7 +12,7 @@ import (
 
 	"github.com/efg-tools/efg/bench/sim"
 	"github.com/efg-tools/efg/efg"
-	"github.com/efg-tools/efg/internal/groundtruth"
+	"github.com/efg-tools/efg/internal/testrun"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -170,7 +169,7 @@ func TestFarApart(t *testing.T) {
 func TestTooFarApart(t *testing.T) {
 	const n = 3 * firstLimit
 	out, in := farApart(n)
-	b := newBuilder(openProcesses(t, timedProcesses(t, "aa", out, in), traced), nil)
+	b := newBuilder(testrun.Of(t, timedProcesses(t, "aa", out, in), traced), nil)
 	b.furthest = 4 * firstLimit
 	r, err := b.check()
 	if err != nil {
@@ -199,7 +198,7 @@ func TestProgress(t *testing.T) {
 		}
 		last[what] = [2]uint64{done, total}
 	}
-	if _, err := New(openProcesses(t, timedProcesses(t, "aa", out, in), traced), progress); err != nil {
+	if _, err := New(testrun.Of(t, timedProcesses(t, "aa", out, in), traced), progress); err != nil {
 		t.Fatal(err)
 	}
 	events := uint64(2 * (6*firstLimit + 3))
@@ -211,34 +210,15 @@ func TestProgress(t *testing.T) {
 
 // TestTracedPrograms records the times of programs: they do not contradict each other.
 func TestTracedPrograms(t *testing.T) {
-	benches, err := groundtruth.Benches(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
+	var list []testrun.Program
+	for _, source := range []string{"jacobi", "coll", "farm", "amr", "halo3d", "posted", "threads", "persistent", "probes", "comms", "eager"} {
+		list = append(list, testrun.Program{Source: "c/" + source + ".c", Time: "trace"})
 	}
-	for _, bench := range benches {
-		for _, source := range []string{"jacobi", "coll", "farm", "amr", "halo3d", "posted", "threads", "persistent", "probes", "comms", "eager"} {
-			t.Run(bench.Name+"/"+source, func(t *testing.T) {
-				program, err := bench.Build(t.Context(), "c/"+source+".c")
-				if err != nil {
-					t.Fatal(err)
-				}
-				file := filepath.Join(t.TempDir(), "run.efg")
-				line := []string{bench.Efg, "run", "--time", "trace", "-o", file, "--"}
-				if r, err := groundtruth.Run(t.Context(), bench.MPI, line, nil, 4, program); err != nil || r.Status != 0 {
-					t.Fatalf("status %d: %v\n%s", r.Status, err, r.Stderr)
-				}
-				checkFile(t, file, "")
-				run, err := efg.OpenRun(file)
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer run.Close()
-				if r, err := New(run); err != nil || len(r.Findings) > 0 {
-					t.Errorf("%v: %+v", err, r.Findings)
-				}
-			})
+	testrun.Record(t, list, func(t *testing.T, r *testrun.Recording) {
+		if got := checkRecorded(t, r.Run, ""); len(got.Findings) > 0 {
+			t.Errorf("%+v", got.Findings)
 		}
-	}
+	})
 }
 
 // FuzzTimes changes processes with times at random: the check ends, with or without an

@@ -1,13 +1,13 @@
 package check
 
 import (
-	"bytes"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/testrun"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -194,23 +194,9 @@ func processOf(t *testing.T, rank, size int, list []efg.Input) *efg.Process {
 
 func checkProcesses(t *testing.T, procs []*efg.Process, meta efg.Meta) *Report {
 	t.Helper()
-	r, err := New(openProcesses(t, procs, meta))
+	r, err := New(testrun.Of(t, procs, meta))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
-}
-
-// openProcesses is a run of processes.
-func openProcesses(t *testing.T, procs []*efg.Process, meta efg.Meta) *efg.Run {
-	t.Helper()
-	var file bytes.Buffer
-	if err := efg.EncodeRun(&file, procs, meta); err != nil {
-		t.Fatal(err)
-	}
-	run, err := efg.NewRun(bytes.NewReader(file.Bytes()), int64(file.Len()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return run
 }

@@ -2,12 +2,11 @@ package check
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
-	"github.com/efg-tools/efg/internal/groundtruth"
+	"github.com/efg-tools/efg/internal/testrun"
 )
 
 // programs are those of testdata that have no fault, or those that are listed.
@@ -50,39 +49,15 @@ var programs = []struct {
 
 // TestPrograms records programs and finds their faults, and nothing else.
 func TestPrograms(t *testing.T) {
-	benches, err := groundtruth.Benches(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
+	var list []testrun.Program
+	for _, p := range programs {
+		list = append(list, testrun.Program{Source: p.source, Args: p.args, Ranks: p.ranks, MPI: p.only, Fails: p.faults != ""})
 	}
-	for _, bench := range benches {
-		for _, p := range programs {
-			if p.only != "" && p.only != bench.Name {
-				continue
-			}
-			t.Run(bench.Name+"/"+filepath.Base(p.source)+"-"+p.args, func(t *testing.T) {
-				program, err := bench.Build(t.Context(), p.source)
-				if err != nil {
-					t.Fatal(err)
-				}
-				own := t.TempDir()
-				file := filepath.Join(own, "run.efg")
-				line := append([]string{program}, strings.Fields(strings.ReplaceAll(p.args, "DIR", own))...)
-				if _, err := bench.Recorded(t.Context(), file, max(p.ranks, 4*(1-min(p.ranks, 1))), line...); err != nil {
-					t.Fatal(err)
-				}
-				checkFile(t, file, p.faults)
-			})
-		}
-	}
+	testrun.Record(t, list, func(t *testing.T, r *testrun.Recording) { checkRecorded(t, r.Run, programs[r.Program].faults) })
 }
 
-func checkFile(t *testing.T, file, want string) {
+func checkRecorded(t *testing.T, run *efg.Run, want string) *Report {
 	t.Helper()
-	run, err := efg.OpenRun(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer run.Close()
 	r, err := New(run)
 	if err != nil {
 		t.Fatal(err)
@@ -95,6 +70,7 @@ func checkFile(t *testing.T, file, want string) {
 		}
 	}
 	agree(t, run)
+	return r
 }
 
 // short is what tests compare of a report.

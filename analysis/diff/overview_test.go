@@ -9,6 +9,7 @@ import (
 	"github.com/efg-tools/efg/analysis/diff"
 	"github.com/efg-tools/efg/bench/sim"
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/testrun"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -57,7 +58,7 @@ func TestClasses(t *testing.T) {
 		{Program: "mesh", Ranks: 12, Steps: 20},
 	} {
 		t.Run(fmt.Sprint(c.Program, c.Ranks), func(t *testing.T) {
-			run := simulated(t, c)
+			run := testrun.Simulated(t, c)
 			o := overview(t, run)
 			procs := make([]*efg.Process, c.Ranks)
 			for i := range procs {
@@ -106,7 +107,7 @@ func workers(t testing.TB, ranks int, odd func(rank int, r *recorder)) []*efg.Pr
 
 // A rank in an argument is equal if it is the same, or as far away.
 func TestAbsoluteRanks(t *testing.T) {
-	o := overview(t, runOf(t, workers(t, 10, nil), efg.Meta{}))
+	o := overview(t, testrun.Of(t, workers(t, 10, nil), efg.Meta{}))
 	if len(o.Classes) != 2 || len(o.Classes[0].Ranks) != 9 || o.Shapes != 2 {
 		t.Errorf("%+v", o.Classes)
 	}
@@ -114,7 +115,7 @@ func TestAbsoluteRanks(t *testing.T) {
 
 // Ranks of one shape that go through their loop more often are another class.
 func TestCounts(t *testing.T) {
-	o := overview(t, runOf(t, workers(t, 11, func(rank int, r *recorder) {
+	o := overview(t, testrun.Of(t, workers(t, 11, func(rank int, r *recorder) {
 		for range 5 * (rank % 2) {
 			if rank > 0 {
 				r.send(1, -rank, 8)
@@ -143,7 +144,7 @@ func TestCounts(t *testing.T) {
 
 // One rank plants a call, one another count, one a loop more.
 func TestPlanted(t *testing.T) {
-	run := runOf(t, workers(t, 10, func(rank int, r *recorder) {
+	run := testrun.Of(t, workers(t, 10, func(rank int, r *recorder) {
 		switch rank {
 		case 4:
 			r.barrier(9)
@@ -224,7 +225,7 @@ func naiveSpreads(t testing.TB, run *efg.Run) map[string]*naiveSpread {
 
 // The imbalance is that of counts of the expanded events.
 func TestImbalance(t *testing.T) {
-	run := runOf(t, workers(t, 11, func(rank int, r *recorder) {
+	run := testrun.Of(t, workers(t, 11, func(rank int, r *recorder) {
 		for range rank * rank {
 			r.send(7, 1, 3+rank)
 		}
@@ -310,7 +311,7 @@ func TestOutliers(t *testing.T) {
 			return 50
 		})
 	}
-	o := overview(t, runOf(t, procs, efg.Meta{Time: "stats"}))
+	o := overview(t, testrun.Of(t, procs, efg.Meta{Time: "stats"}))
 	if len(o.Outliers) != 2 {
 		t.Fatalf("%+v", o.Outliers)
 	}
@@ -332,7 +333,7 @@ func TestOutliers(t *testing.T) {
 // take much longer.
 func BenchmarkSteps(b *testing.B) {
 	for _, steps := range []int{200, 20000} {
-		run := simulated(b, sim.Config{Program: "halo", Ranks: 64, Steps: steps})
+		run := testrun.Simulated(b, sim.Config{Program: "halo", Ranks: 64, Steps: steps})
 		b.Run(fmt.Sprint("all/", steps), func(b *testing.B) {
 			for b.Loop() {
 				overview(b, run)

@@ -1,7 +1,6 @@
 package diff_test
 
 import (
-	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"github.com/efg-tools/efg/analysis/diff"
 	"github.com/efg-tools/efg/bench/sim"
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/testrun"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -74,20 +74,6 @@ func (r *recorder) process() *efg.Process {
 	}
 	s.End = efg.EndFinalized
 	return &efg.Process{Rank: r.rank, Size: r.size, World: 5, PID: 100 + r.rank, Streams: []efg.Stream{*s}, Defs: r.defs.List}
-}
-
-// runOf packs processes into a run file.
-func runOf(t testing.TB, procs []*efg.Process, meta efg.Meta) *efg.Run {
-	t.Helper()
-	var b bytes.Buffer
-	if err := efg.EncodeRun(&b, procs, meta); err != nil {
-		t.Fatal(err)
-	}
-	run, err := efg.NewRun(bytes.NewReader(b.Bytes()), int64(b.Len()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return run
 }
 
 // oracle expands events, and gives each a text without what depends on the rank.
@@ -293,29 +279,13 @@ func TestSimulatedRanks(t *testing.T) {
 		{Program: "random", Ranks: 7, Steps: 3000, Signatures: 100},
 	} {
 		t.Run(fmt.Sprint(c.Program, c.Ranks, c.Null), func(t *testing.T) {
-			run := simulated(t, c)
+			run := testrun.Simulated(t, c)
 			r := rand.New(rand.NewPCG(7, 8))
 			for range 30 {
 				checkPair(t, run, r.IntN(c.Ranks), r.IntN(c.Ranks))
 			}
 		})
 	}
-}
-
-func simulated(t testing.TB, c sim.Config) *efg.Run {
-	t.Helper()
-	var procs []*efg.Process
-	for p, err := range c.All(2) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		procs = append(procs, p)
-	}
-	meta, err := c.Meta()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return runOf(t, procs, meta)
 }
 
 // dice makes the calls of one of two ranks: mostly what the other does, too.
@@ -385,7 +355,7 @@ func TestRandomPairs(t *testing.T) {
 			}
 			procs = append(procs, p)
 		}
-		pair := checkPair(t, runOf(t, procs, efg.Meta{}), 0, 1)
+		pair := checkPair(t, testrun.Of(t, procs, efg.Meta{}), 0, 1)
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/efg-tools/efg/analysis/diff"
 	"github.com/efg-tools/efg/bench/sim"
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/testrun"
 )
 
 func runsOf(t testing.TB, a, b *efg.Run) *diff.Runs {
@@ -67,7 +68,7 @@ func TestRuns(t *testing.T) {
 	base := sim.Config{Program: "halo", Ranks: 27, Steps: 20, Stats: true}
 	longer, larger := base, base
 	longer.Steps, larger.Ranks = 30, 64
-	a := simulated(t, base)
+	a := testrun.Simulated(t, base)
 	for _, c := range []struct {
 		name      string
 		b         *efg.Run
@@ -76,9 +77,9 @@ func TestRuns(t *testing.T) {
 		fails     string
 	}{
 		{"itself", a, []diff.Match{diff.GraphMatch}, true, ""},
-		{"again", simulated(t, base), []diff.Match{diff.GraphMatch}, true, ""},
-		{"longer", simulated(t, longer), []diff.Match{diff.ShapeMatch}, false, "calls,bytes,time"},
-		{"larger", simulated(t, larger), []diff.Match{diff.ShapeMatch}, false, "calls,bytes"},
+		{"again", testrun.Simulated(t, base), []diff.Match{diff.GraphMatch}, true, ""},
+		{"longer", testrun.Simulated(t, longer), []diff.Match{diff.ShapeMatch}, false, "calls,bytes,time"},
+		{"larger", testrun.Simulated(t, larger), []diff.Match{diff.ShapeMatch}, false, "calls,bytes"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := runsOf(t, a, c.b)
@@ -122,8 +123,8 @@ func holds(t testing.TB, r *diff.Runs, text string) bool {
 
 // One rank plants a call: it is found, with the steps to it and from it.
 func TestPlantedInRun(t *testing.T) {
-	a := runOf(t, workers(t, 8, nil), efg.Meta{})
-	b := runOf(t, workers(t, 8, func(rank int, r *recorder) {
+	a := testrun.Of(t, workers(t, 8, nil), efg.Meta{})
+	b := testrun.Of(t, workers(t, 8, func(rank int, r *recorder) {
 		if rank == 3 {
 			r.send(8, 1, 7)
 			r.barrier(3)
@@ -147,7 +148,7 @@ func TestPlantedInRun(t *testing.T) {
 	if _, err := (&diff.Condition{Metric: diff.TimeMetric}).Holds(r); !errors.Is(err, diff.ErrUntimed) {
 		t.Errorf("times that were not recorded: %v", err)
 	}
-	if part := runsOf(t, a, runOf(t, workers(t, 8, nil)[:6], efg.Meta{})); part.Identical() {
+	if part := runsOf(t, a, testrun.Of(t, workers(t, 8, nil)[:6], efg.Meta{})); part.Identical() {
 		t.Error("runs of different ranks are identical")
 	}
 }
@@ -160,12 +161,12 @@ func TestMovedLines(t *testing.T) {
 		}
 		return m
 	}
-	a := runOf(t, workers(t, 4, nil), meta(10, 20, 30))
+	a := testrun.Of(t, workers(t, 4, nil), meta(10, 20, 30))
 	for _, c := range []struct {
 		lines []int
 		equal bool
 	}{{[]int{10, 20, 30}, true}, {[]int{11, 24, 30}, true}, {[]int{20, 30, 40}, true}, {[]int{30, 20, 10}, false}} {
-		r := runsOf(t, a, runOf(t, workers(t, 4, nil), meta(c.lines...)))
+		r := runsOf(t, a, testrun.Of(t, workers(t, 4, nil), meta(c.lines...)))
 		if r.Identical() != c.equal {
 			t.Errorf("lines %v: identical: %v", c.lines, r.Identical())
 		}

@@ -2,7 +2,6 @@ package loops_test
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -10,18 +9,8 @@ import (
 	"github.com/efg-tools/efg/analysis/loops"
 	"github.com/efg-tools/efg/bench/sim"
 	"github.com/efg-tools/efg/efg"
-	"github.com/efg-tools/efg/internal/groundtruth"
+	"github.com/efg-tools/efg/internal/testrun"
 )
-
-func open(tb testing.TB, file string) *efg.Run {
-	tb.Helper()
-	run, err := efg.OpenRun(file)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() { run.Close() })
-	return run
-}
 
 func summarize(tb testing.TB, run *efg.Run) *loops.Summary {
 	tb.Helper()
@@ -124,54 +113,43 @@ func checkRun(t *testing.T, run *efg.Run) {
 
 // Recorded programs: what the source says, and what counting the events gives.
 func TestRecorded(t *testing.T) {
-	benches, err := groundtruth.Benches(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
+	cases := []struct {
+		program string
+		rank    int
+		want    []string // of the rank
+	}{
+		{"nest", 1, []string{
+			"1 Bcast apart 1:7:7-7", "2 Reduce apart 7:35:5-5", "3 Sendrecv apart 35:105:3-3",
+			"1 Barrier together 1:7:7-7", "2 Barrier together 7:35:5-5", "3 Barrier together 35:105:3-3",
+			"1 Allreduce converge 1:10:10-10", "2 Allreduce converge 10:49:3-7",
+			"1 Allreduce seldom 1:60:60-60",
+		}},
+		{"nest 11 2 4", 2, []string{
+			"1 Bcast apart 1:11:11-11", "2 Reduce apart 11:22:2-2", "3 Sendrecv apart 22:88:4-4",
+			"1 Barrier together 1:11:11-11", "2 Barrier together 11:22:2-2", "3 Barrier together 22:88:4-4",
+			"1 Allreduce converge 1:10:10-10", "2 Allreduce converge 10:49:3-7",
+			"1 Allreduce seldom 1:60:60-60",
+		}},
+		{"loops", 1, []string{"1 Send exchange 1:12:12-12", "2 Send exchange 12:60:5-5"}},
+		{"jacobi 400", 3, []string{"1 Irecv exchange 1:40:40-40", "2 Irecv exchange 40:400:10-10"}},
+		{"farm", 0, []string{"1 Recv master 1:60:60-60"}}, {"polling", 0, nil}, {"threads", 0, nil}, {"amr", 0, nil}, {"persistent", 0, nil}, {"halo3d", 0, nil},
 	}
-	for _, bench := range benches {
-		for _, c := range []struct {
-			program string
-			rank    int
-			want    []string // of the rank
-		}{
-			{"nest", 1, []string{
-				"1 Bcast apart 1:7:7-7", "2 Reduce apart 7:35:5-5", "3 Sendrecv apart 35:105:3-3",
-				"1 Barrier together 1:7:7-7", "2 Barrier together 7:35:5-5", "3 Barrier together 35:105:3-3",
-				"1 Allreduce converge 1:10:10-10", "2 Allreduce converge 10:49:3-7",
-				"1 Allreduce seldom 1:60:60-60",
-			}},
-			{"nest 11 2 4", 2, []string{
-				"1 Bcast apart 1:11:11-11", "2 Reduce apart 11:22:2-2", "3 Sendrecv apart 22:88:4-4",
-				"1 Barrier together 1:11:11-11", "2 Barrier together 11:22:2-2", "3 Barrier together 22:88:4-4",
-				"1 Allreduce converge 1:10:10-10", "2 Allreduce converge 10:49:3-7",
-				"1 Allreduce seldom 1:60:60-60",
-			}},
-			{"loops", 1, []string{"1 Send exchange 1:12:12-12", "2 Send exchange 12:60:5-5"}},
-			{"jacobi 400", 3, []string{"1 Irecv exchange 1:40:40-40", "2 Irecv exchange 40:400:10-10"}},
-			{"farm", 0, []string{"1 Recv master 1:60:60-60"}}, {"polling", 0, nil}, {"threads", 0, nil}, {"amr", 0, nil}, {"persistent", 0, nil}, {"halo3d", 0, nil},
-		} {
-			t.Run(bench.Name+"/"+c.program, func(t *testing.T) {
-				args := strings.Fields(c.program)
-				program, err := bench.Build(t.Context(), "c/"+args[0]+".c")
-				if err != nil {
-					t.Fatal(err)
-				}
-				file := filepath.Join(t.TempDir(), "run.efg")
-				if _, err := bench.Recorded(t.Context(), file, 4, append([]string{program}, args[1:]...)...); err != nil {
-					t.Fatal(err)
-				}
-				run := open(t, file)
-				checkRun(t, run)
-				s, err := loops.Summarize(run, []int{c.rank})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if got := outline(&s.Groups[0]); c.want != nil && strings.Join(got, "\n") != strings.Join(c.want, "\n") {
-					t.Errorf("loops\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
-				}
-			})
+	var programs []testrun.Program
+	for _, c := range cases {
+		name, args, _ := strings.Cut(c.program, " ")
+		programs = append(programs, testrun.Program{Source: "c/" + name + ".c", Args: args})
+	}
+	testrun.Record(t, programs, func(t *testing.T, r *testrun.Recording) {
+		c := &cases[r.Program]
+		checkRun(t, r.Run)
+		s, err := loops.Summarize(r.Run, []int{c.rank})
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
+		if got := outline(&s.Groups[0]); c.want != nil && strings.Join(got, "\n") != strings.Join(c.want, "\n") {
+			t.Errorf("loops\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
+		}
+	})
 }
 
 // Simulated programs on more ranks.
@@ -181,7 +159,7 @@ func TestSimulated(t *testing.T) {
 		{Program: "mesh", Ranks: 8, Steps: 60}, {Program: "random", Ranks: 3, Steps: 60},
 	} {
 		t.Run(c.Program, func(t *testing.T) {
-			run := simulated(t, c)
+			run := testrun.Simulated(t, c)
 			checkRun(t, run)
 			if s := summarize(t, run); c.Program == "halo" {
 				want := "[1 Irecv exchange 1:10:10-10 2 Irecv exchange 10:95:5-10]"
@@ -191,24 +169,4 @@ func TestSimulated(t *testing.T) {
 			}
 		})
 	}
-}
-
-func simulated(tb testing.TB, c sim.Config) *efg.Run {
-	tb.Helper()
-	var procs []*efg.Process
-	for p, err := range c.All(2) {
-		if err != nil {
-			tb.Fatal(err)
-		}
-		procs = append(procs, p)
-	}
-	meta, err := c.Meta()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	file := filepath.Join(tb.TempDir(), c.Program+".efg")
-	if err := efg.WriteRun(file, procs, meta); err != nil {
-		tb.Fatal(err)
-	}
-	return open(tb, file)
 }

@@ -4,14 +4,13 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/efg-tools/efg/analysis"
 	"github.com/efg-tools/efg/bench/sim"
 	"github.com/efg-tools/efg/efg"
-	"github.com/efg-tools/efg/internal/groundtruth"
+	"github.com/efg-tools/efg/internal/testrun"
 	"github.com/efg-tools/efg/reconstruct"
 )
 
@@ -235,31 +234,11 @@ func TestSimulated(t *testing.T) {
 
 // Recorded programs, with statistics and with the time of each call.
 func TestRecorded(t *testing.T) {
-	benches, err := groundtruth.Benches(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, bench := range benches {
-		for _, source := range []string{"jacobi", "coll", "amr", "growing", "threads", "persistent", "types", "comms"} {
-			for _, time := range []string{"stats", "trace"} {
-				t.Run(bench.Name+"/"+source+"-"+time, func(t *testing.T) {
-					program, err := bench.Build(t.Context(), "c/"+source+".c")
-					if err != nil {
-						t.Fatal(err)
-					}
-					file := filepath.Join(t.TempDir(), "run.efg")
-					line := []string{bench.Efg, "run", "--time", time, "-o", file, "--"}
-					if r, err := groundtruth.Run(t.Context(), bench.MPI, line, nil, 4, program); err != nil || r.Status != 0 {
-						t.Fatalf("status %d: %v\n%s", r.Status, err, r.Stderr)
-					}
-					run, err := efg.OpenRun(file)
-					if err != nil {
-						t.Fatal(err)
-					}
-					defer run.Close()
-					compare(t, run)
-				})
-			}
+	var programs []testrun.Program
+	for _, source := range []string{"jacobi", "coll", "amr", "growing", "threads", "persistent", "types", "comms"} {
+		for _, time := range []string{"stats", "trace"} {
+			programs = append(programs, testrun.Program{Source: "c/" + source + ".c", Time: time})
 		}
 	}
+	testrun.Record(t, programs, func(t *testing.T, r *testrun.Recording) { compare(t, r.Run) })
 }

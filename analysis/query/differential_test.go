@@ -4,14 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/efg-tools/efg/analysis/query"
 	"github.com/efg-tools/efg/bench/sim"
 	"github.com/efg-tools/efg/efg"
-	"github.com/efg-tools/efg/internal/groundtruth"
+	"github.com/efg-tools/efg/internal/testrun"
 	"github.com/efg-tools/efg/reconstruct"
 )
 
@@ -185,37 +184,17 @@ func TestSimulated(t *testing.T) {
 		{Program: "mesh", Ranks: 6, Steps: 30},
 		{Program: "random", Ranks: 4, Steps: 60},
 	} {
-		t.Run(c.Program, func(t *testing.T) { compareWithEvents(t, simulated(t, c, false)) })
+		t.Run(c.Program, func(t *testing.T) { compareWithEvents(t, testrun.Simulated(t, c)) })
 	}
 }
 
 // recordings are programs of testdata with their number of ranks.
-var recordings = []struct {
-	source, args string
-	ranks        int
-}{
-	{"c/jacobi.c", "10", 4}, {"c/persistent.c", "", 4}, {"c/pcoll.c", "", 4}, {"c/partitioned.c", "", 4}, {"c/coll.c", "", 4},
-	{"c/inter.c", "", 4}, {"c/comms.c", "", 4}, {"c/errors.c", "", 4}, {"c/probes.c", "", 4}, {"c/rma.c", "", 4},
-	{"c/growing.c", "", 4}, {"c/threads.c", "", 4}, {"c/spawn.c", "", 2},
+var recordings = []testrun.Program{
+	{Source: "c/jacobi.c", Args: "10", MPI: "openmpi"}, {Source: "c/persistent.c", MPI: "openmpi"}, {Source: "c/pcoll.c", MPI: "openmpi"}, {Source: "c/partitioned.c", MPI: "openmpi"}, {Source: "c/coll.c", MPI: "openmpi"},
+	{Source: "c/inter.c", MPI: "openmpi"}, {Source: "c/comms.c", MPI: "openmpi"}, {Source: "c/errors.c", MPI: "openmpi"}, {Source: "c/probes.c", MPI: "openmpi"}, {Source: "c/rma.c", MPI: "openmpi"},
+	{Source: "c/growing.c", MPI: "openmpi"}, {Source: "c/threads.c", MPI: "openmpi"}, {Source: "c/spawn.c", Ranks: 2, MPI: "openmpi"},
 }
 
 func TestRecorded(t *testing.T) {
-	benches, err := groundtruth.Benches(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	bench := benches[0]
-	for _, r := range recordings {
-		t.Run(filepath.Base(r.source), func(t *testing.T) {
-			program, err := bench.Build(t.Context(), r.source)
-			if err != nil {
-				t.Fatal(err)
-			}
-			file := filepath.Join(t.TempDir(), "run.efg")
-			if _, err := bench.Recorded(t.Context(), file, r.ranks, append([]string{program}, strings.Fields(r.args)...)...); err != nil {
-				t.Fatal(err)
-			}
-			compareWithEvents(t, open(t, file))
-		})
-	}
+	testrun.Record(t, recordings, func(t *testing.T, r *testrun.Recording) { compareWithEvents(t, r.Run) })
 }

@@ -11,12 +11,13 @@ import (
 	"github.com/efg-tools/efg/analysis/query"
 	"github.com/efg-tools/efg/bench/sim"
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/testrun"
 	"github.com/efg-tools/efg/reconstruct"
 )
 
 // The forms of the tables and the figure of the paper, and what they select.
 func TestPaper(t *testing.T) {
-	run := simulated(t, sim.Config{Program: "halo", Ranks: 8, Steps: 10, Grid: [3]int{4, 2, 1}}, false)
+	run := testrun.Simulated(t, sim.Config{Program: "halo", Ranks: 8, Steps: 10, Grid: [3]int{4, 2, 1}})
 	comm := commOf(t, run)
 	// A rank of a 4 × 2 grid has two neighbours at a corner, else three. Two
 	// collectives of the grid: one reduction, one barrier.
@@ -79,7 +80,7 @@ func commOf(t *testing.T, run *efg.Run) string {
 
 // Conditions on times select what reconstruction says was called then.
 func TestTimes(t *testing.T) {
-	run := simulated(t, sim.Config{Program: "farm", Ranks: 3, Steps: 20}, true)
+	run := testrun.Traced(t, sim.Config{Program: "farm", Ranks: 3, Steps: 20})
 	for text, want := range map[string]func(seq uint64, start, end int64) bool{
 		"BETWEEN TIME 0ns AND 9.5us":             func(_ uint64, start, end int64) bool { return end <= 9500 },
 		"BETWEEN TIME 10us AND TIME 19us":        func(_ uint64, start, end int64) bool { return start >= 10000 && end <= 19000 },
@@ -133,7 +134,7 @@ func eachEvent(t *testing.T, run *efg.Run, f func(e *reconstruct.Event)) {
 
 // Times of nodes add up, and those of parts of them are refused.
 func TestNodeTimes(t *testing.T) {
-	run := simulated(t, sim.Config{Program: "mesh", Ranks: 3, Steps: 30, Stats: true}, false)
+	run := testrun.Simulated(t, sim.Config{Program: "mesh", Ranks: 3, Steps: 30, Stats: true})
 	want := map[string]uint64{}
 	for i := range run.Procs {
 		p, err := run.Process(i)
@@ -162,7 +163,7 @@ func TestNodeTimes(t *testing.T) {
 // Where the times of single calls were recorded they tell what nodes do not.
 func TestTracedTotals(t *testing.T) {
 	for _, stats := range []bool{false, true} {
-		run := simulated(t, sim.Config{Program: "mesh", Ranks: 3, Steps: 30, Stats: stats}, true)
+		run := testrun.Traced(t, sim.Config{Program: "mesh", Ranks: 3, Steps: 30, Stats: stats})
 		sum := int64(0)
 		eachEvent(t, run, func(e *reconstruct.Event) {
 			if start, end, _ := e.Times(); e.Op() == "MPI_Isend" && e.Word(wordIndex(e, "count"))*8 > 2000 {
@@ -200,7 +201,7 @@ func TestTopology(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := q.Topology(simulated(t, c.config, false))
+		got, err := q.Topology(testrun.Simulated(t, c.config))
 		if err != nil || got.String() != c.want {
 			t.Errorf("%+v: %v, %v; want %s", c.config, got, err, c.want)
 		}
@@ -212,7 +213,7 @@ func TestTopology(t *testing.T) {
 
 // Mistakes: what is wrong, and where (the caret is under ^).
 func TestMistakes(t *testing.T) {
-	run := simulated(t, sim.Config{Program: "farm", Ranks: 3, Steps: 20}, false)
+	run := testrun.Simulated(t, sim.Config{Program: "farm", Ranks: 3, Steps: 20})
 	for _, c := range [][3]string{
 		{"", "^", `want SELECT, not the end`},
 		{"FROM x", "^", `want SELECT, not "FROM"`},
@@ -291,7 +292,7 @@ func FuzzQuery(f *testing.F) {
 			f.Add(strings.TrimSpace(text))
 		}
 	}
-	run := simulated(f, sim.Config{Program: "farm", Ranks: 3, Steps: 6}, false)
+	run := testrun.Simulated(f, sim.Config{Program: "farm", Ranks: 3, Steps: 6})
 	f.Fuzz(func(t *testing.T, text string) {
 		err := ask(run, text)
 		var wrong *query.Error

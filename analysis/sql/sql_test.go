@@ -11,7 +11,7 @@ import (
 	"github.com/efg-tools/efg/analysis/sql"
 	"github.com/efg-tools/efg/bench/sim"
 	"github.com/efg-tools/efg/efg"
-	"github.com/efg-tools/efg/internal/groundtruth"
+	"github.com/efg-tools/efg/internal/testrun"
 	"github.com/efg-tools/efg/reconstruct"
 )
 
@@ -68,7 +68,10 @@ var programs = []sim.Config{
 func TestSimulated(t *testing.T) {
 	for i, c := range programs {
 		t.Run(c.Program, func(t *testing.T) {
-			run := simulated(t, c, i%2 == 0)
+			run := testrun.Simulated(t, c)
+			if i%2 == 0 {
+				run = testrun.Traced(t, c)
+			}
 			compareEvents(t, run)
 			compareSums(t, run)
 		})
@@ -77,26 +80,14 @@ func TestSimulated(t *testing.T) {
 
 // Persistent and collective operations, one-sided ones, threads, errors.
 func TestRecorded(t *testing.T) {
-	benches, err := groundtruth.Benches(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	bench := benches[0]
+	var programs []testrun.Program
 	for _, source := range []string{"c/persistent.c", "c/coll.c", "c/rma.c", "c/threads.c", "c/errors.c"} {
-		t.Run(source, func(t *testing.T) {
-			program, err := bench.Build(t.Context(), source)
-			if err != nil {
-				t.Fatal(err)
-			}
-			file := filepath.Join(t.TempDir(), "run.efg")
-			if _, err := bench.Recorded(t.Context(), file, 4, program); err != nil {
-				t.Fatal(err)
-			}
-			run := open(t, file)
-			compareEvents(t, run)
-			compareSums(t, run)
-		})
+		programs = append(programs, testrun.Program{Source: source, MPI: "openmpi"})
 	}
+	testrun.Record(t, programs, func(t *testing.T, r *testrun.Recording) {
+		compareEvents(t, r.Run)
+		compareSums(t, r.Run)
+	})
 }
 
 // compareEvents checks that the events are those that reconstruction gives.
@@ -176,7 +167,7 @@ func compareSums(t *testing.T, run *efg.Run) {
 // What is pushed down changes the work, not the answer: a plus in front of a
 // column keeps a constraint away from the table.
 func TestPushdown(t *testing.T) {
-	db := database(t, simulated(t, programs[0], true))
+	db := database(t, testrun.Traced(t, programs[0]))
 	for _, columns := range []string{"count(*)", "op, node", "seq, rank", "peer, bytes, seq", "args", "t0, tag"} {
 		for _, where := range []string{
 			"rank = 3", "rank > 2 AND rank <= 5", "rank BETWEEN 6 AND 90", "rank = 2.5", "rank < 2.5", "rank >= 2.5 AND rank < 3.5", "rank IN (1, 4, 99)",
@@ -200,7 +191,7 @@ func TestPushdown(t *testing.T) {
 }
 
 func TestTables(t *testing.T) {
-	run := simulated(t, sim.Config{Program: "halo", Ranks: 8, Steps: 12, Stats: true}, false)
+	run := testrun.Simulated(t, sim.Config{Program: "halo", Ranks: 8, Steps: 12, Stats: true})
 	db := database(t, run)
 	for statement, want := range map[string]string{
 		"SELECT sum(events) = (SELECT count(*) FROM events), count(*), min(complete) FROM ranks":                                                                                            "1|8|1",
@@ -226,7 +217,7 @@ func TestTables(t *testing.T) {
 
 // Nobody writes to the database.
 func TestReadOnly(t *testing.T) {
-	db := database(t, simulated(t, programs[1], false))
+	db := database(t, testrun.Simulated(t, programs[1]))
 	for _, statement := range []string{"CREATE TABLE x(y)", "DROP TABLE events", "INSERT INTO events(rank) VALUES (1)", "DELETE FROM events"} {
 		if _, err := db.Exec(statement); err == nil {
 			t.Errorf("%s is no error", statement)
@@ -247,7 +238,7 @@ func TestBroken(t *testing.T) {
 	if err := efg.WriteRun(file, []*efg.Process{p}, efg.Meta{}); err != nil {
 		t.Fatal(err)
 	}
-	run := open(t, file)
+	run := testrun.Open(t, file)
 	db := database(t, run)
 	run.Close()
 	if _, err := db.Query("SELECT count(*) FROM events"); err == nil || db.Failure() == nil {
@@ -256,7 +247,7 @@ func TestBroken(t *testing.T) {
 }
 
 func BenchmarkEvents(b *testing.B) {
-	run := simulated(b, sim.Config{Program: "halo", Ranks: 8, Steps: 20000}, false)
+	run := testrun.Simulated(b, sim.Config{Program: "halo", Ranks: 8, Steps: 20000})
 	db := database(b, run)
 	for _, statement := range []string{
 		"SELECT count(*) FROM events",

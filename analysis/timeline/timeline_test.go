@@ -5,14 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"testing"
 
 	"github.com/efg-tools/efg/bench/sim"
 	"github.com/efg-tools/efg/efg"
-	"github.com/efg-tools/efg/internal/groundtruth"
+	"github.com/efg-tools/efg/internal/testrun"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -286,35 +285,10 @@ func TestMistakes(t *testing.T) {
 
 // Recorded programs: threads, and one that is killed.
 func TestRecorded(t *testing.T) {
-	benches, err := groundtruth.Benches(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
+	programs := []testrun.Program{
+		{Source: "c/jacobi.c", Time: "trace"}, {Source: "c/threads.c", Time: "trace"}, {Source: "c/fail.c", Args: "kill", Time: "trace", Fails: true},
 	}
-	for _, bench := range benches {
-		for source, status := range map[string]int{"jacobi": 0, "threads": 0, "fail": -1} {
-			t.Run(bench.Name+"/"+source, func(t *testing.T) {
-				program, err := bench.Build(t.Context(), "c/"+source+".c")
-				if err != nil {
-					t.Fatal(err)
-				}
-				file := filepath.Join(t.TempDir(), "run.efg")
-				line := []string{bench.Efg, "run", "--time", "trace", "-o", file, "--"}
-				args := []string{program}
-				if status != 0 {
-					args = append(args, "kill")
-				}
-				if r, err := groundtruth.Run(t.Context(), bench.MPI, line, nil, 4, args...); err != nil || (r.Status == 0) != (status == 0) {
-					t.Fatalf("status %d: %v\n%s", r.Status, err, r.Stderr)
-				}
-				run, err := efg.OpenRun(file)
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer run.Close()
-				views(t, run, threadsOf(t, run), 20)
-			})
-		}
-	}
+	testrun.Record(t, programs, func(t *testing.T, r *testrun.Recording) { views(t, r.Run, threadsOf(t, r.Run), 20) })
 }
 
 // More procedures than a legend can have.

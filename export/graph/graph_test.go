@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -15,36 +14,12 @@ import (
 	"github.com/efg-tools/efg/bench/sim"
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/export/graph"
+	"github.com/efg-tools/efg/internal/testrun"
 )
 
 var programs = []sim.Config{
 	{Program: "halo", Ranks: 8, Steps: 57, Stats: true, Null: true}, {Program: "farm", Ranks: 4, Steps: 30},
 	{Program: "mesh", Ranks: 4, Steps: 40, Stats: true}, {Program: "random", Ranks: 3, Steps: 80},
-}
-
-func simulated(tb testing.TB, c sim.Config) *efg.Run {
-	tb.Helper()
-	var procs []*efg.Process
-	for p, err := range c.All(2) {
-		if err != nil {
-			tb.Fatal(err)
-		}
-		procs = append(procs, p)
-	}
-	meta, err := c.Meta()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	file := filepath.Join(tb.TempDir(), c.Program+".efg")
-	if err := efg.WriteRun(file, procs, meta); err != nil {
-		tb.Fatal(err)
-	}
-	run, err := efg.OpenRun(file)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() { run.Close() })
-	return run
 }
 
 // walk lists the nodes of a stream's events.
@@ -67,7 +42,7 @@ func walk(t *testing.T, run *efg.Run, proc int) []int {
 
 func each(t *testing.T, f func(t *testing.T, run *efg.Run, proc int, g *graph.Graph)) {
 	for _, c := range programs {
-		run := simulated(t, c)
+		run := testrun.Simulated(t, c)
 		for i := range run.Procs {
 			t.Run(fmt.Sprintf("%s/%d", c.Program, i), func(t *testing.T) {
 				g, err := graph.Build(run, i, 0)

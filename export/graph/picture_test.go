@@ -15,6 +15,7 @@ import (
 	"github.com/efg-tools/efg/bench/sim"
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/export/graph"
+	"github.com/efg-tools/efg/internal/testrun"
 )
 
 // element counts the elements of an XML document, and lists ids.
@@ -178,7 +179,7 @@ func TestReadable(t *testing.T) {
 		{sim.Config{Program: "halo", Ranks: 27, Steps: 50, Seed: 1}, true, 0}, {sim.Config{Program: "mesh", Ranks: 64, Steps: 500, Seed: 1}, false, 0},
 		{sim.Config{Program: "random", Ranks: 16, Steps: 1000, Seed: 1}, false, 1}, {sim.Config{Program: "random", Ranks: 64, Steps: 3000, Seed: 1}, true, 1},
 	} {
-		g, err := graph.Build(simulated(t, c.sim), 0, 0)
+		g, err := graph.Build(testrun.Simulated(t, c.sim), 0, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

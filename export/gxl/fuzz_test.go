@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/testrun"
 	"github.com/efg-tools/efg/text"
 )
 
@@ -14,9 +15,9 @@ import (
 // makes a valid file whose document makes the same file.
 func FuzzRead(f *testing.F) {
 	var bases [][]string
-	files := recorded(f)
+	files := testrun.Texts(f, "../../text/testdata")
 	for _, name := range []string{"fail", "traced", "polls"} {
-		r := open(f, files[name])
+		r := testrun.Decode(f, files[name])
 		sel := all(r)
 		sel.Procs = sel.Procs[:1]
 		if name != "fail" {
@@ -53,7 +54,7 @@ func checkDocument(t *testing.T, doc string) {
 	if err := efg.EncodeRun(&b, run.Procs, run.Meta); err != nil {
 		t.Fatalf("read, but: %v", err)
 	}
-	r := open(t, b.Bytes())
+	r := testrun.Decode(t, b.Bytes())
 	if err := efg.Validate(r); err != nil {
 		t.Fatalf("read, but: %v", err)
 	}

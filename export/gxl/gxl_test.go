@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,51 +12,11 @@ import (
 	"github.com/efg-tools/efg/bench/sim"
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/export"
+	"github.com/efg-tools/efg/internal/testrun"
 	"github.com/efg-tools/efg/reconstruct"
 	"github.com/efg-tools/efg/signature"
 	"github.com/efg-tools/efg/text"
 )
-
-// recorded are the run files of recorded programs, by name.
-func recorded(tb testing.TB) map[string][]byte {
-	tb.Helper()
-	paths, err := filepath.Glob("../../text/testdata/*.txt")
-	if err != nil || len(paths) < 5 {
-		tb.Fatalf("%v: %v", paths, err)
-	}
-	files := map[string][]byte{}
-	for _, path := range paths {
-		f, err := os.Open(path)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		file, err := text.Parse(path, f)
-		f.Close()
-		if err != nil {
-			tb.Fatal(err)
-		}
-		files[strings.TrimSuffix(filepath.Base(path), ".txt")] = encode(tb, file.Procs, file.Meta)
-	}
-	return files
-}
-
-func encode(tb testing.TB, procs []*efg.Process, meta efg.Meta) []byte {
-	tb.Helper()
-	var b bytes.Buffer
-	if err := efg.EncodeRun(&b, procs, meta); err != nil {
-		tb.Fatal(err)
-	}
-	return b.Bytes()
-}
-
-func open(tb testing.TB, data []byte) *efg.Run {
-	tb.Helper()
-	r, err := efg.NewRun(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return r
-}
 
 // all selects the whole run.
 func all(r *efg.Run) export.Selection {
@@ -90,15 +48,15 @@ func again(tb testing.TB, doc string) []byte {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return encode(tb, run.Procs, run.Meta)
+	return testrun.Encode(tb, run.Procs, run.Meta)
 }
 
 // Documents of recorded programs are valid GXL, instances of the metamodel that
 // they hold, and make the same bytes again.
 func TestRecordedPrograms(t *testing.T) {
-	for name, data := range recorded(t) {
+	for name, data := range testrun.Texts(t, "../../text/testdata") {
 		t.Run(name, func(t *testing.T) {
-			r := open(t, data)
+			r := testrun.Decode(t, data)
 			doc := write(t, r, all(r))
 			root := parseTree(t, doc)
 			validate(t, root)
@@ -121,8 +79,8 @@ func TestSimulatedPrograms(t *testing.T) {
 		{Program: "halo", Ranks: 300, Steps: 1, Null: true},
 	} {
 		t.Run(fmt.Sprintf("%s %d", c.Program, c.Ranks), func(t *testing.T) {
-			data := simulate(t, c)
-			r := open(t, data)
+			data := testrun.SimulatedFile(t, c)
+			r := testrun.Decode(t, data)
 			doc := write(t, r, all(r))
 			if c.Ranks < 100 {
 				root := parseTree(t, doc)
@@ -134,22 +92,6 @@ func TestSimulatedPrograms(t *testing.T) {
 			}
 		})
 	}
-}
-
-func simulate(tb testing.TB, c sim.Config) []byte {
-	tb.Helper()
-	var procs []*efg.Process
-	for p, err := range c.All(1) {
-		if err != nil {
-			tb.Fatal(err)
-		}
-		procs = append(procs, p)
-	}
-	meta, err := c.Meta()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return encode(tb, procs, meta)
 }
 
 // lines are the events of a process as JSON Lines, with the numbers of events
@@ -276,11 +218,11 @@ func operations(root *element) map[string]*shownAs {
 // Windows hold the events between two numbers, with the times that they had; what is
 // imported has requests by other names.
 func TestWindows(t *testing.T) {
-	for name, data := range recorded(t) {
+	for name, data := range testrun.Texts(t, "../../text/testdata") {
 		if name == "threads" {
 			continue // threads wait for each other's requests
 		}
-		r := open(t, data)
+		r := testrun.Decode(t, data)
 		for _, w := range [][2]uint64{{0, 5}, {3, 40}, {17, 60}, {30, 0}, {1 << 40, 0}} {
 			sel := all(r)
 			sel.From, sel.To = w[0], w[1]
@@ -289,7 +231,7 @@ func TestWindows(t *testing.T) {
 			validate(t, root)
 			conform(t, root)
 			sameNames(t, root, parseTree(t, write(t, r, all(r))), w[0])
-			window := open(t, again(t, doc))
+			window := testrun.Decode(t, again(t, doc))
 			if err := efg.Validate(window); err != nil {
 				t.Errorf("%s %v: %v", name, w, err)
 			}
@@ -310,10 +252,10 @@ func TestWindows(t *testing.T) {
 
 // Ranks and threads can be selected.
 func TestSelection(t *testing.T) {
-	r := open(t, recorded(t)["threads"])
+	r := testrun.Decode(t, testrun.Texts(t, "../../text/testdata")["threads"])
 	sel := all(r)
 	sel.Procs, sel.Thread = []int{1}, 0
-	part := open(t, again(t, write(t, r, sel)))
+	part := testrun.Decode(t, again(t, write(t, r, sel)))
 	if len(part.Procs) != 1 || len(part.Procs[0].Streams) != 1 || part.Procs[0].Rank != 1 {
 		t.Fatalf("%+v", part.Procs)
 	}
@@ -324,7 +266,7 @@ func TestSelection(t *testing.T) {
 
 // What is wrong is told with its place.
 func TestErrors(t *testing.T) {
-	r := open(t, recorded(t)["fail"])
+	r := testrun.Decode(t, testrun.Texts(t, "../../text/testdata")["fail"])
 	sel := all(r)
 	sel.Procs = sel.Procs[:1]
 	good := write(t, r, sel)

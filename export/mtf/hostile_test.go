@@ -8,19 +8,20 @@ import (
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/export/gxl"
+	"github.com/efg-tools/efg/internal/testrun"
 )
 
 // FuzzWrite changes words of recorded processes at random: where that still is a run
 // file, it is exported in each format, or an error says why not.
 func FuzzWrite(f *testing.F) {
-	files := recorded(f)
+	files := testrun.Texts(f, "../../text/testdata")
 	names := []string{"farm", "persistent", "amr", "polls"}
 	for i := range names {
 		f.Add(uint8(i), []byte("0123456789abcdefghijklmnopqrstuvwxyz0123456789abcdefghijklmnopqrstuvwxyz"))
 		f.Add(uint8(i), bytes.Repeat([]byte{1, 0, 1, 5, 0, 0, 0, 0, 0, 0, 0x80}, 5))
 	}
 	f.Fuzz(func(t *testing.T, file uint8, changes []byte) {
-		r := open(t, files[names[int(file)%len(names)]])
+		r := testrun.Decode(t, files[names[int(file)%len(names)]])
 		p, err := r.Process(0)
 		if err != nil {
 			t.Fatal(err)

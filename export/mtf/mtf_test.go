@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -16,49 +15,8 @@ import (
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/export"
 	"github.com/efg-tools/efg/export/gxl"
-	"github.com/efg-tools/efg/text"
+	"github.com/efg-tools/efg/internal/testrun"
 )
-
-// recorded are the run files of recorded programs, by name.
-func recorded(tb testing.TB) map[string][]byte {
-	tb.Helper()
-	paths, err := filepath.Glob("../../text/testdata/*.txt")
-	if err != nil || len(paths) < 5 {
-		tb.Fatalf("%v: %v", paths, err)
-	}
-	files := map[string][]byte{}
-	for _, path := range paths {
-		f, err := os.Open(path)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		file, err := text.Parse(path, f)
-		f.Close()
-		if err != nil {
-			tb.Fatal(err)
-		}
-		files[strings.TrimSuffix(filepath.Base(path), ".txt")] = encode(tb, file.Procs, file.Meta)
-	}
-	return files
-}
-
-func encode(tb testing.TB, procs []*efg.Process, meta efg.Meta) []byte {
-	tb.Helper()
-	var b bytes.Buffer
-	if err := efg.EncodeRun(&b, procs, meta); err != nil {
-		tb.Fatal(err)
-	}
-	return b.Bytes()
-}
-
-func open(tb testing.TB, data []byte) *efg.Run {
-	tb.Helper()
-	r, err := efg.NewRun(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return r
-}
 
 // all selects the whole run.
 func all(r *efg.Run) export.Selection {
@@ -90,13 +48,13 @@ func again(tb testing.TB, data []byte) []byte {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return encode(tb, run.Procs, run.Meta)
+	return testrun.Encode(tb, run.Procs, run.Meta)
 }
 
 // Recorded programs come back to the byte, in files of about the same size.
 func TestRecordedPrograms(t *testing.T) {
-	for name, data := range recorded(t) {
-		r := open(t, data)
+	for name, data := range testrun.Texts(t, "../../text/testdata") {
+		r := testrun.Decode(t, data)
 		file := write(t, r, all(r))
 		if !bytes.Equal(again(t, file), data) {
 			t.Errorf("%s: another run file", name)
@@ -119,8 +77,8 @@ func TestSimulatedPrograms(t *testing.T) {
 		{Program: "halo", Ranks: 343, Steps: 5, Periodic: true},
 	} {
 		t.Run(fmt.Sprintf("%s %d", c.Program, c.Ranks), func(t *testing.T) {
-			data := simulate(t, c)
-			r := open(t, data)
+			data := testrun.SimulatedFile(t, c)
+			r := testrun.Decode(t, data)
 			file := write(t, r, all(r))
 			if !bytes.Equal(again(t, file), data) {
 				t.Error("another run file")
@@ -130,26 +88,10 @@ func TestSimulatedPrograms(t *testing.T) {
 	}
 }
 
-func simulate(tb testing.TB, c sim.Config) []byte {
-	tb.Helper()
-	var procs []*efg.Process
-	for p, err := range c.All(1) {
-		if err != nil {
-			tb.Fatal(err)
-		}
-		procs = append(procs, p)
-	}
-	meta, err := c.Meta()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return encode(tb, procs, meta)
-}
-
 // A hundred times the steps do not make a larger file.
 func TestGrowth(t *testing.T) {
 	size := func(steps int) int {
-		r := open(t, simulate(t, sim.Config{Program: "halo", Ranks: 8, Steps: steps}))
+		r := testrun.Decode(t, testrun.SimulatedFile(t, sim.Config{Program: "halo", Ranks: 8, Steps: steps}))
 		return len(write(t, r, all(r)))
 	}
 	if few, many := size(50), size(5000); many > few+few/10 {
@@ -159,8 +101,8 @@ func TestGrowth(t *testing.T) {
 
 // Windows are those of the other format.
 func TestWindows(t *testing.T) {
-	for name, data := range recorded(t) {
-		r := open(t, data)
+	for name, data := range testrun.Texts(t, "../../text/testdata") {
+		r := testrun.Decode(t, data)
 		for _, w := range [][2]uint64{{0, 5}, {3, 40}, {17, 60}, {30, 0}, {1 << 40, 0}} {
 			sel := all(r)
 			sel.From, sel.To = w[0], w[1]
@@ -172,7 +114,7 @@ func TestWindows(t *testing.T) {
 			if err := gxl.Read("doc", &doc, run.Add, nil); err != nil {
 				t.Fatal(err)
 			}
-			if got, want := again(t, write(t, r, sel)), encode(t, run.Procs, run.Meta); !bytes.Equal(got, want) {
+			if got, want := again(t, write(t, r, sel)), testrun.Encode(t, run.Procs, run.Meta); !bytes.Equal(got, want) {
 				t.Errorf("%s %v: the window differs from that in GXL", name, w)
 			}
 		}
@@ -181,10 +123,10 @@ func TestWindows(t *testing.T) {
 
 // A selected thread of a selected rank.
 func TestSelection(t *testing.T) {
-	r := open(t, recorded(t)["threads"])
+	r := testrun.Decode(t, testrun.Texts(t, "../../text/testdata")["threads"])
 	sel := all(r)
 	sel.Procs, sel.Thread = []int{1}, 0
-	part := open(t, again(t, write(t, r, sel)))
+	part := testrun.Decode(t, again(t, write(t, r, sel)))
 	if len(part.Procs) != 1 || len(part.Procs[0].Streams) != 1 || part.Procs[0].Rank != 1 {
 		t.Fatalf("%+v", part.Procs)
 	}
@@ -192,7 +134,7 @@ func TestSelection(t *testing.T) {
 
 // What was cut or changed is refused; one line says where.
 func TestBrokenFiles(t *testing.T) {
-	r := open(t, recorded(t)["farm"])
+	r := testrun.Decode(t, testrun.Texts(t, "../../text/testdata")["farm"])
 	good := write(t, r, all(r))
 	check := func(what string, data []byte) {
 		_, err := read(data)
@@ -239,10 +181,10 @@ func zip(tb testing.TB, plain []byte) []byte {
 // FuzzRead changes content: it is refused, with its place, or makes a valid run
 // file whose form makes the same file.
 func FuzzRead(f *testing.F) {
-	files := recorded(f)
+	files := testrun.Texts(f, "../../text/testdata")
 	var bases [][]byte
 	for _, name := range []string{"fail", "farm", "polls", "traced", "threads"} {
-		r := open(f, files[name])
+		r := testrun.Decode(f, files[name])
 		bases = append(bases, unzip(f, write(f, r, all(r))))
 	}
 	for b, base := range bases {
@@ -265,8 +207,8 @@ func FuzzRead(f *testing.F) {
 			}
 			return
 		}
-		data := encode(t, run.Procs, run.Meta)
-		r := open(t, data)
+		data := testrun.Encode(t, run.Procs, run.Meta)
+		r := testrun.Decode(t, data)
 		if err := efg.Validate(r); err != nil {
 			t.Fatalf("read, but: %v", err)
 		}
@@ -285,7 +227,7 @@ func TestPageShowsAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, example, _ := strings.Cut(string(page), "## Example")
-	r := open(t, recorded(t)["farm"])
+	r := testrun.Decode(t, testrun.Texts(t, "../../text/testdata")["farm"])
 	content := fmt.Sprintf("% x", unzip(t, write(t, r, all(r))))
 	var record string
 	for _, m := range exampleLine.FindAllStringSubmatch(example, -1) {

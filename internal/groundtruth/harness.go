@@ -98,7 +98,13 @@ func (b *Bench) Plain(ctx context.Context, n int, prog ...string) (Result, error
 
 // Recorded runs a program under efg alone.
 func (b *Bench) Recorded(ctx context.Context, file string, n int, prog ...string) (Result, error) {
-	return Run(ctx, b.MPI, []string{b.Efg, "run", "-o", file, "--"}, b.preload(), n, prog...)
+	return b.RecordedWith(ctx, nil, file, n, prog...)
+}
+
+// RecordedWith is Recorded, with flags of efg run.
+func (b *Bench) RecordedWith(ctx context.Context, flags []string, file string, n int, prog ...string) (Result, error) {
+	before := append([]string{b.Efg, "run", "-o", file}, flags...)
+	return Run(ctx, b.MPI, append(before, "--"), b.preload(), n, prog...)
 }
 
 // Logged runs a program with the logger alone.
