@@ -72,7 +72,8 @@ static void neighbours(void)
     MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, known, &partner, MPI_UNWEIGHTED, known, &partner, MPI_UNWEIGHTED,
                                    MPI_INFO_NULL, 0, &c);
     MPI_Neighbor_allgather(from, mine, MPI_INT, to, theirs, MPI_INT, c);
-    MPI_Neighbor_alltoall(from, mine, MPI_INT, to, theirs, MPI_INT, c);
+    MPI_Neighbor_alltoall(from, 1, apart, to, 2, MPI_INT, c);
+    MPI_Neighbor_alltoallv(from, mine == 1 ? ones : twos, places, MPI_INT, to, mine == 1 ? twos : ones, places, MPI_INT, c);
     MPI_Neighbor_allgatherv(from, 1, apart, to, twos, places, MPI_INT, c);
     MPI_Neighbor_alltoallw(from, ones, wide, aparts, to, ones, wide, pairs, c);
     MPI_Comm_free(&c);
