@@ -30,7 +30,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, q *query) error {
 		if err != nil {
 			return "", false, err
 		}
-		return jsonType, true, document.Write(w, p)
+		return jsonType, true, p.Write(w)
 	}
 	if l.Stamp == "" {
 		x, err := compress(r.Context(), "", listed)
@@ -61,33 +61,49 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, q *query) error {
 // part are the newest of the runs that match, or those before the one that is named.
 func part(l *document.RunList, search, after string, limit int) (*document.RunList, error) {
 	p := *l
-	p.Runs, p.Jobs = []daemon.Summary{}, []document.Job{}
-	for i := range l.Runs {
-		if search == "" || matches(search, l.Runs[i].Name, l.Runs[i].Host, l.Runs[i].Command) {
-			p.Runs = append(p.Runs, l.Runs[i])
-		}
-	}
-	for i := range l.Jobs {
-		if search == "" || matches(search, l.Jobs[i].Name, "", l.Jobs[i].Command) {
-			p.Jobs = append(p.Jobs, l.Jobs[i])
-		}
+	if search != "" {
+		p = *matching(l, search)
 	}
 	p.Total = len(p.Runs)
+	n := len(p.Runs)
 	if after != "" {
-		n := len(p.Runs)
 		for n > 0 && p.Runs[n-1].Name != after {
 			n--
 		}
 		if n == 0 {
 			return nil, badRequest("after=%s: no such run; begin anew", after)
 		}
-		p.Runs = p.Runs[:n-1]
+		n--
 	}
-	if n := len(p.Runs); n > limit {
-		p.Runs = p.Runs[n-limit:]
-		p.Next = p.Runs[0].Name
+	first := max(n-limit, 0)
+	if first > 0 {
+		p.Next = p.Runs[first].Name
+	}
+	p.Runs = p.Runs[first:n]
+	if l.Texts != nil {
+		p.Texts = p.Texts[first:n]
 	}
 	return &p, nil
+}
+
+// matching are the runs and jobs in which a text is found.
+func matching(l *document.RunList, search string) *document.RunList {
+	p := *l
+	p.Runs, p.Texts, p.Jobs = []daemon.Summary{}, nil, []document.Job{}
+	for i := range l.Runs {
+		if matches(search, l.Runs[i].Name, l.Runs[i].Host, l.Runs[i].Command) {
+			p.Runs = append(p.Runs, l.Runs[i])
+			if l.Texts != nil {
+				p.Texts = append(p.Texts, l.Texts[i])
+			}
+		}
+	}
+	for i := range l.Jobs {
+		if matches(search, l.Jobs[i].Name, "", l.Jobs[i].Command) {
+			p.Jobs = append(p.Jobs, l.Jobs[i])
+		}
+	}
+	return &p
 }
 
 // matches tells whether any of the texts has what is searched for.

@@ -18,7 +18,9 @@ type Store struct {
 	spool string
 
 	mu       sync.Mutex
+	lister   *daemon.Lister
 	runs     []daemon.Summary // as of changed
+	texts    []daemon.Text    // of runs
 	changed  time.Time        // of the store's folder; zero: to be read again
 	found    []*daemon.Job    // as of looked
 	looked   time.Time
@@ -28,16 +30,16 @@ type Store struct {
 
 // NewStore serves what is there. spool may be empty: then it is the one that the daemon
 // of the store names.
-func NewStore(store *daemon.Store, spool string) *Store { return &Store{store: store, spool: spool} }
+func NewStore(store *daemon.Store, spool string) *Store {
+	return &Store{store: store, spool: spool, lister: daemon.NewLister(store, document.RunText)}
+}
 
 // List implements Runs.
 func (s *Store) List() (*document.RunList, error) {
-	runs, stamp, err := s.stored()
-	if err != nil {
+	l := document.NewRunList(s.store.Dir)
+	if err := s.stored(l); err != nil {
 		return nil, err
 	}
-	l := document.NewRunList(s.store.Dir)
-	l.Runs, l.Stamp = runs, stamp
 	l.Daemon = s.store.Served()
 	if state, err := s.store.State(); err == nil && l.Daemon {
 		l.Problems = state.Problems
@@ -106,26 +108,30 @@ const lookAgain = 100 * time.Millisecond
 // after its last change shows it.
 const settled = 100 * time.Millisecond
 
-// stored are the runs of the store, and what tells them from those of other times. They
-// are read again when the folder has changed.
-func (s *Store) stored() ([]daemon.Summary, string, error) {
+// stored puts the runs of the store into a list, and what tells them from those of other
+// times. They are read again when the folder has changed.
+func (s *Store) stored(l *document.RunList) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	fi, err := os.Stat(s.store.Dir)
 	if err != nil {
-		return nil, "", err
+		return err
 	}
+	sure := true
 	if s.changed.IsZero() || !fi.ModTime().Equal(s.changed) {
 		began := time.Now()
-		if s.runs, err = s.store.List(); err != nil {
-			return nil, "", err
+		if s.runs, s.texts, err = s.lister.List(); err != nil {
+			return err
 		}
 		if s.changed = fi.ModTime(); began.Sub(s.changed) < settled {
-			s.changed = time.Time{}
-			return s.runs, "", nil
+			s.changed, sure = time.Time{}, false
 		}
 	}
-	return s.runs, strconv.FormatInt(s.changed.UnixNano(), 36), nil
+	l.Runs, l.Texts = s.runs, s.texts
+	if sure {
+		l.Stamp = strconv.FormatInt(s.changed.UnixNano(), 36)
+	}
+	return nil
 }
 
 // Find implements Runs. Jobs are newer than runs.

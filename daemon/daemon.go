@@ -65,6 +65,7 @@ const (
 type daemon struct {
 	opt      Options
 	store    *Store
+	lister   *Lister
 	spool    *Spool
 	tracker  *tracker
 	sealer   *sealer
@@ -162,6 +163,7 @@ func (d *daemon) lock() (unlock func(), err error) {
 // open takes up what an earlier daemon has left.
 func (d *daemon) open() error {
 	d.tracker = newTracker(d.spool, true)
+	d.lister = NewLister(d.store, nil)
 	d.sealer = &sealer{d.store, d.opt.Node, d.opt.Tool}
 	list, err := d.sealer.unfinished()
 	if err != nil {
@@ -305,11 +307,10 @@ func (d *daemon) round(now time.Time) {
 	}
 	d.joinDue(now)
 	if d.changed {
-		d.retain(now)
-		d.changed = false
-		if err := d.store.writeIndex(d.opt.Node); err != nil {
+		if err := d.tend(now); err != nil {
 			d.problems = append(d.problems, err.Error())
 		}
+		d.changed = false
 	}
 	d.writeState()
 	d.works()
@@ -419,13 +420,23 @@ func (d *daemon) maintain() {
 	d.changed = true
 }
 
-// retain removes runs that are not to be kept any longer.
-func (d *daemon) retain(now time.Time) {
-	removed, err := d.store.retain(now, d.opt.Keep, d.opt.Max)
+// tend removes runs that are not to be kept any longer, and writes the index of the rest.
+func (d *daemon) tend(now time.Time) error {
+	list, _, err := d.lister.List()
+	if err != nil {
+		return err
+	}
+	removed, err := d.store.retain(list, now, d.opt.Keep, d.opt.Max)
 	if err != nil {
 		d.problems = append(d.problems, fmt.Sprintf("removing old runs: %v", err))
 	}
 	for _, name := range removed {
 		d.opt.Log.Info("removed", "run", name)
 	}
+	if len(removed) > 0 {
+		if list, _, err = d.lister.List(); err != nil {
+			return err
+		}
+	}
+	return d.store.writeIndex(d.opt.Node, list)
 }

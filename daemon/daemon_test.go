@@ -367,7 +367,11 @@ func TestRetention(t *testing.T) {
 		{0, 4500, []string{"run6", "run7", "run8", "run9"}, 0},
 		{0, 999, nil, 0},
 	} {
-		if _, err := s.retain(now, c.keep, c.most); err != nil {
+		list, err := s.List()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.retain(list, now, c.keep, c.most); err != nil {
 			t.Fatal(err)
 		}
 		left, _, err := s.contents()
@@ -414,7 +418,11 @@ func TestManyRuns(t *testing.T) {
 	if err := makeFolder(filepath.Join(s.Dir, nodesDir)); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.writeIndex("n"); err != nil {
+	list, err := s.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.writeIndex("n", list); err != nil {
 		t.Fatal(err)
 	}
 	best := time.Hour

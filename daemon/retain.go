@@ -18,12 +18,8 @@ type kept struct {
 
 // retain removes what ended before keep ago, and then, until the rest has at most so many
 // bytes, segments that were put aside, and runs, of each the oldest first; 0 stands for no
-// bound. What is not sealed stays.
-func (s *Store) retain(now time.Time, keep time.Duration, most int64) (removed []string, err error) {
-	list, err := s.List()
-	if err != nil {
-		return nil, err
-	}
+// bound. What is not sealed stays. The list is that of the store.
+func (s *Store) retain(list []Summary, now time.Time, keep time.Duration, most int64) (removed []string, err error) {
 	all := s.putAside()
 	for i := range list {
 		x := &list[i]

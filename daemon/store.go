@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -137,56 +136,8 @@ func (s *Store) Has(name string) bool {
 // List returns the summaries of all runs, the oldest first, and of launches whose parts
 // are not merged. Those that the index has not are read one by one.
 func (s *Store) List() ([]Summary, error) {
-	names, jobs, err := s.contents()
-	if err != nil {
-		return nil, err
-	}
-	index := s.readIndex()
-	list := make([]Summary, 0, len(names)+len(jobs))
-	for _, name := range names {
-		x, ok := index[name]
-		if !ok || jobs[name] { // it may have been made anew, with more parts
-			if x, err = s.Summary(name); err != nil {
-				continue // just being sealed, or removed
-			}
-		}
-		delete(jobs, name)
-		list = append(list, x)
-	}
-	for name := range jobs {
-		if x, ok := s.Unmerged(name); ok {
-			list = append(list, x)
-		}
-	}
-	slices.SortStableFunc(list, func(a, b Summary) int {
-		return cmp.Or(a.Started.Compare(b.Started), strings.Compare(a.Name, b.Name))
-	})
-	return list, nil
-}
-
-// contents lists the finished runs, in order, and the folders of parts.
-func (s *Store) contents() (runs []string, jobs map[string]bool, err error) {
-	entries, err := os.ReadDir(s.Dir)
-	if err != nil {
-		return nil, nil, err
-	}
-	has, jobs := make(map[string]bool, len(entries)), map[string]bool{}
-	for _, e := range entries {
-		has[e.Name()] = true
-	}
-	for _, e := range entries {
-		n := e.Name()
-		if strings.HasPrefix(n, ".") {
-			continue
-		}
-		if e.IsDir() && n != brokenDir {
-			jobs[n] = true
-		}
-		if name, ok := strings.CutSuffix(n, runExt); ok && has[name+summaryExt] {
-			runs = append(runs, name)
-		}
-	}
-	return runs, jobs, nil
+	list, _, err := NewLister(s, nil).List()
+	return list, err
 }
 
 // Summary reads the summary of a run.
@@ -214,11 +165,7 @@ func (s *Store) readIndex() map[string]Summary {
 	return index
 }
 
-func (s *Store) writeIndex(node string) error {
-	list, err := s.List()
-	if err != nil {
-		return err
-	}
+func (s *Store) writeIndex(node string, list []Summary) error {
 	list = slices.DeleteFunc(list, func(x Summary) bool { return x.Unmerged })
 	var b bytes.Buffer
 	e := msgpack.NewEncoder(&b)
