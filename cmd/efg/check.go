@@ -47,8 +47,8 @@ The exit status is 1 if something was found, 0 if not; docs/check.md tells more.
 }
 
 func checkRun(path string, opt *checkOptions, out, errOut io.Writer) error {
-	if opt.top < 0 {
-		return usageError("--top %d: want a number of findings, or 0 for all", opt.top)
+	if err := checkTop(opt.top, "findings"); err != nil {
+		return err
 	}
 	r, err := openRun(path)
 	if err != nil {
@@ -61,15 +61,8 @@ func checkRun(path string, opt *checkOptions, out, errOut io.Writer) error {
 	if err != nil {
 		return err
 	}
-	w := bufio.NewWriter(out)
-	if opt.json {
-		err = document.Write(w, document.NewCheck(path, rep))
-	} else {
-		writeCheck(w, path, rep, opt.top)
-	}
-	if err == nil {
-		err = w.Flush()
-	}
+	err = writeAnswer(out, opt.json, func() any { return document.NewCheck(path, rep) },
+		func(w *bufio.Writer) { writeCheck(w, path, rep, opt.top) })
 	if err == nil && rep.Faults() > 0 {
 		err = &exitError{status: 1}
 	}

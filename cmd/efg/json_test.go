@@ -30,6 +30,8 @@ var jsonForms = []jsonForm{
 	{"info recorded.efg --all --json", "efg-info/1", "reading", &document.Info{}},
 	{"report recorded.efg --json", "efg-report/1", "report", &document.Report{}},
 	{"matrix recorded.efg --collectives --one-sided --json", "efg-matrix/1", "report", &document.Matrix{}},
+	{"matrix recorded.efg --from 0-1 --json", "efg-matrix/1", "report", &document.Matrix{}},
+	{"matrix recorded.efg --bins 2 --json", "efg-matrix-bins/1", "report", &document.MatrixBins{}},
 	{"check faulty.efg --json", "efg-check/1", "check", &document.Check{}},
 	{"phases recorded.efg --json", "efg-phases/1", "phases", &document.Phases{}},
 	{"loops recorded.efg --json", "efg-loops/1", "loops report", &document.Loops{}},

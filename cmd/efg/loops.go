@@ -46,38 +46,13 @@ what a loop is.`,
 }
 
 func findLoops(path string, opt *loopsOptions, out, errOut io.Writer) error {
-	set, err := parseRanks(opt.ranks)
-	if err != nil {
+	if err := checkTop(opt.top, "groups"); err != nil {
 		return err
 	}
-	if opt.top < 0 {
-		return usageError("--top %d: want a number of groups, or 0 for all", opt.top)
-	}
-	r, err := openRun(path)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	procs, err := set.find(r)
-	if err != nil {
-		return err
-	}
-	bar := newProgress(errOut, "ranks", uint64(len(procs)))
-	s, err := loops.Summarize(r, procs, bar.show)
-	bar.close()
-	if err != nil {
-		return err
-	}
-	w := bufio.NewWriter(out)
-	if opt.json {
-		err = document.Write(w, document.NewLoops(path, r, s, len(procs)))
-	} else {
-		loopsText(w, path, r, s, opt, len(procs))
-	}
-	if err != nil {
-		return err
-	}
-	return w.Flush()
+	return overRanks(path, opt.ranks, errOut, loops.Summarize, func(r *efg.Run, procs []int, s *loops.Summary) error {
+		return writeAnswer(out, opt.json, func() any { return document.NewLoops(path, r, s, len(procs)) },
+			func(w *bufio.Writer) { loopsText(w, path, r, s, opt, len(procs)) })
+	})
 }
 
 func loopsText(w *bufio.Writer, path string, r *efg.Run, s *loops.Summary, opt *loopsOptions, procs int) {

@@ -47,38 +47,13 @@ table shows how far the first and the last are apart. docs/phases.md tells more.
 }
 
 func showPhases(path string, opt *phasesOptions, out, errOut io.Writer) error {
-	set, err := parseRanks(opt.ranks)
-	if err != nil {
+	if err := checkTop(opt.top, "rows"); err != nil {
 		return err
 	}
-	if opt.top < 0 {
-		return usageError("--top %d: want a number of rows, or 0 for all", opt.top)
-	}
-	r, err := openRun(path)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	procs, err := set.find(r)
-	if err != nil {
-		return err
-	}
-	bar := newProgress(errOut, "ranks", uint64(len(procs)))
-	rep, err := phases.New(r, procs, bar.show)
-	bar.close()
-	if err != nil {
-		return err
-	}
-	w := bufio.NewWriter(out)
-	if opt.json {
-		err = document.Write(w, document.NewPhases(path, rep))
-	} else {
-		writePhases(w, path, r, rep, opt.top)
-	}
-	if err != nil {
-		return err
-	}
-	return w.Flush()
+	return overRanks(path, opt.ranks, errOut, phases.New, func(r *efg.Run, _ []int, rep *phases.Report) error {
+		return writeAnswer(out, opt.json, func() any { return document.NewPhases(path, rep) },
+			func(w *bufio.Writer) { writePhases(w, path, r, rep, opt.top) })
+	})
 }
 
 func writePhases(w *bufio.Writer, path string, r *efg.Run, rep *phases.Report, top int) {

@@ -46,48 +46,23 @@ sent and received.`,
 	f.IntVar(&opt.top, "top", 20, "rows in a table; 0: all")
 	f.BoolVar(&opt.histogram, "histogram", false, "show how the durations are distributed")
 	f.BoolVar(&opt.json, "json", false, "write JSON")
-	completeWords(cmd, "by", "procedure", "callsite", "rank")
+	completeWords(cmd, "by", document.ReportTables...)
 	return cmd
 }
 
 func report(path string, opt *reportOptions, out, errOut io.Writer) error {
-	set, err := parseRanks(opt.ranks)
-	if err != nil {
-		return err
-	}
 	for _, by := range opt.by {
 		if !slices.Contains(document.ReportTables, by) {
 			return usageError("--by %s: want %s", by, strings.Join(document.ReportTables, ", "))
 		}
 	}
-	if opt.top < 0 {
-		return usageError("--top %d: want a number of rows, or 0 for all", opt.top)
-	}
-	r, err := openRun(path)
-	if err != nil {
+	if err := checkTop(opt.top, "rows"); err != nil {
 		return err
 	}
-	defer r.Close()
-	procs, err := set.find(r)
-	if err != nil {
-		return err
-	}
-	bar := newProgress(errOut, "ranks", uint64(len(procs)))
-	rep, err := analysis.NewReport(r, procs, bar.show)
-	bar.close()
-	if err != nil {
-		return err
-	}
-	w := bufio.NewWriter(out)
-	if opt.json {
-		err = document.Write(w, document.NewReport(path, r, rep, opt.by))
-	} else {
-		newReportWriter(w, rep, opt).write(path, r)
-	}
-	if err != nil {
-		return err
-	}
-	return w.Flush()
+	return overRanks(path, opt.ranks, errOut, analysis.NewReport, func(r *efg.Run, _ []int, rep *analysis.Report) error {
+		return writeAnswer(out, opt.json, func() any { return document.NewReport(path, r, rep, opt.by) },
+			func(w *bufio.Writer) { newReportWriter(w, rep, opt).write(path, r) })
+	})
 }
 
 // reportWriter writes a report as tables.

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"io"
+
+	"github.com/efg-tools/efg/analysis"
+	"github.com/efg-tools/efg/document"
+	"github.com/efg-tools/efg/efg"
+)
+
+// overRanks computes something of ranks of a run, shows how far that is, and hands it to
+// show. ranks is the value of --rank.
+func overRanks[T any](path, ranks string, errOut io.Writer,
+	compute func(r *efg.Run, procs []int, progress ...analysis.Progress) (T, error),
+	show func(r *efg.Run, procs []int, result T) error) error {
+	set, err := parseRanks(ranks)
+	if err != nil {
+		return err
+	}
+	r, err := openRun(path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	procs, err := set.find(r)
+	if err != nil {
+		return err
+	}
+	bar := newProgress(errOut, "ranks", uint64(len(procs)))
+	result, err := compute(r, procs, bar.show)
+	bar.close()
+	if err != nil {
+		return err
+	}
+	return show(r, procs, result)
+}
+
+// writeAnswer writes a document as JSON, or as text.
+func writeAnswer(out io.Writer, asJSON bool, doc func() any, text func(w *bufio.Writer)) error {
+	w := bufio.NewWriter(out)
+	var err error
+	if asJSON {
+		err = document.Write(w, doc())
+	} else {
+		text(w)
+	}
+	return errors.Join(err, w.Flush())
+}
+
+// checkTop checks a number of rows to show.
+func checkTop(top int, rows string) error {
+	if top < 0 {
+		return usageError("--top %d: want a number of %s, or 0 for all", top, rows)
+	}
+	return nil
+}
