@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
@@ -36,10 +37,14 @@ func (s *Server) where(w http.ResponseWriter, r *http.Request, q *query) error {
 	if e.File != "" {
 		return s.asking(wherePath)(w, r, q)
 	}
-	x, err := s.answers.get(r.Context(), "where "+e.Name, func(_ context.Context, w io.Writer) (string, bool, error) {
+	groups := q.flag("groups")
+	if q.err != nil {
+		return q.err
+	}
+	x, err := s.answers.get(r.Context(), fmt.Sprint("where ", groups, " ", e.Name), func(_ context.Context, w io.Writer) (string, bool, error) {
 		j, err := live.Read(e.Segments, settle)
 		if err == nil {
-			err = document.Write(w, live.NewRollCall(j))
+			err = document.Write(w, rollCall(j, groups))
 		}
 		return jsonType, false, err
 	})
@@ -52,9 +57,19 @@ func (s *Server) where(w http.ResponseWriter, r *http.Request, q *query) error {
 // wherePath is that of the question where ranks were, which of jobs is answered otherwise.
 const wherePath = "/where"
 
-var whereQuestion = question{prepare: askWhere}
+var whereQuestion = question{[]string{"groups"}, askWhere}
 
-func askWhere(*query) answerer {
+// rollCall calls the roll; groups: without listing each thread.
+func rollCall(j *live.Job, groups bool) *live.RollCall {
+	c := live.NewRollCall(j)
+	if groups {
+		c.Threads = []live.Thread{}
+	}
+	return c
+}
+
+func askWhere(q *query) answerer {
+	groups := q.flag("groups")
 	return asJSON(func(in *input) (any, error) {
 		j, err := live.OfRun(in.run)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -63,7 +78,7 @@ func askWhere(*query) answerer {
 		if err != nil {
 			return nil, err
 		}
-		return live.NewRollCall(j), nil
+		return rollCall(j, groups), nil
 	})
 }
 

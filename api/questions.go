@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"net/http"
 	"slices"
 
@@ -57,10 +58,10 @@ var questions = map[string]question{
 	"":        {[]string{"streams", "limit"}, askInfo},
 	"/report": {[]string{"rank", "by"}, askReport},
 	"/graph":  {[]string{"rank", "thread", "collapse", "format", "colour"}, askGraph},
-	"/loops":  {[]string{"rank"}, askLoops},
+	"/loops":  {[]string{"rank", "ranges"}, askLoops},
 	"/phases": {[]string{"rank"}, askPhases},
 	"/check":  {nil, askCheck},
-	"/diff":   {[]string{"ranks", "with"}, askDiff},
+	"/diff":   {[]string{"ranks", "with", "ranges"}, askDiff},
 }
 
 func askInfo(q *query) answerer {
@@ -73,13 +74,15 @@ func askInfo(q *query) answerer {
 
 // ofRanks is an answerer that writes a document about the ranks of a parameter.
 func ofRanks(q *query, name string, make func(in *input, procs []int) (any, error)) answerer {
-	set := q.ranks(name)
+	set, ranges := q.ranks(name), q.number("ranges", math.MaxInt, 1, math.MaxInt)
 	return asJSON(func(in *input) (any, error) {
 		procs, err := set.Find(in.run)
 		if err != nil {
 			return nil, badRequest("%v", err)
 		}
-		return make(in, procs)
+		v, err := make(in, procs)
+		document.CutRanges(v, ranges)
+		return v, err
 	})
 }
 

@@ -112,7 +112,7 @@ func (s *Server) routes() {
 	s.route("/v1/runs/{id}/matrix", matrixParams, s.part("/matrix"))
 	s.route("/v1/runs/{id}/ranks", rankParams, s.part("/ranks"))
 	s.route("/v1/runs/{id}/timeline", timelineParams, s.timeline)
-	s.route("/v1/runs/{id}/where", nil, s.where)
+	s.route("/v1/runs/{id}/where", whereQuestion.params, s.where)
 	s.route("/v1/runs/{id}/live", []string{"interval"}, s.live)
 	s.route("/v1/events", nil, s.events)
 	s.mux.HandleFunc("/v1/", func(w http.ResponseWriter, r *http.Request) {

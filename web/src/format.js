@@ -101,6 +101,15 @@ export function rangeText(ranges) {
     .join(",");
 }
 
+// listedRanges is how many ranges of ranks are asked for, one more than is shown.
+export const listedRanges = 25;
+
+// rangesText writes the first ranges of a list that the server may have cut.
+export function rangesText(ranges, most) {
+  const text = rangeText(ranges.slice(0, listedRanges - 1));
+  return shorten(ranges.length < listedRanges ? text : `${text},…`, most);
+}
+
 // shorten cuts a text to so many characters.
 export function shorten(text, most) {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;

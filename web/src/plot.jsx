@@ -26,7 +26,7 @@ export function Plot({ label, x, xLabel, yLabel, series, height = 220, text, poi
           { ...axis, label: yLabel, labelSize: 20, size: 76, values: (u, at) => at.map(text) },
         ],
         series: [
-          { label: xLabel, value: (u, v) => v ?? "" },
+          { label: "rank", value: (u, v) => v ?? "" },
           ...series.map((s) => ({
             label: s.label, stroke: s.colour, width: points ? 0 : 1.5, value: (u, v) => (v == null ? "" : text(v)),
             paths: points ? () => null : undefined, points: { show: points || undefined, size: 4, fill: s.colour },

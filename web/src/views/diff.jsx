@@ -1,14 +1,14 @@
 // How ranks of a run differ, or two ranks, or two runs.
 
 import { address, useCurrent, useStored } from "../data.js";
-import { byteCell, grouped, nanos, percent, plural, rangeText, shorten } from "../format.js";
+import { byteCell, grouped, listedRanges, nanos, percent, plural, rangesText } from "../format.js";
 import { Note, Search, TextField, Wait } from "../parts.jsx";
 import { change } from "../route.js";
 import { Table, textFilter } from "../table.jsx";
 import { opColumn, siteColumn } from "./columns.jsx";
 
 export function Diff({ id, query }) {
-  const diff = useStored(address(id, "diff", { ranks: query.ranks, with: query.with }));
+  const diff = useStored(address(id, "diff", { ranks: query.ranks, with: query.with, ranges: listedRanges }));
   return (
     <>
       <div class="bar-tools">
@@ -145,8 +145,8 @@ function Runs({ diff, text }) {
         name="diff-classes" caption="ranks that match" rows={diff.classes}
         columns={[
           { head: "matched by", value: (c) => c.match, text: (c) => (c.match === "none" ? "nothing" : c.match) },
-          { head: "ranks this", text: (c) => rangeText(c.ranks[0] ?? []), most: 30 },
-          { head: "ranks other", text: (c) => rangeText(c.ranks[1] ?? []), most: 30 },
+          { head: "ranks this", text: (c) => rangesText(c.ranks[0] ?? [], 200), most: 30 },
+          { head: "ranks other", text: (c) => rangesText(c.ranks[1] ?? [], 200), most: 30 },
           ...twoColumns("calls", names, (c) => c.calls, grouped),
           ...twoColumns("bytes", names, (c) => c.bytes, byteCell),
           ...(diff.running ? twoColumns("time", names, (c) => c.running ?? [0, 0], nanoCell) : []),
@@ -189,7 +189,7 @@ function Ranks({ diff, text }) {
           { head: "shape", right: true, value: (c) => c.shape, text: (c) => String(c.shape) },
           { head: "class", right: true, value: (c) => c.class, text: (c) => String(c.class) },
           { head: "ranks", right: true, value: (c) => c.count, text: (c) => grouped(c.count), bar: (c) => c.count / diff.processes },
-          { head: "which", text: (c) => shorten(rangeText(c.ranks), 60), most: 40 },
+          { head: "which", text: (c) => rangesText(c.ranks, 60), most: 40 },
           { head: "events/rank", right: true, value: (c) => c.events, text: (c) => grouped(c.events) },
           { head: "nodes", right: true, value: (c) => c.nodes, text: (c) => grouped(c.nodes) },
           { head: "edges", right: true, value: (c) => c.edges, text: (c) => grouped(c.edges) },
@@ -209,7 +209,7 @@ function Ranks({ diff, text }) {
               { head: "farthest", right: true, value: (o) => o.value, text: (o) => writeOf(o.what)(o.value) },
               { head: "of rank", right: true, value: (o) => o.rank, text: (o) => String(o.rank) },
               { head: "score", right: true, value: (o) => o.score, text: (o) => o.score.toFixed(1) },
-              { head: "ranks", text: (o) => shorten(rangeText(o.ranks), 40), most: 40 },
+              { head: "ranks", text: (o) => rangesText(o.ranks, 40), most: 40 },
             ]}
           />
         </>

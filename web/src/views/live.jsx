@@ -43,7 +43,7 @@ function useReload(over, reload) {
 
 // Stuck calls the roll from time to time, and says if the job cannot go on.
 function Stuck({ id }) {
-  const where = useCurrent(address(id, "where"));
+  const where = useCurrent(address(id, "where", { groups: true }));
   useEffect(() => {
     const t = setTimeout(where.reload, lookEvery);
     return () => clearTimeout(t);

@@ -1,7 +1,7 @@
 // The loops of the program, and what an iteration does.
 
 import { address, useStored } from "../data.js";
-import { byteCell, grouped, nanos, percent, plural, rangeText, shorten } from "../format.js";
+import { byteCell, grouped, listedRanges, nanos, percent, plural, rangesText } from "../format.js";
 import { Note, Search, Wait } from "../parts.jsx";
 import { Table, textFilter } from "../table.jsx";
 import { timeOf } from "./columns.jsx";
@@ -9,7 +9,7 @@ import { timeOf } from "./columns.jsx";
 const groupsShown = 20;
 
 export function Loops({ id, query }) {
-  const loops = useStored(address(id, "loops"));
+  const loops = useStored(address(id, "loops", { ranges: listedRanges }));
   return (
     <>
       <div class="bar-tools">
@@ -28,7 +28,7 @@ function Groups({ data, text }) {
     <>
       {groups.slice(0, groupsShown).map((g, i) => (
         <section key={i}>
-          <h3>{`Ranks ${shorten(rangeText(g.ranks), 80)}${g.thread ? `, thread ${g.thread}` : ""}`}</h3>
+          <h3>{`Ranks ${rangesText(g.ranks, 80)}${g.thread ? `, thread ${g.thread}` : ""}`}</h3>
           <Table name={`loops${i || ""}`} caption="loops" rows={g.loops} columns={columns(g, data.timed)} matches={textFilter(text, (l) => `${l.op} ${l.site}`)} />
         </section>
       ))}

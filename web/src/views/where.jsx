@@ -6,7 +6,7 @@ import { Note, Search, Wait } from "../parts.jsx";
 import { Table, textFilter } from "../table.jsx";
 
 export function Where({ id, query, live }) {
-  const where = useCurrent(address(id, "where"));
+  const where = useCurrent(address(id, "where", { groups: true }));
   return (
     <>
       <div class="bar-tools">
