@@ -4,7 +4,7 @@
 
 FUZZTIME ?= 30s
 
-.PHONY: all build demo test check man web generate bench fuzz soak slurm clean
+.PHONY: all build demo test check man web generate bench fuzz soak slurm systemd clean
 
 all: build
 
@@ -58,6 +58,10 @@ soak:
 slurm: build
 	@scripts/slurm-site.sh
 	@scripts/slurm-merge.sh
+
+# The units of efg site under a real systemd, in namespaces, as root; see scripts/systemd.sh.
+systemd: build
+	@scripts/systemd-site.sh
 
 clean:
 	rm -rf bin
