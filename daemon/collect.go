@@ -25,8 +25,12 @@ type collecting struct {
 // run makes the file of all segments, or else of copies of them: somebody might change what
 // is in the spool, so that what was good is not any more when the others have been looked at.
 func (c *collecting) run(paths []string) error {
-	err := c.merge(paths)
-	if err == nil {
+	defer os.RemoveAll(c.translations())
+	paths, err := c.translate(paths)
+	if err != nil || len(paths) == 0 {
+		return err
+	}
+	if err = c.merge(paths); err == nil {
 		c.good = paths
 		return nil
 	}

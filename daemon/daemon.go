@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,6 +25,8 @@ type Options struct {
 	// every few hours, so that builds in a cache stay in use.
 	Settings func() ([][2]string, error)
 	Tool     string
+	// Reader, if any, finds the program of another version that reads segments of a layout.
+	Reader func(layout uint64) (program string, ok bool)
 	// Quiet is how long nothing must have happened in a job whose processes are gone, if
 	// what has started it is still there, or is not known.
 	Quiet time.Duration
@@ -119,6 +122,9 @@ func Run(ctx context.Context, opt Options) error {
 	}
 	defer listener.Close()
 	if err := d.publish(); err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
 		return err
 	}
 	defer d.spool.Withdraw()
@@ -164,7 +170,11 @@ func (d *daemon) lock() (unlock func(), err error) {
 func (d *daemon) open() error {
 	d.tracker = newTracker(d.spool, true)
 	d.lister = NewLister(d.store, nil)
-	d.sealer = &sealer{d.store, d.opt.Node, d.opt.Tool}
+	d.tracker.tool = d.opt.Tool
+	if d.opt.Reader == nil {
+		d.opt.Reader = func(uint64) (string, bool) { return "", false }
+	}
+	d.sealer = &sealer{d.store, d.opt.Node, d.opt.Tool, d.opt.Reader}
 	list, err := d.sealer.unfinished()
 	if err != nil {
 		return err
@@ -298,7 +308,7 @@ func (d *daemon) round(now time.Time) {
 		d.problems = append(d.problems, err.Error())
 	}
 	for _, j := range d.tracker.list() {
-		if j.ended(now, d.opt.Quiet) && now.After(j.retry) {
+		if now.After(j.retry) && d.canRead(j, now) && j.ended(now, d.opt.Quiet) {
 			d.seal(j, now)
 		}
 		if j.Problem != "" {
@@ -328,6 +338,26 @@ func (d *daemon) works() {
 		d.opt.Works(time.Now())
 	}
 }
+
+// canRead tells whether a job can be read, by the help of other versions. If not it stays
+// where it is.
+func (d *daemon) canRead(j *Job, now time.Time) bool {
+	for _, s := range j.Segments {
+		if s.layout == 0 {
+			continue
+		}
+		j.Problem = ""
+		if _, ok := d.opt.Reader(s.layout); !ok {
+			j.Problem, j.retry = fmt.Sprintf("recorded by %s, which %s cannot read: kept in %s; efg merge of that version makes a run file of it",
+				cmp.Or(s.origin.Tool, "another version of efg"), cmp.Or(d.opt.Tool, "this version"), d.spool.Dir), now.Add(unreadable)
+			return false
+		}
+	}
+	return true
+}
+
+// unreadable is how long nobody looks again whether there is a program that can read a job.
+const unreadable = 10 * time.Second
 
 // seal begins to make a run of a job.
 func (d *daemon) seal(j *Job, now time.Time) {

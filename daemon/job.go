@@ -30,6 +30,7 @@ type Segment struct {
 	Header  segment.Header
 	Begun   bool // the header has been read
 	Running bool
+	layout  uint64 // of another version, which wrote it; else 0
 	origin  origin
 	known   bool            // origin is what a daemon has written
 	process *procfs.Watched // nil: it was gone when it was first looked at
@@ -42,14 +43,20 @@ type origin struct {
 	Key      string         `json:"job"`
 	Process  procfs.Process `json:"process"`
 	Launcher procfs.Process `json:"launcher"`
+	Command  []string       `json:"command,omitempty"` // of the process
+	Tool     string         `json:"tool,omitempty"`    // that worked when the process began
 }
 
 // Started is when the first process began.
 func (j *Job) Started() time.Time {
 	var first uint64
 	for _, s := range j.Segments {
-		if s.Begun && (first == 0 || s.Header.StartReal < first) {
-			first = s.Header.StartReal
+		began := s.Header.StartReal
+		if !s.Begun {
+			began = startIn(s.Name)
+		}
+		if began != 0 && (first == 0 || began < first) {
+			first = began
 		}
 	}
 	return time.Unix(0, int64(first)).UTC()
@@ -109,6 +116,9 @@ func (j *Job) Command() []string {
 		if s.Begun {
 			return commandOf(&s.Header)
 		}
+	}
+	if len(j.Segments) > 0 {
+		return j.Segments[0].origin.Command
 	}
 	return nil
 }

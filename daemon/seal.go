@@ -28,6 +28,8 @@ type sealer struct {
 	store *Store
 	node  string
 	tool  string
+	// reader finds a program that reads segments of another layout.
+	reader func(layout uint64) (program string, ok bool)
 }
 
 // begin writes the list of a job's segments. From here on they belong to this run.
@@ -106,6 +108,7 @@ func (s *Store) taken(name string, except ...string) (bool, error) {
 func (x *sealer) unfinished() ([]*sealing, error) {
 	var list []*sealing
 	os.RemoveAll(x.copies())
+	os.RemoveAll(x.translations())
 	for _, pattern := range []string{"*", "*/*"} {
 		files, err := filepath.Glob(filepath.Join(x.store.Dir, pattern+sealingExt))
 		if err != nil {
@@ -200,6 +203,9 @@ func (x *sealer) summary(s *sealing, sum *Summary) error {
 
 // copies is a folder for copies of segments.
 func (x *sealer) copies() string { return x.store.nodeFile(x.node, ".copies") }
+
+// translations is a folder for what other versions make of segments.
+func (x *sealer) translations() string { return x.store.nodeFile(x.node, ".translated") }
 
 func isFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
 

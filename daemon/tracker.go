@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -25,6 +26,7 @@ type tracker struct {
 	new      map[string]time.Time // segments that have not begun: when they were first seen
 	peers    map[string]int       // process numbers that processes' sockets told, by segment
 	foreign  int
+	tool     string // this daemon's name and version
 
 	changes   *changes
 	processes *procfs.Watch
@@ -176,6 +178,11 @@ func (t *tracker) firstSeen(name string, now time.Time) time.Time {
 // that is just beginning may not be there yet.
 func (s *Segment) look() bool {
 	h, _, err := segment.Activities(s.path)
+	var other *segment.VersionError
+	if errors.As(err, &other) && s.layout == 0 {
+		s.layout = other.Layout
+		return true
+	}
 	if err != nil || s.Begun && *h == s.Header {
 		return false
 	}
@@ -206,6 +213,9 @@ func (t *tracker) findOrigin(s *Segment) {
 		o.Launcher, _ = launcherOf(o.Process.PID)
 	}
 	o.Key = t.keyOf(s)
+	if s.Begun {
+		o.Command, o.Tool = commandOf(&s.Header), t.tool
+	}
 	if t.keep {
 		if data, err := json.Marshal(o); err == nil {
 			t.spool.write(s.Name+jobExt, data) // without it the job is found anew
@@ -274,13 +284,20 @@ func pidIn(name string) int {
 	return pid
 }
 
+// startIn is when a process began, by its segment's name.
+func startIn(name string) uint64 {
+	name = strings.TrimSuffix(name, segmentExt)
+	ns, _ := strconv.ParseUint(name[strings.LastIndexByte(name, '.')+1:], 16, 63)
+	return ns
+}
+
 // update follows a process.
 func (t *tracker) update(s *Segment, now time.Time) {
 	if !s.Running {
 		return
 	}
 	s.Running = s.process.Running()
-	if (!s.Begun || s.Header.Rank < 0 || !s.Running) && s.look() {
+	if s.layout == 0 && (!s.Begun || s.Header.Rank < 0 || !s.Running) && s.look() {
 		t.version++
 	}
 	if !s.Running {

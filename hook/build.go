@@ -110,7 +110,7 @@ func (b *builder) cached(kind string, c compiler, product string, build func(dir
 	defer os.RemoveAll(tmp)
 	err = build(tmp)
 	var failed *BuildError
-	if errors.As(err, &failed) && kind == "back" && !interrupted(err) {
+	if errors.As(err, &failed) && kind == "back" && !b.stopped() && !interrupted(failed) {
 		if w := os.WriteFile(filepath.Join(tmp, failedName), []byte(failed.Output), 0o644); w != nil {
 			return "", errors.Join(err, w)
 		}
@@ -122,11 +122,15 @@ func (b *builder) cached(kind string, c compiler, product string, build func(dir
 	return final, err
 }
 
-// interrupted tells whether a compiler was ended by a signal: it may work another time.
-func interrupted(err error) bool {
+// interrupted tells whether a compiler, or what it started, was ended by a signal: it may
+// work another time.
+func interrupted(err *BuildError) bool {
 	var exit *exec.ExitError
-	return errors.As(err, &exit) && exit.ExitCode() < 0
+	return errors.As(err, &exit) && exit.ExitCode() < 0 || strings.Contains(err.Output, " signal terminated program ")
 }
+
+// stopped tells that builds are to end: the signal for it may have ended compilers, too.
+func (b *builder) stopped() bool { return b.opt.Stop != nil && b.opt.Stop.Err() != nil }
 
 // publish renames a build to its final name. If somebody else was faster theirs
 // stays: it is the same. A rebuilt one is put in its place file by file, so that

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -195,6 +196,36 @@ func TestOnlyBrokenMPI(t *testing.T) {
 	if _, err := Ensure(Options{}); err == nil || !strings.Contains(err.Error(), "links no shared MPI library") {
 		t.Errorf("error %v", err)
 	}
+}
+
+// A build that is stopped ends, and leaves no library behind that is none.
+func TestStopped(t *testing.T) {
+	w := newWorkshop(t)
+	w.add("mpicc", "libmpi.so.40")
+	ctx, cancel := context.WithCancel(t.Context())
+	log := &stopAt{text: "building the hook's back", stop: cancel}
+	if _, err := Ensure(Options{Log: log, Stop: ctx}); err == nil {
+		t.Error("it was built")
+	}
+	if builds, err := filepath.Glob(filepath.Join(os.Getenv("XDG_CACHE_HOME"), "efg", "back-*")); err != nil || len(builds) > 0 {
+		t.Errorf("%v are left, %v", builds, err)
+	}
+	if _, err := Ensure(Options{}); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
+// stopAt stops something when a text is written to it.
+type stopAt struct {
+	text string
+	stop func()
+}
+
+func (s *stopAt) Write(p []byte) (int, error) {
+	if strings.Contains(string(p), s.text) {
+		s.stop()
+	}
+	return len(p), nil
 }
 
 func TestNoCompilers(t *testing.T) {

@@ -2,18 +2,21 @@ package hook
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // compiler is a compiler and what tells it from another one of the same name.
 type compiler struct {
 	path     string
 	identity string
+	stop     context.Context // ends what it does; nil: nothing does
 }
 
 // cCompiler finds a C compiler.
@@ -23,7 +26,7 @@ func cCompiler() (compiler, error) {
 			continue
 		}
 		if path, err := exec.LookPath(name); err == nil {
-			return compiler{path, path}, nil
+			return compiler{path: path, identity: path}, nil
 		}
 	}
 	return compiler{}, &MissingError{"no C compiler", "looked for $CC, cc, gcc, clang; on Debian: apt install gcc libc6-dev"}
@@ -43,7 +46,7 @@ func mpiCompilers() []compiler {
 		}
 		if id := mpiIdentity(path); !seen[id] {
 			seen[id] = true
-			l = append(l, compiler{path, id})
+			l = append(l, compiler{path: path, identity: id})
 		}
 	}
 	return l
@@ -72,7 +75,12 @@ func mpiIdentity(path string) string {
 
 // run runs the compiler in a folder.
 func (c compiler) run(dir string, args ...string) error {
-	cmd := exec.Command(c.path, args...)
+	stop := c.stop
+	if stop == nil {
+		stop = context.Background()
+	}
+	cmd := exec.CommandContext(stop, c.path, args...)
+	cmd.WaitDelay = time.Second // a wrapper's compiler may go on
 	cmd.Dir = dir
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
@@ -82,7 +90,11 @@ func (c compiler) run(dir string, args ...string) error {
 	return nil
 }
 
-func ownedByUs(fi os.FileInfo) bool {
+func ownedByUs(fi os.FileInfo) bool { return ownedBy(fi, os.Getuid()) }
+
+func ownedByRoot(fi os.FileInfo) bool { return ownedBy(fi, 0) }
+
+func ownedBy(fi os.FileInfo, uid int) bool {
 	st, ok := fi.Sys().(*syscall.Stat_t)
-	return ok && int(st.Uid) == os.Getuid()
+	return ok && int(st.Uid) == uid
 }

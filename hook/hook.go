@@ -8,6 +8,7 @@
 package hook
 
 import (
+	"context"
 	"embed"
 	"errors"
 	"fmt"
@@ -49,6 +50,8 @@ func (h *Hook) BackVar() string {
 type Options struct {
 	Log     io.Writer // gets a line for each build and each MPI that does not work
 	Rebuild bool      // build also what is there
+	// Stop ends builds that go on; nil: nothing does.
+	Stop context.Context
 }
 
 // MissingError says that something must be installed.
@@ -103,6 +106,10 @@ func Ensure(opt Options) (*Hook, error) {
 		return nil, &MissingError{"no MPI compiler",
 			"looked for $MPICC, mpicc, mpicc.openmpi, mpicc.mpich; on Debian: apt install libopenmpi-dev or libmpich-dev"}
 	}
+	for i := range mpis {
+		mpis[i].stop = opt.Stop
+	}
+	cc.stop = opt.Stop
 	b := &builder{cache: cache, opt: opt}
 	h := &Hook{}
 	if h.Front, err = b.front(cc); err != nil {
@@ -130,6 +137,9 @@ func (b *builder) backs(mpis []compiler) ([]Back, error) {
 	}
 	if len(backs) == 0 {
 		return nil, errors.Join(failed...)
+	}
+	if b.stopped() {
+		return nil, b.opt.Stop.Err()
 	}
 	for _, err := range failed {
 		fmt.Fprintln(b.opt.Log, "efg:", err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"math"
 	"os/signal"
@@ -150,9 +151,10 @@ func runDaemon(ctx context.Context, opt *daemonOptions, errOut io.Writer) error 
 	defer context.AfterFunc(ctx, notify.stopping)()
 	o := daemon.Options{
 		Store: store, Spool: opt.spool, Tool: "efg " + version(), Quiet: opt.quiet, Keep: limits.keep, Max: limits.max, Merge: limits.merge,
-		Settings: func() ([][2]string, error) { return hookSettings(opt, errOut) },
+		Settings: func() ([][2]string, error) { return hookSettings(ctx, opt, errOut) },
 		Log:      log, Sealed: metrics.Sealed, SealFailed: metrics.Failed, LeftOut: metrics.LeftOut,
-		Ready: notify.ready, Works: notify.works,
+		Reader: hook.Reader,
+		Ready:  notify.ready, Works: notify.works,
 		Serve: func(s *daemon.Store, spool *daemon.Spool) (daemon.Served, func(), error) {
 			return opt.http.serveDaemon(s, spool, source, metrics, log)
 		},
@@ -169,10 +171,13 @@ func runDaemon(ctx context.Context, opt *daemonOptions, errOut io.Writer) error 
 
 // hookSettings is what the hook needs to know, where efg run would put it into the
 // environment.
-func hookSettings(opt *daemonOptions, errOut io.Writer) ([][2]string, error) {
-	h, err := ensureHook(hook.Options{Log: errOut})
+func hookSettings(ctx context.Context, opt *daemonOptions, errOut io.Writer) ([][2]string, error) {
+	h, err := ensureHook(hook.Options{Log: errOut, Stop: ctx})
 	if err != nil {
 		return nil, err
+	}
+	if err := keepReader(); err != nil && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS) { // in a cache that others keep
+		fmt.Fprintln(errOut, "efg: no copy of this program for later versions:", err)
 	}
 	return opt.howToRecord(h.BackVar()), nil
 }

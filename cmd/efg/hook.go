@@ -3,10 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/efg-tools/efg/hook"
+	"github.com/efg-tools/efg/hook/segment"
 )
 
 func newHook() *cobra.Command {
@@ -41,6 +43,9 @@ not there. Programs are recorded if efg daemon is working.`,
 
 func buildHook(cmd *cobra.Command) error {
 	h, err := ensureHook(hook.Options{Log: cmd.ErrOrStderr(), Rebuild: true})
+	if err == nil {
+		err = keepReader()
+	}
 	if err != nil {
 		return err
 	}
@@ -71,4 +76,14 @@ func ensureHook(opt hook.Options) (*hook.Hook, error) {
 		return nil, &exitError{2, err}
 	}
 	return h, err
+}
+
+// keepReader keeps this program beside the hook: it reads what processes go on to record
+// when another version is installed.
+func keepReader() error {
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	return hook.KeepReader(segment.LayoutHash(), program)
 }

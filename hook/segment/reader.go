@@ -18,6 +18,20 @@ var (
 	ErrVersion = errors.New("segment of another version")
 )
 
+// VersionError says which layout a segment has that this program does not read. It is an
+// ErrVersion.
+type VersionError struct {
+	Version uint32
+	Layout  uint64
+}
+
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("%v: version %d, layout %#x; this program reads version %d, layout %#x",
+		ErrVersion, e.Version, e.Layout, Version, LayoutHash())
+}
+
+func (e *VersionError) Unwrap() error { return ErrVersion }
+
 // CorruptError tells where a segment breaks its format.
 type CorruptError struct {
 	Section string // "header", "stream", "node", "edge", "sequence", "definition"
@@ -68,8 +82,7 @@ func (r *reader) parse() (*Segment, error) {
 // the file is in use.
 func (r *reader) checkHeader(h *Header) error {
 	if h.Version != Version || h.LayoutHash != LayoutHash() || h.HeaderSize != HeaderSize {
-		return fmt.Errorf("%w: version %d, layout %#x; this program reads version %d, layout %#x",
-			ErrVersion, h.Version, h.LayoutHash, Version, LayoutHash())
+		return &VersionError{h.Version, h.LayoutHash}
 	}
 	if h.Used == r.used {
 		return nil

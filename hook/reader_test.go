@@ -1,0 +1,50 @@
+package hook
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// A program that reads a layout is found again, when it is gone from where it was; not one
+// that others could have put there.
+func TestReader(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	if _, ok := Reader(7); ok {
+		t.Error("there is one that nobody has kept")
+	}
+	program := filepath.Join(t.TempDir(), "efg")
+	if err := os.WriteFile(program, []byte("old"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := KeepReader(7, program); err != nil {
+		t.Fatal(err)
+	}
+	os.Remove(program)
+	if err := KeepReader(7, program); err != nil { // it is there
+		t.Error(err)
+	}
+	if err := KeepReader(8, program); err == nil {
+		t.Error("a program that is not there was kept")
+	}
+	kept, ok := Reader(7)
+	text, err := os.ReadFile(kept)
+	if !ok || err != nil || string(text) != "old" {
+		t.Fatalf("%v %q, %v", ok, text, err)
+	}
+	if fi, err := os.Stat(kept); err != nil || fi.Mode().Perm() != 0o755 {
+		t.Errorf("%v, %v", fi.Mode(), err)
+	}
+	if _, ok := Reader(8); ok {
+		t.Error("another layout has it, too")
+	}
+	if err := os.Chmod(kept, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := Reader(7); ok {
+		t.Error("one that others can write to")
+	}
+	if left, err := filepath.Glob(filepath.Join(filepath.Dir(filepath.Dir(kept)), ".*")); err != nil || len(left) > 0 {
+		t.Errorf("%v are left, %v", left, err)
+	}
+}
