@@ -198,7 +198,12 @@ func TestDaemonKilled(t *testing.T) {
 			}
 		}
 		d := startDaemon(t, store, spool)
-		time.Sleep(time.Duration(rng.ExpFloat64() * float64(40*time.Millisecond)))
+		after := 40 * time.Millisecond
+		if round%2 == 1 { // while it seals, however slow the machine is
+			waitFor(t, (&Store{store}).Served)
+			after = 5 * time.Millisecond
+		}
+		time.Sleep(time.Duration(rng.ExpFloat64() * float64(after)))
 		d.Process.Kill()
 		d.Wait()
 		if left, _ := filepath.Glob(filepath.Join(store, "*"+sealingExt)); len(left) > 0 {
