@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -197,11 +198,14 @@ func TestDaemonKilled(t *testing.T) {
 				}
 			}
 		}
+		before := names(t, store, "*"+sealingExt)
 		d := startDaemon(t, store, spool)
 		after := 40 * time.Millisecond
-		if round%2 == 1 { // while it seals, however slow the machine is
-			waitFor(t, (&Store{store}).Served)
-			after = 5 * time.Millisecond
+		if round%2 == 1 { // when it begins or ends to seal, however slow the machine is
+			waitFor(t, func() bool {
+				return !slices.Equal(names(t, store, "*"+sealingExt), before) || len(names(t, spool, "*.seg")) == 0
+			})
+			after = 2 * time.Millisecond
 		}
 		time.Sleep(time.Duration(rng.ExpFloat64() * float64(after)))
 		d.Process.Kill()

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 const (
@@ -42,6 +43,20 @@ func Reader(layout uint64) (program string, ok bool) {
 	if err != nil {
 		return "", false
 	}
+	return readerIn(cache, layout)
+}
+
+// ReaderBeside is Reader for the cache that a value of EFG_BACK names.
+func ReaderBeside(back string, layout uint64) (program string, ok bool) {
+	first, _, _ := strings.Cut(back, ":")
+	_, file, ok := strings.Cut(first, "=")
+	if !ok {
+		return "", false
+	}
+	return readerIn(filepath.Dir(filepath.Dir(file)), layout)
+}
+
+func readerIn(cache string, layout uint64) (program string, ok bool) {
 	program = filepath.Join(readerFolder(cache, layout), readerName)
 	fi, err := os.Lstat(program)
 	return program, err == nil && fi.Mode().IsRegular() && fi.Mode().Perm()&0o022 == 0 && (ownedByUs(fi) || ownedByRoot(fi))

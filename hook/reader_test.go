@@ -35,6 +35,16 @@ func TestReader(t *testing.T) {
 	if fi, err := os.Stat(kept); err != nil || fi.Mode().Perm() != 0o755 {
 		t.Errorf("%v, %v", fi.Mode(), err)
 	}
+	cache := filepath.Dir(filepath.Dir(kept))
+	h := Hook{Backs: []Back{{Soname: "a.so", File: filepath.Join(cache, "back-1", backName)}, {Soname: "b.so", File: "/b"}}}
+	if beside, ok := ReaderBeside(h.BackVar(), 7); !ok || beside != kept {
+		t.Errorf("beside the back end: %q", beside)
+	}
+	for _, back := range []string{"", "a.so", "a.so=/nowhere/x/y"} {
+		if _, ok := ReaderBeside(back, 7); ok {
+			t.Errorf("one beside %q", back)
+		}
+	}
 	if _, ok := Reader(8); ok {
 		t.Error("another layout has it, too")
 	}
@@ -44,7 +54,7 @@ func TestReader(t *testing.T) {
 	if _, ok := Reader(7); ok {
 		t.Error("one that others can write to")
 	}
-	if left, err := filepath.Glob(filepath.Join(filepath.Dir(filepath.Dir(kept)), ".*")); err != nil || len(left) > 0 {
+	if left, err := filepath.Glob(filepath.Join(cache, ".*")); err != nil || len(left) > 0 {
 		t.Errorf("%v are left, %v", left, err)
 	}
 }

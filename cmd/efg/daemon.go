@@ -172,6 +172,16 @@ func runDaemon(ctx context.Context, opt *daemonOptions, errOut io.Writer) error 
 // hookSettings is what the hook needs to know, where efg run would put it into the
 // environment.
 func hookSettings(ctx context.Context, opt *daemonOptions, errOut io.Writer) ([][2]string, error) {
+	h, err := hookAndReader(ctx, errOut)
+	if err != nil {
+		return nil, err
+	}
+	return opt.howToRecord(h.BackVar()), nil
+}
+
+// hookAndReader sees to it that the hook is built, and this program kept for later versions:
+// it works without, too.
+func hookAndReader(ctx context.Context, errOut io.Writer) (*hook.Hook, error) {
 	h, err := ensureHook(hook.Options{Log: errOut, Stop: ctx})
 	if err != nil {
 		return nil, err
@@ -179,7 +189,7 @@ func hookSettings(ctx context.Context, opt *daemonOptions, errOut io.Writer) ([]
 	if err := keepReader(); err != nil && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS) { // in a cache that others keep
 		fmt.Fprintln(errOut, "efg: no copy of this program for later versions:", err)
 	}
-	return opt.howToRecord(h.BackVar()), nil
+	return h, nil
 }
 
 // howToRecord is what the hook is told.

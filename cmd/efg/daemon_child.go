@@ -13,6 +13,7 @@ import (
 	"github.com/efg-tools/efg/allusers"
 	"github.com/efg-tools/efg/api"
 	"github.com/efg-tools/efg/daemon"
+	"github.com/efg-tools/efg/hook"
 	"github.com/efg-tools/efg/internal/service"
 )
 
@@ -62,6 +63,13 @@ func (c *childMode) join(o *daemon.Options, opt *daemonOptions) {
 			return nil, errors.New("the service does not tell how to record")
 		}
 		return opt.howToRecord(s.Back), nil
+	}
+	o.Reader = func(layout uint64) (string, bool) {
+		s, ok := service.Find()
+		if !ok {
+			return "", false
+		}
+		return hook.ReaderBeside(s.Back, layout)
 	}
 }
 

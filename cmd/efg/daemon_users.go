@@ -101,7 +101,7 @@ func runAllUsers(ctx context.Context, opt *daemonOptions, cmd *cobra.Command) er
 	o := allusers.Options{
 		Dir: service.Dir(), Store: opt.store, Spools: opt.spool, Program: program, Args: childArgs(cmd), Children: opt.all.children, Idle: opt.all.idle,
 		Settings: func() ([][2]string, error) {
-			h, err := ensureHook(hook.Options{Log: errOut})
+			h, err := hookAndReader(ctx, errOut)
 			if err != nil {
 				return nil, err
 			}
