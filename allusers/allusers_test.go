@@ -1,11 +1,14 @@
 package allusers
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -317,6 +320,69 @@ func TestManyNumbers(t *testing.T) {
 	s.knock(200000)
 	if text := s.ask(0, "/metrics"); !strings.Contains(text, "efg_service_refused_total{reason=\"unknown user\"} 31\n") {
 		t.Error(text)
+	}
+}
+
+// Who has all connections that one may have stands in nobody else's way.
+func TestConnections(t *testing.T) {
+	s := newStand(t)
+	s.start()
+	s.ask(alice, "/v1/runs")
+	s.ask(bob, "/v1/runs")
+	held := exec.Command("setpriv", "--reuid", fmt.Sprint(alice), "--clear-groups", s.program, "hold", filepath.Join(s.dir, "http"), fmt.Sprint(mostConnections))
+	held.Stderr = os.Stderr
+	out, err := held.StdoutPipe()
+	s.must(err)
+	s.must(held.Start())
+	defer held.Wait()
+	defer held.Process.Kill()
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "held\n" {
+		t.Fatalf("%q, %v", line, err)
+	}
+	if out, err := s.as(alice, "curl", "-sS", "--unix-socket", filepath.Join(s.dir, "http"), "http://efg/v1/runs"); err == nil {
+		t.Errorf("one more connection: %s", out)
+	}
+	if got := s.ask(bob, "/v1/runs"); got != "uid 61022: /v1/runs" {
+		t.Errorf("bob is told %s", got)
+	}
+}
+
+// A child that does not come up keeps its place, but keeps nobody from beginning.
+func TestSlowChildren(t *testing.T) {
+	s := newStand(t)
+	s.start()
+	s.tell("bob", "do", "stop")
+	s.knock(bob)
+	s.wait("bob's child", func() bool { return len(s.starts("bob")) == 1 })
+	s.knock(alice)
+	s.wait("alice's child", func() bool { return s.user("alice").State == stateIdle })
+	if u := s.user("bob"); u.State != stateStarting {
+		t.Errorf("%+v", u)
+	}
+	s.must(syscall.Kill(s.user("bob").PID, syscall.SIGKILL))
+}
+
+// Sockets of systemd's are used where they are the service's, and stay.
+func TestGivenSockets(t *testing.T) {
+	s := newStand(t)
+	s.must(os.Mkdir(s.dir, 0o755))
+	for _, name := range []string{"http", "socket"} {
+		l, err := net.Listen("unix", filepath.Join(s.dir, name))
+		s.must(err)
+		s.must(os.Chmod(filepath.Join(s.dir, name), 0o666))
+		l.(*net.UnixListener).SetUnlinkOnClose(false)
+		s.opt.Given = append(s.opt.Given, l)
+	}
+	s.start()
+	s.knock(alice)
+	if got := s.ask(alice, "/v1/runs"); got != "uid 61021: /v1/runs" {
+		t.Errorf("alice is told %s", got)
+	}
+	s.stop()
+	for _, name := range []string{"http", "socket"} {
+		if _, err := os.Stat(filepath.Join(s.dir, name)); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -10,7 +10,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -31,8 +33,33 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 		os.Exit(0)
+	case len(os.Args) == 4 && os.Args[1] == "hold":
+		os.Exit(hold(os.Args[2], os.Args[3]))
 	}
 	os.Exit(m.Run())
+}
+
+// hold keeps so many connections open, on which questions have begun.
+func hold(path, number string) int {
+	n, err := strconv.Atoi(number)
+	for range n {
+		c, e := net.Dial("unix", path)
+		if e != nil {
+			err = e
+			break
+		}
+		fmt.Fprintf(c, "GET /healthz HTTP/1.1\r\nHost: efg\r\n\r\n")
+		if _, e = c.Read(make([]byte, 1)); e != nil { // it is taken up
+			err = e
+		}
+		defer c.Close()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	fmt.Println("held")
+	select {}
 }
 
 // fakeChild is a child that does what the file "do" in its store says, or, if there is none,
@@ -65,6 +92,8 @@ func fakeChild(store, spool string, args []string) int {
 	case "taken":
 		fmt.Fprintln(os.Stderr, "efg: another daemon works with this spool")
 		return StatusTaken
+	case "stop":
+		syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 	case "lie":
 		for {
 			if _, err := c.control.WriteString(strings.Repeat("x", 4000)); err != nil {

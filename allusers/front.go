@@ -98,19 +98,23 @@ const (
 	closeTimeout    = 2 * time.Second
 )
 
-// bounded lets each user have so many connections. Others are closed.
+// bounded lets each user have so many connections, and all those together as many of whom
+// it is not known that they are users. Others are closed.
 type bounded struct {
 	net.Listener
-	mu   sync.Mutex
-	open map[uint32]int
+	known func(uid uint32) bool
+	mu    sync.Mutex
+	open  map[uint32]int
 }
+
+// unknownUser is the number under which those are counted.
+const unknownUser = ^uint32(0)
 
 // connection is a connection of a user.
 type connection struct {
 	net.Conn
-	uid  uint32
-	once sync.Once
-	from *bounded
+	uid   uint32
+	leave func()
 }
 
 func (b *bounded) Accept() (net.Conn, error) {
@@ -119,33 +123,37 @@ func (b *bounded) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		peer, err := peercred.Of(c.(*net.UnixConn))
-		if err == nil && b.enter(peer.Uid) {
-			return &connection{Conn: c, uid: peer.Uid, from: b}, nil
+		if peer, err := peercred.Of(c.(*net.UnixConn)); err == nil {
+			if leave, ok := b.enter(peer.Uid); ok {
+				return &connection{Conn: c, uid: peer.Uid, leave: sync.OnceFunc(leave)}, nil
+			}
 		}
 		c.Close()
 	}
 }
 
-func (b *bounded) enter(uid uint32) bool {
+func (b *bounded) enter(uid uint32) (leave func(), ok bool) {
+	if !b.known(uid) {
+		uid = unknownUser
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.open[uid] >= mostConnections {
-		return false
+		return nil, false
 	}
 	b.open[uid]++
-	return true
+	return func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if b.open[uid]--; b.open[uid] == 0 {
+			delete(b.open, uid)
+		}
+	}, true
 }
 
 // Close implements net.Conn.
 func (c *connection) Close() error {
-	c.once.Do(func() {
-		c.from.mu.Lock()
-		defer c.from.mu.Unlock()
-		if c.from.open[c.uid]--; c.from.open[c.uid] == 0 {
-			delete(c.from.open, c.uid)
-		}
-	})
+	c.leave()
 	return c.Conn.Close()
 }
 
@@ -169,7 +177,7 @@ func (s *supervisor) serve(l net.Listener) {
 			srv.Close()
 		}
 	})
-	if err := srv.Serve(&bounded{Listener: l, open: map[uint32]int{}}); !errors.Is(err, http.ErrServerClosed) && s.ctx.Err() == nil {
+	if err := srv.Serve(&bounded{Listener: l, known: s.known, open: map[uint32]int{}}); !errors.Is(err, http.ErrServerClosed) && s.ctx.Err() == nil {
 		s.opt.Log.Error("HTTP has ended", "problem", err)
 	}
 	ending.Wait()

@@ -115,7 +115,7 @@ const (
 
 // copyText hands on what a child writes, a line at a time, with whose it is before.
 func (p *process) copyText(out io.Writer, user string) {
-	lines, minute, n := bufio.NewReaderSize(p.text, longestLine), time.Time{}, 0
+	lines, passing := bufio.NewReaderSize(p.text, longestLine), limiter{most: mostLines}
 	for {
 		line, more, err := lines.ReadLine()
 		if err != nil {
@@ -126,13 +126,9 @@ func (p *process) copyText(out io.Writer, user string) {
 			_, more, err = lines.ReadLine()
 		}
 		p.last = strings.TrimPrefix(text, "efg: ")
-		if now := time.Now(); now.Sub(minute) > time.Minute {
-			minute, n = now, 0
-		}
-		switch n++; {
-		case n <= mostLines:
+		if ok, first := passing.pass(); ok {
 			fmt.Fprintf(out, "user=%s %s\n", user, text)
-		case n == mostLines+1:
+		} else if first {
 			fmt.Fprintf(out, "user=%s more lines of this minute are left out\n", user)
 		}
 	}

@@ -12,8 +12,11 @@ import (
 
 const (
 	// mostStarting is how many children begin at once: each looks up its user, and reads what
-	// there is.
+	// there is. One that takes longer than slow keeps nobody waiting any more: its store may be
+	// on a file system that hangs.
 	mostStarting = 4
+	slow         = 10 * time.Second
+	startLimit   = 2 * time.Minute // after so long it is killed
 	// Numbers that are not known are looked up one after the other: who makes users of his own
 	// (user namespaces) has many. Those that are nobody's are not asked for again for some time.
 	newEvery    = 100 * time.Millisecond
@@ -63,6 +66,14 @@ func (s *supervisor) userLocked(uid uint32) *user {
 	return u
 }
 
+// known tells whether somebody is a user, as far as that has been asked for.
+func (s *supervisor) known(uid uint32) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	u := s.users[uid]
+	return uid == 0 || u != nil && u.account != nil
+}
+
 func (s *supervisor) wantLocked(u *user, look bool) {
 	now := time.Now()
 	if u.working && !u.ending { // it finds what is new
@@ -91,7 +102,7 @@ func (s *supervisor) schedule() {
 	for _, u := range s.users {
 		switch {
 		case u.process == nil || u.ending:
-		case u.ready && now.Sub(u.heard) > hangs:
+		case now.Sub(u.heard) > hangs || !u.ready && now.Sub(u.began) > startLimit:
 			s.opt.Log.Warn("child does not answer", "user", u.name())
 			u.process.kill()
 		case u.ready && !u.busy && u.asking == 0 && (u.look || now.Sub(u.idle) > s.opt.Idle):
@@ -108,11 +119,15 @@ func (s *supervisor) scheduleLocked(now time.Time) {
 		return
 	}
 	var waiting []*user
-	working := 0
+	working, starting := 0, 0
 	for _, u := range s.users {
-		if u.working {
+		switch {
+		case u.working:
 			working++
-		} else if u.wanted && !now.Before(u.retry) {
+			if !u.ready && now.Sub(u.began) < slow {
+				starting++
+			}
+		case u.wanted && !now.Before(u.retry):
 			waiting = append(waiting, u)
 		}
 	}
@@ -124,7 +139,7 @@ func (s *supervisor) scheduleLocked(now time.Time) {
 	})
 	for _, u := range waiting {
 		switch {
-		case s.starting >= mostStarting:
+		case starting >= mostStarting:
 			return
 		case u.account == nil && now.Before(s.nextNew): // so are those that follow
 			s.laterLocked(s.nextNew.Sub(now))
@@ -137,8 +152,8 @@ func (s *supervisor) scheduleLocked(now time.Time) {
 			s.nextNew = now.Add(newEvery)
 		}
 		working++
-		s.starting++
-		u.working = true
+		starting++
+		u.working, u.began = true, now
 		s.work.Go(func() { s.run(u) })
 	}
 }
@@ -239,7 +254,6 @@ func (s *supervisor) heard(u *user, word string) {
 	case sayReady:
 		if !u.ready {
 			u.ready, u.wanted, u.taken, u.problem = true, false, false, ""
-			s.starting--
 			s.scheduleLocked(now)
 		}
 	case sayBusy:
@@ -257,9 +271,9 @@ func (s *supervisor) heard(u *user, word string) {
 func (s *supervisor) failed(u *user, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.starting--
 	u.working = false
 	defer u.news()
+	defer s.scheduleLocked(time.Now())
 	if errors.Is(err, account.ErrUnknown) {
 		s.metrics.refused.WithLabelValues("unknown user").Inc()
 		s.opt.Log.Warn("refused", "problem", err)
@@ -296,9 +310,7 @@ func (s *supervisor) ended(u *user, status int, last string, after time.Duration
 	seen := s.spoolTime(u.uid)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !u.ready {
-		s.starting--
-	} else if after > settled {
+	if u.ready && after > settled {
 		u.failures = 0
 	}
 	u.working, u.process, u.ready, u.ending, u.seen = false, nil, false, false, seen

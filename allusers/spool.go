@@ -79,7 +79,9 @@ func (s *supervisor) clearSpool(uid uint32) error {
 	if err == nil && moved.IsDir() && ownerOf(moved) == uid { // it came in the last moment
 		return rename(away, path)
 	}
-	s.opt.Log.Warn("put away what was in the place of a user's spool", "uid", uid, "of", ownerOf(fi), "to", away)
+	if ok, _ := s.putAway.pass(); ok {
+		s.opt.Log.Warn("put away what was in the place of a user's spool", "uid", uid, "of", ownerOf(fi), "to", away)
+	}
 	s.metrics.squatted.Inc()
 	os.Remove(away) // if it is nothing but its name
 	return makeOwned(path, uid)

@@ -60,13 +60,13 @@ type supervisor struct {
 	metrics *metrics
 	ctx     context.Context // ends when the service does
 	work    sync.WaitGroup  // of users
+	putAway limiter         // of lines of log
 
 	mu       sync.Mutex
 	users    map[uint32]*user
 	unknown  map[uint32]time.Time // numbers that are nobody's, and when they may be asked for again
 	nextNew  time.Time            // when the next number that is not known may be looked up
 	later    bool                 // a timer runs for that
-	starting int
 	stopping bool
 }
 
@@ -90,6 +90,7 @@ func Run(ctx context.Context, opt Options) error {
 	defer lock.Close()
 	s := &supervisor{
 		opt: opt, site: &service.Service{Dir: opt.Dir, Spools: opt.Spools, Store: opt.Store}, users: map[uint32]*user{}, unknown: map[uint32]time.Time{},
+		putAway: limiter{most: mostLines},
 	}
 	s.metrics = newMetrics(s)
 	var stop context.CancelFunc

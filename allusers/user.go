@@ -18,6 +18,7 @@ type user struct {
 	look    bool
 	since   time.Time // wanted since
 	working bool      // a child works, or begins to
+	began   time.Time // when it began
 	process *process  // nil if it has not begun
 	ready   bool
 	busy    bool
