@@ -94,6 +94,7 @@ func fakeChild(store, spool string, args []string) int {
 		return StatusTaken
 	case "stop":
 		syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		time.Sleep(time.Hour) // a thread may go on for a moment
 	case "lie":
 		for {
 			if _, err := c.control.WriteString(strings.Repeat("x", 4000)); err != nil {

@@ -313,15 +313,18 @@ func (s *supervisor) ended(u *user, status int, last string, after time.Duration
 	if u.ready && after > settled {
 		u.failures = 0
 	}
+	if status != StatusAgain || after > settled {
+		u.agains = 0
+	}
 	u.working, u.process, u.ready, u.ending, u.seen = false, nil, false, false, seen
 	u.taken = status == StatusTaken
 	switch {
 	case status == 0:
 		u.failures, u.problem = 0, ""
-	case status == StatusAgain && after > s.opt.retry:
+	case status == StatusAgain: // later and later, if that is all that it does
+		u.agains++
 		u.wanted, u.since = true, time.Now()
-	case status == StatusAgain:
-		s.troubleLocked(u, "ends although there is something to do")
+		u.retry = u.since.Add(s.backoff(u.agains))
 	case u.own():
 		u.wanted, u.retry, u.problem = true, time.Now().Add(takenRetry), last
 	default:

@@ -29,6 +29,7 @@ type user struct {
 
 	starts   int
 	failures int       // one after the other
+	agains   int       // children, one after the other, that ended just when something came
 	retry    time.Time // not before
 	problem  string    // why the last one failed
 	taken    bool      // because of a daemon of the user's own

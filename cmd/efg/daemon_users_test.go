@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -311,6 +312,56 @@ func TestAllUsersKilled(t *testing.T) {
 	if l := s.runs("alice"); len(l.Runs) > 0 && !l.Runs[0].Deadlock {
 		t.Errorf("%+v", l.Runs[0])
 	}
+}
+
+// The service is killed again and again, at any moment, while two users' jobs come and go.
+func TestAllUsersKilledOften(t *testing.T) {
+	s := newShared(t)
+	s.start("--idle", "1s", "--quiet", "100ms")
+	const jobs = 12
+	var work sync.WaitGroup
+	over := make(chan struct{})
+	for user, m := range map[string]mpi{"alice": mpis[0], "bob": mpis[1]} {
+		work.Go(func() {
+			for range jobs { // each alone, without a launcher
+				cmd := s.command(user, "timeout", "60", "env", "LD_PRELOAD="+s.front, s.path("bin/jacobi-"+m.name), "3")
+				if out, err := cmd.CombinedOutput(); err != nil {
+					t.Errorf("%v: %s", err, out)
+				}
+			}
+		})
+	}
+	go func() { work.Wait(); close(over) }()
+	kills := 0
+	for rng := rand.New(rand.NewPCG(7, 8)); ; kills++ {
+		select {
+		case <-over:
+		case <-time.After(time.Duration(rng.ExpFloat64() * float64(400*time.Millisecond))):
+			s.kill()
+			s.start("--idle", "1s", "--quiet", "100ms")
+			continue
+		}
+		break
+	}
+	for _, user := range []string{"alice", "bob"} {
+		s.wait(user+"'s runs", func() bool {
+			l := s.runs(user, "--wait", "60s")
+			left, err := filepath.Glob(s.path(fmt.Sprintf("spools/efg-%d/*.seg", users[user])))
+			return err == nil && len(left) == 0 && len(l.Jobs) == 0 && len(l.Runs) >= jobs
+		})
+		seen := map[time.Time]bool{}
+		l := s.runs(user)
+		for i := range l.Runs {
+			if seen[l.Runs[i].Started] || l.Runs[i].Ranks != 1 || !l.Runs[i].Complete {
+				t.Errorf("%s: %+v", user, l.Runs[i])
+			}
+			seen[l.Runs[i].Started] = true
+		}
+		if len(l.Runs) != jobs {
+			t.Errorf("%s has %d runs of %d jobs", user, len(l.Runs), jobs)
+		}
+	}
+	t.Logf("%d services killed", kills)
 }
 
 // The first program of a user is recorded even if another has taken the place of the spool.
