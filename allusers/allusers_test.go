@@ -267,6 +267,7 @@ func TestSquattedSpool(t *testing.T) {
 		if list, err := os.ReadDir(spool); err != nil || len(list) > 0 && list[0].Name() == "hook" {
 			t.Errorf("%s: in the spool is %v, %v", squat, list, err)
 		}
+		s.wait("a child", func() bool { return s.user("alice").State == stateIdle }) // its start looks at the spool, too
 	}
 	if fi, err := os.Stat("/etc"); err != nil || ownerOf(fi) != 0 {
 		t.Errorf("what a link pointed to has changed: %v", err)
@@ -274,7 +275,6 @@ func TestSquattedSpool(t *testing.T) {
 	if n := strings.Count(s.log.String(), "in the place of a user's spool"); n != 5 {
 		t.Errorf("said %d times:\n%s", n, s.log)
 	}
-	s.wait("a child", func() bool { return s.user("alice").State == stateIdle })
 	away, err := filepath.Glob(filepath.Join(s.spools, "efg-away-61021-*"))
 	if err != nil || len(away) != 1 { // that with something in it
 		t.Errorf("%v, %v", away, err)
