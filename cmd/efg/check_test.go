@@ -40,16 +40,11 @@ func TestCheck(t *testing.T) {
 func TestCheckMistakes(t *testing.T) {
 	t.Chdir(t.TempDir())
 	sampleRun(t, "app.efg")
-	for args, want := range map[string]string{
+	checkMistakes(t, map[string]string{
 		"check none.efg":         "none.efg: no such file or directory",
 		"check app.efg --top -1": "--top -1: want a number of findings, or 0 for all",
 		"check":                  "efg check: accepts 1 arg(s), received 0",
-	} {
-		out, errOut, status := efgRun(t, nil, strings.Fields(args)...)
-		if out != "" || errOut != "efg: "+want+"\n" || status != 2 {
-			t.Errorf("%s: status %d, output %q, errors %q; want %q", args, status, out, errOut, want)
-		}
-	}
+	})
 }
 
 // Times that were not compared are told of, with the reason.

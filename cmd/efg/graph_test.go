@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -12,10 +11,7 @@ import (
 )
 
 func TestGraph(t *testing.T) {
-	golden, err := filepath.Abs("testdata/golden")
-	if err != nil {
-		t.Fatal(err)
-	}
+	golden := goldenFolder(t)
 	t.Chdir(t.TempDir())
 	timedRun(t, "ring.efg", 3, 20)
 	sampleRun(t, "app.efg")

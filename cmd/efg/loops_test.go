@@ -1,41 +1,11 @@
 package main
 
 import (
-	"path/filepath"
-	"strings"
 	"testing"
 )
 
-// checkGolden compares what commands print with testdata/golden.
-func checkGolden(t *testing.T, golden string, commands map[string]string) {
-	t.Helper()
-	for name, args := range commands {
-		t.Run(name, func(t *testing.T) {
-			out, errOut, status := efgRun(t, nil, strings.Fields(args)...)
-			if status != 0 || errOut != "" {
-				t.Fatalf("status %d: %s", status, errOut)
-			}
-			compareGolden(t, filepath.Join(golden, name+".txt"), out)
-		})
-	}
-}
-
-// checkMistakes runs command lines that make no sense: one clear line, status 2.
-func checkMistakes(t *testing.T, mistakes map[string]string) {
-	t.Helper()
-	for args, want := range mistakes {
-		out, errOut, status := efgRun(t, nil, strings.Fields(args)...)
-		if out != "" || errOut != "efg: "+want+"\n" || status != 2 {
-			t.Errorf("%s: status %d, output %q, errors %q; want %q", args, status, out, errOut, want)
-		}
-	}
-}
-
 func TestLoops(t *testing.T) {
-	golden, err := filepath.Abs("testdata/golden")
-	if err != nil {
-		t.Fatal(err)
-	}
+	golden := goldenFolder(t)
 	t.Chdir(t.TempDir())
 	timedRun(t, "ring.efg", 3, 20)
 	sampleRun(t, "app.efg")

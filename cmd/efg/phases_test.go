@@ -33,14 +33,9 @@ func TestPhases(t *testing.T) {
 func TestPhasesMistakes(t *testing.T) {
 	t.Chdir(t.TempDir())
 	sampleRun(t, "app.efg")
-	for args, want := range map[string]string{
+	checkMistakes(t, map[string]string{
 		"phases none.efg":         "none.efg: no such file or directory",
 		"phases app.efg --rank 7": "no rank 7: the run has ranks 0-2",
 		"phases app.efg --top -1": "--top -1: want a number of rows, or 0 for all",
-	} {
-		out, errOut, status := efgRun(t, nil, strings.Fields(args)...)
-		if out != "" || errOut != "efg: "+want+"\n" || status != 2 {
-			t.Errorf("%s: status %d, output %q, errors %q; want %q", args, status, out, errOut, want)
-		}
-	}
+	})
 }

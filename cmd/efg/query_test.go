@@ -1,17 +1,13 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 )
 
 // TestQueries compares what efg query prints with testdata/golden.
 func TestQueries(t *testing.T) {
-	golden, err := filepath.Abs("testdata/golden")
-	if err != nil {
-		t.Fatal(err)
-	}
+	golden := goldenFolder(t)
 	t.Chdir(t.TempDir())
 	timedRun(t, "ring.efg", 5, 20)
 	for name, args := range map[string][]string{
@@ -26,13 +22,7 @@ func TestQueries(t *testing.T) {
 		"query-topology":      {"SELECT TOPOLOGY", "--format", "text"},
 		"query-topology-json": {"SELECT TOPOLOGY FOR PROCESS(3)"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			out, errOut, status := efgRun(t, nil, append([]string{"query", "ring.efg"}, args...)...)
-			if status != 0 || errOut != "" {
-				t.Fatalf("status %d: %s", status, errOut)
-			}
-			compareGolden(t, filepath.Join(golden, name+".txt"), out)
-		})
+		checkPrints(t, filepath.Join(golden, name+".txt"), append([]string{"query", "ring.efg"}, args...))
 	}
 }
 
@@ -50,19 +40,13 @@ func TestQueryMistakes(t *testing.T) {
 		{[]string{"query", "ring.efg", "SELECT MESSAGES", "--format", "mtf"}, "--format mtf: is for selected operations"},
 		{[]string{"query", "ring.efg", "SELECT SENDS FOR PROCESS(7)"}, "no rank 7 was recorded\n  SELECT SENDS FOR PROCESS(7)\n                           ^"},
 	} {
-		out, errOut, status := efgRun(t, nil, c.args...)
-		if out != "" || errOut != "efg: "+c.want+"\n" || status != 2 {
-			t.Errorf("%s: status %d, output %q, errors %q; want %q", c.args, status, out, errOut, c.want)
-		}
+		checkRefused(t, c.args, c.want)
 	}
 }
 
 // TestSQL compares what efg sql prints with testdata/golden.
 func TestSQL(t *testing.T) {
-	golden, err := filepath.Abs("testdata/golden")
-	if err != nil {
-		t.Fatal(err)
-	}
+	golden := goldenFolder(t)
 	t.Chdir(t.TempDir())
 	timedRun(t, "ring.efg", 5, 20)
 	for name, args := range map[string][]string{
@@ -74,13 +58,7 @@ func TestSQL(t *testing.T) {
 		"sql-nodes":  {"select op, args, visits, sent, time from nodes where rank = 0"},
 		"sql-others": {"select r.rank, r.events, sum(e.weight), count(c.comm) from ranks r join edges e on e.rank = r.rank join communicators c on c.rank = r.rank group by r.rank"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			out, errOut, status := efgRun(t, nil, append([]string{"sql", "ring.efg"}, args...)...)
-			if status != 0 || errOut != "" {
-				t.Fatalf("status %d: %s", status, errOut)
-			}
-			compareGolden(t, filepath.Join(golden, name+".txt"), out)
-		})
+		checkPrints(t, filepath.Join(golden, name+".txt"), append([]string{"sql", "ring.efg"}, args...))
 	}
 }
 
@@ -99,27 +77,7 @@ func TestSQLMistakes(t *testing.T) {
 		{[]string{"sql", "ring.efg", "select * from traces"}, "SQL logic error: no such table: traces (1)"},
 		{[]string{"sql", "ring.efg", "create table x(y)"}, "attempt to write a readonly database (8)"},
 	} {
-		out, errOut, status := efgRun(t, nil, c.args...)
-		if out != "" || errOut != "efg: "+c.want+"\n" || status != 2 {
-			t.Errorf("%s: status %d, output %q, errors %q; want %q", c.args, status, out, errOut, c.want)
-		}
-	}
-}
-
-// compareGolden compares an output with a file, or writes the file.
-func compareGolden(t *testing.T, file, out string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(file, []byte(out), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if out != string(want) {
-		t.Errorf("prints\n%s\nwant\n%s", out, want)
+		checkRefused(t, c.args, c.want)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -84,13 +83,10 @@ func sampleRun(t *testing.T, name string) {
 
 // TestReadingCommands compares what the commands print with testdata/golden.
 func TestReadingCommands(t *testing.T) {
-	golden, err := filepath.Abs("testdata/golden")
-	if err != nil {
-		t.Fatal(err)
-	}
+	golden := goldenFolder(t)
 	t.Chdir(t.TempDir())
 	sampleRun(t, "app.efg")
-	for name, args := range map[string]string{
+	checkGolden(t, golden, map[string]string{
 		"info":         "info app.efg",
 		"info-json":    "info app.efg --json",
 		"jsonl":        "reconstruct app.efg --rank 1",
@@ -101,27 +97,7 @@ func TestReadingCommands(t *testing.T) {
 		"verify-rank":  "reconstruct app.efg --verify --rank 1 --thread 0",
 		"graph":        "graph app.efg --rank 2",
 		"graph-thread": "graph app.efg --rank 0 --thread 0",
-	} {
-		t.Run(name, func(t *testing.T) {
-			out, errOut, status := efgRun(t, nil, strings.Fields(args)...)
-			if status != 0 || errOut != "" {
-				t.Fatalf("status %d: %s", status, errOut)
-			}
-			file := filepath.Join(golden, name+".txt")
-			if *update {
-				if err := os.WriteFile(file, []byte(out), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if out != string(want) {
-				t.Errorf("%s prints\n%s\nwant\n%s", args, out, want)
-			}
-		})
-	}
+	})
 }
 
 // Command lines that make no sense: one clear line, status 2.
@@ -139,7 +115,7 @@ func TestReadingMistakes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for args, want := range map[string]string{
+	checkMistakes(t, map[string]string{
 		"info none.efg":                              "none.efg: no such file or directory",
 		"info .":                                     ".: not an efg run file",
 		"info text":                                  "text: not an efg run file",
@@ -162,12 +138,7 @@ func TestReadingMistakes(t *testing.T) {
 		"graph app.efg --thread 3":                   "no thread 3: rank 0 has 1 recorded threads",
 		"graph newer.efg --rank 0":                   "newer.efg: written by a newer version of efg: format 4, this one reads format 3",
 		"reconstruct newer.efg --verify --format mt": "--format mt: want jsonl, text or mtf",
-	} {
-		out, errOut, status := efgRun(t, nil, strings.Fields(args)...)
-		if out != "" || errOut != "efg: "+want+"\n" || status != 2 {
-			t.Errorf("%s: status %d, output %q, errors %q; want %q", args, status, out, errOut, want)
-		}
-	}
+	})
 }
 
 // A file that is broken is a failure, not a mistake of the user.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"image/png"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -101,16 +100,13 @@ func giveTimes(s *efg.Stream, rank int) {
 
 // TestReports compares what the commands print with testdata/golden.
 func TestReports(t *testing.T) {
-	golden, err := filepath.Abs("testdata/golden")
-	if err != nil {
-		t.Fatal(err)
-	}
+	golden := goldenFolder(t)
 	t.Chdir(t.TempDir())
 	timedRun(t, "ring.efg", 3, 20)
 	timedRun(t, "large.efg", 40, 20)
 	timedRun(t, "longer.efg", 3, 25)
 	sampleRun(t, "app.efg")
-	for name, args := range map[string]string{
+	checkGolden(t, golden, map[string]string{
 		"diff":               "diff ring.efg",
 		"diff-large":         "diff large.efg --top 3",
 		"diff-untimed":       "diff app.efg",
@@ -137,34 +133,14 @@ func TestReports(t *testing.T) {
 		"matrix-bins":        "matrix large.efg --collectives --from 0-9 --bins 3 --json",
 		"matrix-csv":         "matrix ring.efg --csv --collectives",
 		"matrix-json":        "matrix large.efg --json --collectives",
-	} {
-		t.Run(name, func(t *testing.T) {
-			out, errOut, status := efgRun(t, nil, strings.Fields(args)...)
-			if status != 0 || errOut != "" {
-				t.Fatalf("status %d: %s", status, errOut)
-			}
-			file := filepath.Join(golden, name+".txt")
-			if *update {
-				if err := os.WriteFile(file, []byte(out), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if out != string(want) {
-				t.Errorf("%s prints\n%s\nwant\n%s", args, out, want)
-			}
-		})
-	}
+	})
 }
 
 // Command lines that make no sense: one clear line, status 2.
 func TestReportMistakes(t *testing.T) {
 	t.Chdir(t.TempDir())
 	sampleRun(t, "app.efg")
-	for args, want := range map[string]string{
+	checkMistakes(t, map[string]string{
 		"report none.efg":             "none.efg: no such file or directory",
 		"report app.efg --rank 7":     "no rank 7: the run has ranks 0-2",
 		"report app.efg --by node":    "--by node: want procedure, callsite, rank",
@@ -176,12 +152,7 @@ func TestReportMistakes(t *testing.T) {
 		"matrix app.efg --top -1":     "--top -1: want a number of pairs, or 0 for all",
 		"matrix app.efg --csv --json": "--csv and --json: want one of them",
 		"matrix app.efg --png no/x":   "open no/x: no such file or directory",
-	} {
-		out, errOut, status := efgRun(t, nil, strings.Fields(args)...)
-		if out != "" || errOut != "efg: "+want+"\n" || status != 2 {
-			t.Errorf("%s: status %d, output %q, errors %q; want %q", args, status, out, errOut, want)
-		}
-	}
+	})
 }
 
 // Command lines that make no sense, and conditions that hold.

@@ -152,7 +152,7 @@ func TestViewMistakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	store := filepath.Join(t.TempDir(), "store")
-	for args, want := range map[string]string{
+	checkMistakes(t, map[string]string{
 		"view":                                  "efg view: requires at least 1 arg(s), only received 0",
 		"view none.efg":                         "none.efg: no such file or directory",
 		"view open":                             "open: not an efg run file",
@@ -166,10 +166,5 @@ func TestViewMistakes(t *testing.T) {
 		"view app.efg --tls-cert x --tls-key y": "open x: no such file or directory",
 		"daemon --http 0.0.0.0:0 --store " + store + " --spool /none/efg": "--http 0.0.0.0:0: can be reached from other machines: want --token FILE",
 		"daemon --tls-key y --store " + store + " --spool /none/efg":      "--tls-cert and --tls-key: want both",
-	} {
-		out, errOut, status := efgRun(t, nil, strings.Fields(args)...)
-		if out != "" || errOut != "efg: "+want+"\n" || status != 2 {
-			t.Errorf("%s: status %d, output %q, errors %q; want %q", args, status, out, errOut, want)
-		}
-	}
+	})
 }
