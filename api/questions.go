@@ -145,7 +145,7 @@ func buildGraph(run *efg.Run, rank, thread int) (*graph.Graph, error) {
 func writeGraph(w io.Writer, g *graph.Graph, format, name string, colour *graph.Measure) (err error) {
 	switch format {
 	case "json":
-		err = g.JSON(w, name)
+		err = document.Write(w, document.NewGraph(name, g))
 	case "dot":
 		err = g.DOT(w, colour)
 	case "graphml":

@@ -13,15 +13,7 @@ type Totals struct {
 }
 
 func asTotals(t *diff.Totals) Totals {
-	j := Totals{Calls: t.Calls, Errors: t.Errors, Bytes: t.Bytes}
-	if t.Time.Count > 0 {
-		last := len(t.Time.Bins)
-		for last > 0 && t.Time.Bins[last-1] == 0 {
-			last--
-		}
-		j.Time = &Times{t.Time.Count, t.Time.Sum, t.Time.Min, t.Time.Max, t.Time.Bins[:last]}
-	}
-	return j
+	return Totals{t.Calls, t.Errors, t.Bytes, asTimes(&t.Time)}
 }
 
 type Pair struct {

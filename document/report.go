@@ -26,7 +26,14 @@ type Report struct {
 	Waits      []Wait      `json:"waits,omitempty"`
 }
 
+// Row is what calls have in common.
 type Row struct {
+	Counts
+	Time *Times `json:"time,omitempty"`
+}
+
+// Counts are how many calls there were, and what they moved, in bytes and messages.
+type Counts struct {
 	Calls    uint64 `json:"calls"`
 	Errors   uint64 `json:"errors"`
 	Sent     uint64 `json:"sent"`
@@ -36,15 +43,20 @@ type Row struct {
 	Messages uint64 `json:"messages"`
 	Receives uint64 `json:"receives"`
 	Unknown  uint64 `json:"unknown"`
-	Time     *Times `json:"time,omitempty"`
 }
 
+// Interval is what is known of some durations together.
+type Interval struct {
+	Count uint64 `json:"count"`
+	Sum   uint64 `json:"sum"`
+	Min   uint64 `json:"min"`
+	Max   uint64 `json:"max"`
+}
+
+// Times is an Interval with the distribution.
 type Times struct {
-	Count uint64   `json:"count"`
-	Sum   uint64   `json:"sum"`
-	Min   uint64   `json:"min"`
-	Max   uint64   `json:"max"`
-	Bins  []uint64 `json:"bins"`
+	Interval
+	Bins []uint64 `json:"bins"`
 }
 
 type OpRow struct {
@@ -129,18 +141,35 @@ func NewReport(path string, r *efg.Run, rep *analysis.Report, tables []string) *
 }
 
 func asRow(r *analysis.Row) Row {
-	j := Row{
+	return Row{asCounts(r), asTimes(&r.Time)}
+}
+
+func asCounts(r *analysis.Row) Counts {
+	return Counts{
 		Calls: r.Calls, Errors: r.Errors, Sent: r.Sent, Received: r.Received, Read: r.Read, Written: r.Written,
 		Messages: r.Messages, Receives: r.Receives, Unknown: r.Unknown,
 	}
-	if t := &r.Time; t.Count > 0 {
-		last := len(t.Bins)
-		for last > 0 && t.Bins[last-1] == 0 {
-			last--
-		}
-		j.Time = &Times{t.Count, t.Sum, t.Min, t.Max, t.Bins[:last]}
+}
+
+// asTimes returns nil if no times were recorded.
+func asTimes(t *analysis.Times) *Times {
+	i := asInterval(t)
+	if i == nil {
+		return nil
 	}
-	return j
+	last := len(t.Bins)
+	for last > 0 && t.Bins[last-1] == 0 {
+		last--
+	}
+	return &Times{*i, t.Bins[:last]}
+}
+
+// asInterval returns nil if no times were recorded.
+func asInterval(t *analysis.Times) *Interval {
+	if t.Count == 0 {
+		return nil
+	}
+	return &Interval{t.Count, t.Sum, t.Min, t.Max}
 }
 
 func asOps(rows []analysis.OpRow, timed bool) []OpRow {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/efg-tools/efg/document"
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/export/graph"
 	"github.com/efg-tools/efg/internal/durable"
@@ -24,8 +25,10 @@ type graphOptions struct {
 // graphFormats are the formats of efg graph that are no pictures, by name, which is their
 // extension, too.
 var graphFormats = map[string]func(w io.Writer, g *graph.Graph, file string, colour *graph.Measure) error{
-	"dot":     func(w io.Writer, g *graph.Graph, _ string, colour *graph.Measure) error { return g.DOT(w, colour) },
-	"json":    func(w io.Writer, g *graph.Graph, file string, _ *graph.Measure) error { return g.JSON(w, file) },
+	"dot": func(w io.Writer, g *graph.Graph, _ string, colour *graph.Measure) error { return g.DOT(w, colour) },
+	"json": func(w io.Writer, g *graph.Graph, file string, _ *graph.Measure) error {
+		return document.Write(w, document.NewGraph(file, g))
+	},
 	"graphml": func(w io.Writer, g *graph.Graph, _ string, _ *graph.Measure) error { return g.GraphML(w) },
 }
 

@@ -146,6 +146,14 @@ func (g *Graph) Name(i int) string {
 	return "n" + strconv.Itoa(n.Number)
 }
 
+// Start is the name of the node of the first event, "" if there is none.
+func (g *Graph) Start() string {
+	if g.start < 0 {
+		return ""
+	}
+	return g.Name(g.start)
+}
+
 // Collapse makes one node of each loop of a depth, 1 for the outermost, with all
 // that is in it. Steps from or to it are joined.
 func (g *Graph) Collapse(depth int) *Graph {

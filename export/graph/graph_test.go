@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/efg-tools/efg/bench/sim"
+	"github.com/efg-tools/efg/document"
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/export/graph"
 	"github.com/efg-tools/efg/internal/testrun"
@@ -55,8 +56,8 @@ func each(t *testing.T, f func(t *testing.T, run *efg.Run, proc int, g *graph.Gr
 	}
 }
 
-// document is what the JSON form says of the order of the events.
-type document struct {
+// sequence is what the JSON form says of the order of the events.
+type sequence struct {
 	Schema, Start string
 	Events        int
 	Nodes         []struct {
@@ -78,7 +79,7 @@ type run struct {
 }
 
 // follow walks through the graph as its numbers say.
-func (d *document) follow() []string {
+func (d *sequence) follow() []string {
 	next := map[string][]run{}
 	for _, e := range d.Edges {
 		if e.Runs == nil {
@@ -112,10 +113,10 @@ func (d *document) follow() []string {
 func TestJSONHoldsTheSequence(t *testing.T) {
 	each(t, func(t *testing.T, run *efg.Run, proc int, g *graph.Graph) {
 		var b bytes.Buffer
-		if err := g.JSON(&b, "x"); err != nil {
+		if err := document.Write(&b, document.NewGraph("x", g)); err != nil {
 			t.Fatal(err)
 		}
-		var d document
+		var d sequence
 		if err := json.Unmarshal(b.Bytes(), &d); err != nil || d.Schema != "efg-graph/1" {
 			t.Fatal(err)
 		}
