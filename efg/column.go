@@ -230,7 +230,7 @@ func unadaptColumn(encoding int, payload []byte, vals []uint64) error {
 		}
 		p.next(vals[i], known, hit)
 	}
-	if len(d.in) != 0 {
+	if d.rest() != 0 {
 		return fmt.Errorf("%w: %w", errColumn, errTrailing)
 	}
 	return nil

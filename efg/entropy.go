@@ -199,72 +199,94 @@ func (e *rangeEncoder) finish() []byte {
 	return out
 }
 
+// rangeDecoder reads zeros beyond the end of the code.
 type rangeDecoder struct {
 	in   []byte
+	at   int // in it, or beyond its end
 	rng  uint32
 	code uint32
-	over int // bytes read beyond the end
 }
 
 func newRangeDecoder(in []byte) *rangeDecoder {
 	d := &rangeDecoder{in: in, rng: ^uint32(0)}
 	for range 4 {
-		d.code = d.code<<8 | uint32(d.next())
+		d.code = d.code<<8 | d.next()
 	}
 	return d
 }
 
-func (d *rangeDecoder) next() byte {
-	if len(d.in) == 0 {
-		d.over++
-		return 0
+// rest is how many bytes were not taken.
+func (d *rangeDecoder) rest() int { return max(0, len(d.in)-d.at) }
+
+func (d *rangeDecoder) next() uint32 {
+	at := d.at
+	d.at++
+	if uint(at) < uint(len(d.in)) {
+		return uint32(d.in[at])
 	}
-	b := d.in[0]
-	d.in = d.in[1:]
-	return b
+	return 0
 }
 
 func (d *rangeDecoder) bit(m *bitModel) uint32 {
-	bound := d.rng >> probBits * m.zero()
-	bit := uint32(0)
-	if d.code < bound {
-		d.rng = bound
-	} else {
-		d.code -= bound
-		d.rng -= bound
-		bit = 1
-	}
-	m.update(bit)
-	for d.rng < rangeTop {
-		d.rng <<= 8
-		d.code = d.code<<8 | uint32(d.next())
-	}
+	models := [2]bitModel{1: *m}
+	bit := d.tree(models[:], 1) & 1
+	*m = models[1]
 	return bit
 }
 
-func (d *rangeDecoder) direct(n int) (v uint64) {
-	for range n {
-		d.rng >>= 1
-		v <<= 1
-		if d.code >= d.rng {
-			d.code -= d.rng
-			v |= 1
+// tree takes k bits with the models of a tree, numbered from 1. The first bit of the
+// result is the 1 that it begins with. This is where the time to read statistics goes:
+// state is kept in registers.
+func (d *rangeDecoder) tree(models []bitModel, k int) uint32 {
+	rng, code, at := d.rng, d.code, uint32(1)
+	for range k {
+		m := &models[at]
+		p := m.zero()
+		rate := uint64(rates[min(m.seen, adaptLimit)])
+		bound := rng >> probBits * p
+		at <<= 1
+		if code < bound {
+			rng = bound
+			p += uint32(uint64(1<<probBits-p) * rate >> 16)
+		} else {
+			rng -= bound
+			code -= bound
+			p -= uint32(uint64(p) * rate >> 16)
+			at |= 1
 		}
-		for d.rng < rangeTop {
-			d.rng <<= 8
-			d.code = d.code<<8 | uint32(d.next())
+		m.p = uint16(min(max(p, 1<<5), 1<<probBits-1<<5))
+		if m.seen < adaptLimit {
+			m.seen++
+		}
+		for rng < rangeTop {
+			rng <<= 8
+			code = code<<8 | d.next()
 		}
 	}
+	d.rng, d.code = rng, code
+	return at
+}
+
+func (d *rangeDecoder) direct(n int) (v uint64) {
+	rng, code := d.rng, d.code
+	for range n {
+		rng >>= 1
+		v <<= 1
+		if code >= rng {
+			code -= rng
+			v |= 1
+		}
+		for rng < rangeTop {
+			rng <<= 8
+			code = code<<8 | d.next()
+		}
+	}
+	d.rng, d.code = rng, code
 	return v
 }
 
 func (d *rangeDecoder) value(m *valueModel) uint64 {
-	t := m.classTree()
-	at := uint32(1)
-	for range classBits {
-		at = at<<1 | d.bit(&t[at])
-	}
-	class := at - 1<<classBits
+	class := d.tree(m.classTree()[:], classBits) - 1<<classBits
 	m.last = class
 	if class > maxClass { // not made by an encoder
 		class = maxClass
@@ -273,12 +295,8 @@ func (d *rangeDecoder) value(m *valueModel) uint64 {
 	if rest == 0 {
 		return base
 	}
-	below := m.belowTree(class)
 	k := min(rest, modelBits)
-	at = 1
-	for range k {
-		at = at<<1 | d.bit(&below[at])
-	}
-	v := base | uint64(at-1<<k)<<(rest-k)
+	below := d.tree(m.belowTree(class)[:], k) - 1<<k
+	v := base | uint64(below)<<(rest-k)
 	return v | d.direct(rest-k)
 }
