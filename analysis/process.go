@@ -11,6 +11,7 @@ import (
 type Process struct {
 	Data *efg.Process
 
+	number   int                 // in the run, if it was read for an analysis of several
 	first    int                 // rank in the run of rank 0 of its world
 	world    int                 // rank in its world
 	sizes    map[uint64]uint64   // of datatypes

@@ -57,6 +57,14 @@ func (r *classReader) class(key efg.ClassKey) *rankClass {
 
 // process reads process i of the run.
 func (r *classReader) process(i int, times bool) (*Process, error) {
+	p, err := r.read(i, times)
+	if err == nil {
+		p.number = i
+	}
+	return p, err
+}
+
+func (r *classReader) read(i int, times bool) (*Process, error) {
 	key, ok, err := r.run.RankClass(i)
 	if err != nil {
 		return nil, err

@@ -20,11 +20,18 @@ type Times struct {
 
 // Add adds the durations of an interval that are those of so many calls.
 func (t *Times) Add(count uint64, v *efg.Interval) {
-	o := Times{Count: count, Sum: v.Sum, Min: v.Min, Max: v.Max}
-	for i, n := range v.Bins {
-		o.Bins[i] = uint64(n)
+	if count == 0 {
+		return
 	}
-	t.Merge(&o)
+	if t.Count == 0 || v.Min < t.Min {
+		t.Min = v.Min
+	}
+	t.Max = max(t.Max, v.Max)
+	t.Count += count
+	t.Sum += v.Sum
+	for i, n := range v.Bins {
+		t.Bins[i] += uint64(n)
+	}
 }
 
 // Merge adds the durations of o.
@@ -148,7 +155,11 @@ func NewReport(run *efg.Run, procs []int, progress ...Progress) (*Report, error)
 	}
 	b := &reportBuilder{
 		names: reconstruct.NewNames(nil, sites), known: map[uint64]bool{}, siteTexts: map[uint64]string{},
-		ops: map[callKey]*OpRow{}, calls: map[callKey]*OpRow{},
+		ops: map[callKey]*OpRow{}, calls: map[callKey]*OpRow{}, tables: map[efg.ClassKey]*callTable{}, place: make([]int, len(run.Procs)),
+	}
+	b.report.Ranks = make([]RankRow, len(procs))
+	for k, i := range procs {
+		b.place[i] = k
 	}
 	for _, s := range sites {
 		b.known[s.Word] = true
@@ -175,32 +186,36 @@ type callKey struct {
 type reportBuilder struct {
 	names *reconstruct.Names // places in the source
 	known map[uint64]bool    // callsites that names knows
+	place []int              // of each process of the run in the table of ranks
 
 	mu        sync.Mutex
 	siteTexts map[uint64]string
 	ops       map[callKey]*OpRow
 	calls     map[callKey]*OpRow
+	tables    map[efg.ClassKey]*callTable
+	leastWait uint64 // shorter ones are not among those that are kept
 	report    Report
 }
 
 // process adds a process. What needs no lock comes first.
 func (b *reportBuilder) process(p *Process) error {
-	rank := RankRow{Rank: p.Data.Rank, PID: p.Data.PID, Threads: len(p.streams)}
-	rows := map[callKey]*Row{}
-	var untimed, dropped uint64
-	for i, s := range p.streams {
-		nodes, err := p.Nodes(i)
-		if err != nil {
+	nodes := make([][]Node, len(p.streams))
+	for i := range nodes {
+		var err error
+		if nodes[i], err = p.Nodes(i); err != nil {
 			return err
 		}
+	}
+	t := b.table(p, nodes)
+	rank := RankRow{Rank: p.Data.Rank, PID: p.Data.PID, Threads: len(p.streams)}
+	rows := make([]Row, len(t.keys)+len(t.ops))
+	rows, ops := rows[:len(t.keys)], rows[len(t.keys):]
+	var untimed, dropped uint64
+	for i, s := range p.streams {
 		app := uint64(0)
-		for k := range nodes {
-			n := &nodes[k]
-			key := callKey{n.Op, n.Site}
-			if rows[key] == nil {
-				rows[key] = &Row{}
-			}
-			app += n.addTo(rows[key])
+		for k := range nodes[i] {
+			n := &nodes[i][k]
+			app += n.addTo(&rows[t.rows[i][k]])
 			if n.Stats == nil {
 				untimed += n.Visits
 			}
@@ -208,75 +223,54 @@ func (b *reportBuilder) process(p *Process) error {
 		rank.App = max(rank.App, app)
 		dropped += s.Dropped
 	}
-	ops := map[callKey]*Row{}
-	for key, r := range rows {
-		rank.add(r)
-		op := callKey{op: key.op}
-		if ops[op] == nil {
-			ops[op] = &Row{}
-		}
-		ops[op].add(r)
+	for i := range rows {
+		ops[t.op[i]].add(&rows[i])
 	}
-	waits := longest(rank.Rank, rows)
+	for i := range ops {
+		rank.add(&ops[i])
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.nameSites(p, rows)
-	addRank(b.calls, rank.Rank, rows)
-	addRank(b.ops, rank.Rank, ops)
+	for i := range rows {
+		t.calls[i].addRank(rank.Rank, &rows[i])
+		b.wait(rank.Rank, t, i, &rows[i])
+	}
+	for i := range ops {
+		t.ops[i].addRank(rank.Rank, &ops[i])
+	}
 	b.report.Total.add(&rank.Row)
 	b.report.App += rank.App
 	b.report.Untimed += untimed
 	b.report.Dropped += dropped
-	b.report.Ranks = append(b.report.Ranks, rank)
-	for _, w := range waits {
-		b.report.Waits = append(b.report.Waits, Wait{w.rank, w.key.op, b.siteTexts[w.key.site], w.time, w.calls})
-	}
-	if len(b.report.Waits) > 4*maxWaits {
-		b.cutWaits()
-	}
+	b.report.Ranks[b.place[p.number]] = rank
 	return nil
 }
 
 // addTo adds the node's events to a row and returns the time from the end of
 // the call before to their ends.
 func (n *Node) addTo(r *Row) uint64 {
-	o := Row{Calls: n.Visits, Volume: n.Volume}
+	r.Calls += n.Visits
+	r.Volume.Add(&n.Volume, 1)
 	if n.Error != 0 {
-		o.Errors = n.Visits
+		r.Errors += n.Visits
 	}
-	app := uint64(0)
-	if n.Stats != nil {
-		o.Time.Add(n.Stats.Count, &n.Stats.Dur)
-		app = n.Stats.Dur.Sum + n.Stats.Gap.Sum
+	if n.Stats == nil {
+		return 0
 	}
-	r.add(&o)
-	return app
+	r.Time.Add(n.Stats.Count, &n.Stats.Dur)
+	return n.Stats.Dur.Sum + n.Stats.Gap.Sum
 }
 
-func addRank(to map[callKey]*OpRow, rank int, rows map[callKey]*Row) {
-	for key, r := range rows {
-		if to[key] == nil {
-			to[key] = &OpRow{Op: key.op}
-		}
-		to[key].addRank(rank, r)
+// wait adds the calls of a rank to those whose longest one is among the longest.
+func (b *reportBuilder) wait(rank int, t *callTable, row int, r *Row) {
+	if r.Time.Count == 0 || !t.waiter[row] || r.Time.Max < b.leastWait {
+		return
 	}
-}
-
-// nameSites finds the texts of callsites that are new.
-func (b *reportBuilder) nameSites(p *Process, rows map[callKey]*Row) {
-	var own *reconstruct.Names
-	for key := range rows {
-		if _, ok := b.siteTexts[key.site]; ok {
-			continue
-		}
-		names := b.names
-		if !b.known[key.site] {
-			if own == nil {
-				own = reconstruct.NewNames(places(p.Data.Defs), nil)
-			}
-			names = own
-		}
-		b.siteTexts[key.site] = strings.TrimSpace(names.Func(key.site) + " " + names.Place(key.site))
+	key := t.keys[row]
+	b.report.Waits = append(b.report.Waits, Wait{rank, key.op, b.siteTexts[key.site], r.Time.Max, r.Calls})
+	if len(b.report.Waits) > 4*maxWaits {
+		b.cutWaits()
+		b.leastWait = b.report.Waits[maxWaits-1].Time
 	}
 }
 
@@ -289,26 +283,6 @@ func places(defs []efg.Def) []efg.Def {
 		}
 	}
 	return list
-}
-
-type longestCall struct {
-	rank        int
-	key         callKey
-	time, calls uint64
-}
-
-// longest lists the calls that wait for other processes, by their longest call.
-func longest(rank int, rows map[callKey]*Row) []longestCall {
-	var list []longestCall
-	for key, r := range rows {
-		if r.Time.Count > 0 && waits(key.op) {
-			list = append(list, longestCall{rank, key, r.Time.Max, r.Calls})
-		}
-	}
-	slices.SortFunc(list, func(x, y longestCall) int {
-		return cmp.Or(cmp.Compare(y.time, x.time), cmp.Compare(x.key.op, y.key.op), cmp.Compare(x.key.site, y.key.site))
-	})
-	return list[:min(len(list), maxWaits)]
 }
 
 // waits says whether a call may wait for other processes.
@@ -343,10 +317,14 @@ func (b *reportBuilder) finish() *Report {
 	}
 	slices.SortStableFunc(r.Procedures, byTime)
 	slices.SortStableFunc(r.Callsites, byTime)
-	slices.SortFunc(r.Ranks, func(x, y RankRow) int {
-		return cmp.Or(cmp.Compare(uint(x.Rank), uint(y.Rank)), cmp.Compare(x.PID, y.PID))
-	})
+	if !slices.IsSortedFunc(r.Ranks, byRank) {
+		slices.SortStableFunc(r.Ranks, byRank)
+	}
 	return r
+}
+
+func byRank(x, y RankRow) int {
+	return cmp.Or(cmp.Compare(uint(x.Rank), uint(y.Rank)), cmp.Compare(x.PID, y.PID))
 }
 
 // sortedKeys makes the order of rows that are alike that of their callsites.

@@ -1,0 +1,95 @@
+package analysis
+
+import (
+	"strings"
+
+	"github.com/efg-tools/efg/reconstruct"
+)
+
+// callTable tells which rows the nodes of a process belong to.
+type callTable struct {
+	rows   [][]int32 // by stream and node
+	keys   []callKey // of rows
+	op     []int32   // of rows: number of the procedure
+	calls  []*OpRow
+	ops    []*OpRow
+	waiter []bool // of rows: the call may wait for other processes
+}
+
+// maxTables bounds the tables that are kept for other ranks of a class.
+const maxTables = 1 << 12
+
+// table finds or makes the table of a process.
+func (b *reportBuilder) table(p *Process, nodes [][]Node) *callTable {
+	key, ok := p.Class()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if t := b.tables[key]; ok && t != nil {
+		return t
+	}
+	t := newCallTable(nodes)
+	b.nameSites(p, t.keys)
+	names := make([]string, len(t.ops))
+	for i, k := range t.keys {
+		t.calls = append(t.calls, rowOf(b.calls, k))
+		names[t.op[i]] = k.op
+	}
+	for i, op := range names {
+		t.ops[i] = rowOf(b.ops, callKey{op: op})
+	}
+	if ok && len(b.tables) < maxTables {
+		b.tables[key] = t
+	}
+	return t
+}
+
+func rowOf(rows map[callKey]*OpRow, key callKey) *OpRow {
+	if rows[key] == nil {
+		rows[key] = &OpRow{Op: key.op}
+	}
+	return rows[key]
+}
+
+func newCallTable(nodes [][]Node) *callTable {
+	t := &callTable{}
+	rows, ops := map[callKey]int32{}, map[string]int32{}
+	for _, list := range nodes {
+		at := make([]int32, len(list))
+		for k := range list {
+			key := callKey{list[k].Op, list[k].Site}
+			row, ok := rows[key]
+			if !ok {
+				row = int32(len(t.keys))
+				rows[key] = row
+				op, ok := ops[key.op]
+				if !ok {
+					op = int32(len(ops))
+					ops[key.op] = op
+				}
+				t.keys, t.op, t.waiter = append(t.keys, key), append(t.op, op), append(t.waiter, waits(key.op))
+			}
+			at[k] = row
+		}
+		t.rows = append(t.rows, at)
+	}
+	t.ops = make([]*OpRow, len(ops))
+	return t
+}
+
+// nameSites finds the texts of callsites that are new.
+func (b *reportBuilder) nameSites(p *Process, keys []callKey) {
+	var own *reconstruct.Names
+	for _, key := range keys {
+		if _, ok := b.siteTexts[key.site]; ok {
+			continue
+		}
+		names := b.names
+		if !b.known[key.site] {
+			if own == nil {
+				own = reconstruct.NewNames(places(p.Data.Defs), nil)
+			}
+			names = own
+		}
+		b.siteTexts[key.site] = strings.TrimSpace(names.Func(key.site) + " " + names.Place(key.site))
+	}
+}
