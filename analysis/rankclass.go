@@ -29,9 +29,10 @@ type rankClass struct {
 	template *efg.Template
 	like     *Process // one of them
 
-	facts sync.Once
-	nodes [][]Node // facts of like's nodes, without times
-	own   [][]int  // nodes whose facts depend on the rank
+	facts    sync.Once
+	factsErr error
+	nodes    [][]Node // facts of like's nodes, without times
+	own      [][]int  // nodes whose facts depend on the rank
 }
 
 func newClassReader(run *efg.Run) *classReader {
@@ -116,9 +117,8 @@ func (c *rankClass) process(data *efg.Process, first int) *Process {
 
 // describe returns the facts of stream i of a process of the class.
 func (c *rankClass) describe(p *Process, i int) ([]Node, error) {
-	c.facts.Do(func() { c.err = c.findFacts() })
-	if c.err != nil {
-		return nil, c.err
+	if err := c.find(); err != nil {
+		return nil, err
 	}
 	s := p.streams[i]
 	list := append([]Node(nil), c.nodes[i]...)
@@ -131,6 +131,11 @@ func (c *rankClass) describe(p *Process, i int) ([]Node, error) {
 		}
 	}
 	return list, nil
+}
+
+func (c *rankClass) find() error {
+	c.facts.Do(func() { c.factsErr = c.findFacts() })
+	return c.factsErr
 }
 
 // findFacts uses a process of its own: those are for one goroutine.
@@ -187,6 +192,20 @@ func (p *Process) startsByRank() bool {
 		}
 	}
 	return false
+}
+
+// Alike is Class for processes whose facts are equal, too, all but times: none depends on
+// the rank that makes a call.
+func (p *Process) Alike() (efg.ClassKey, bool) {
+	if p.class == nil || p.class.find() != nil {
+		return efg.ClassKey{}, false
+	}
+	for _, own := range p.class.own {
+		if len(own) > 0 {
+			return efg.ClassKey{}, false
+		}
+	}
+	return p.class.key, true
 }
 
 // Class is equal for processes of a run with equal recordings, but for times, and for

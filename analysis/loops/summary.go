@@ -86,7 +86,7 @@ func Summarize(run *efg.Run, procs []int, progress ...analysis.Progress) (*Summa
 	}
 	b := &builder{
 		names: reconstruct.NewNames(nil, sites), known: map[uint64]bool{}, texts: map[uint64]string{},
-		forests: map[string]*Forest{}, groups: map[string]*Group{},
+		forests: map[string]*Forest{}, ofClass: map[classStream]*Forest{}, groups: map[string]*Group{},
 	}
 	for _, s := range sites {
 		b.known[s.Word] = true
@@ -105,6 +105,7 @@ type builder struct {
 	mu      sync.Mutex
 	texts   map[uint64]string  // of callsites
 	forests map[string]*Forest // by what they follow from
+	ofClass map[classStream]*Forest
 	groups  map[string]*Group
 	summary Summary
 }
@@ -112,7 +113,7 @@ type builder struct {
 func (b *builder) process(p *analysis.Process) error {
 	for i := range p.Data.Streams {
 		s := &p.Data.Streams[i]
-		forest, err := b.find(s)
+		forest, err := b.findIn(p, i)
 		if err != nil {
 			return err
 		}
@@ -123,6 +124,39 @@ func (b *builder) process(p *analysis.Process) error {
 		b.add(p.Data, s, forest, nodes)
 	}
 	return nil
+}
+
+// findIn finds the loops of a stream of a process, once for all that are alike: they
+// have equal steps, and what that follows from need not be written down for each.
+func (b *builder) findIn(p *analysis.Process, i int) (*Forest, error) {
+	s := &p.Data.Streams[i]
+	class, alike := p.Class()
+	if !alike {
+		return b.find(s)
+	}
+	key := classStream{class, i}
+	b.mu.Lock()
+	forest := b.ofClass[key]
+	b.mu.Unlock()
+	if forest != nil {
+		return forest, nil
+	}
+	forest, err := b.find(s)
+	if err != nil {
+		return nil, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.ofClass) < maxForests {
+		b.ofClass[key] = forest
+	}
+	return forest, nil
+}
+
+// classStream is a stream of all processes of a class.
+type classStream struct {
+	class  efg.ClassKey
+	stream int
 }
 
 // maxForests bounds the forests that are kept for streams with the same graph.

@@ -43,7 +43,7 @@ func FuzzHostile(f *testing.F) {
 		if err != nil {
 			return
 		}
-		b := &builder{rows: map[kind]*Row{}, sites: map[uint64]string{}, names: newNames(nil)}
+		b := &builder{rows: map[kind]*Row{}, ways: map[efg.ClassKey]*way{}, sites: map[uint64]string{}, names: newNames(nil)}
 		if b.process(p) == nil {
 			b.finish()
 		}

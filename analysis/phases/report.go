@@ -98,6 +98,7 @@ type builder struct {
 	mu       sync.Mutex
 	rows     map[kind]*Row
 	arrivals arrivals
+	ways     map[efg.ClassKey]*way
 	sites    map[uint64]string
 	names    *reconstruct.Names
 	report   Report
@@ -109,7 +110,7 @@ func New(run *efg.Run, procs []int, progress ...analysis.Progress) (*Report, err
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{run: run, rows: map[kind]*Row{}, sites: map[uint64]string{}, names: newNames(sites)}
+	b := &builder{run: run, rows: map[kind]*Row{}, ways: map[efg.ClassKey]*way{}, sites: map[uint64]string{}, names: newNames(sites)}
 	if err := analysis.EachProcess(run, procs, b.process, progress...); err != nil {
 		return nil, err
 	}
@@ -127,7 +128,10 @@ func New(run *efg.Run, procs []int, progress ...analysis.Progress) (*Report, err
 func newNames(sites []efg.Site) *reconstruct.Names { return reconstruct.NewNames(nil, sites) }
 
 func (b *builder) process(p *analysis.Process) error {
-	main, cuts := mainStream(p)
+	way, err := b.way(p)
+	if err != nil {
+		return err
+	}
 	own := map[kind]*share{}
 	other := share{}
 	var came []arrival
@@ -138,20 +142,16 @@ func (b *builder) process(p *analysis.Process) error {
 		if err != nil {
 			return err
 		}
-		if i != main {
+		if i != way.main {
 			other.all(nodes)
 			continue
 		}
-		x, err := parts(p, i, cuts, nodes)
-		if err != nil {
-			return err
-		}
-		for k, part := range x.kinds {
+		for k, part := range way.kinds {
 			own[k] = part.share(nodes)
 		}
 		if s.Trace != nil {
 			traced = true
-			if came, err = follow(p.Data, s, cuts, own); err != nil {
+			if came, err = follow(p.Data, s, way.cuts, own); err != nil {
 				return err
 			}
 		}
@@ -164,6 +164,46 @@ func (b *builder) process(p *analysis.Process) error {
 		b.arrivals.add(p.Data.Rank, came)
 	}
 	return nil
+}
+
+// way is how the events of a process lie in phases.
+type way struct {
+	main  int // thread in which phases end
+	cuts  *cuts
+	kinds map[kind]*part
+}
+
+// maxWays bounds the ways that are kept for other ranks of a class.
+const maxWays = 1 << 12
+
+// way finds the way of a process, once for all that are alike.
+func (b *builder) way(p *analysis.Process) (*way, error) {
+	key, alike := p.Alike()
+	if alike {
+		b.mu.Lock()
+		w := b.ways[key]
+		b.mu.Unlock()
+		if w != nil {
+			return w, nil
+		}
+	}
+	w := &way{}
+	w.main, w.cuts = mainStream(p)
+	if w.main < len(p.Data.Streams) {
+		x, err := parts(p, w.main, w.cuts)
+		if err != nil {
+			return nil, err
+		}
+		w.kinds = x.kinds
+	}
+	if alike {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if len(b.ways) < maxWays {
+			b.ways[key] = w
+		}
+	}
+	return w, nil
 }
 
 // mainStream is the thread in which phases end: the one that makes most of these
@@ -182,7 +222,7 @@ func mainStream(p *analysis.Process) (main int, found *cuts) {
 // parts divides a stream. Nodes in several kinds of phases, with arguments that vary
 // and tell how much is moved, need a second turn in which these values are looked
 // at.
-func parts(p *analysis.Process, i int, c *cuts, nodes []analysis.Node) (*split, error) {
+func parts(p *analysis.Process, i int, c *cuts) (*split, error) {
 	s := &p.Data.Streams[i]
 	masks, varied := c.masks(), make([]bool, len(s.Nodes))
 	x, err := divide(p, s, c, masks, nil)
