@@ -90,7 +90,7 @@ func NewMatrix(run *efg.Run, opt MatrixOptions, progress ...Progress) (*Matrix, 
 		procs = append(procs, i)
 		b.matrix.Size = max(b.matrix.Size, p.Rank+1, first[i]+p.Size)
 	}
-	if err := EachProcess(run, procs, b.process, progress...); err != nil {
+	if err := EachUntimed(run, procs, b.process, progress...); err != nil {
 		return nil, err
 	}
 	return b.finish()

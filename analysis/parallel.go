@@ -18,8 +18,7 @@ func EachProcess(run *efg.Run, procs []int, f func(p *Process) error, progress .
 	return eachProcess(run, procs, true, f, progress)
 }
 
-// EachUntimed is EachProcess, where times are not read unless they are those of each
-// call.
+// EachUntimed is EachProcess without times.
 func EachUntimed(run *efg.Run, procs []int, f func(p *Process) error, progress ...Progress) error {
 	return eachProcess(run, procs, false, f, progress)
 }

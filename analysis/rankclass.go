@@ -66,16 +66,17 @@ func (r *classReader) process(i int, times bool) (*Process, error) {
 }
 
 func (r *classReader) read(i int, times bool) (*Process, error) {
-	key, ok, err := r.run.RankClass(i)
-	if err != nil {
-		return nil, err
+	if times && r.run.Traced(i) {
+		return r.alone(i, r.run.Process)
 	}
-	if !ok {
-		data, err := r.run.Process(i)
-		if err != nil {
-			return nil, err
-		}
-		return NewProcess(data, r.first[i])
+	key, ok, err := r.run.RankClass(i)
+	switch {
+	case err != nil:
+		return nil, err
+	case !ok && times:
+		return r.alone(i, r.run.Process)
+	case !ok:
+		return r.alone(i, r.run.Untimed)
 	}
 	c := r.class(key)
 	c.once.Do(func() { c.open(r.run, i, r.first[i]) })
@@ -89,6 +90,15 @@ func (r *classReader) read(i int, times bool) (*Process, error) {
 		}
 	}
 	return c.process(data, r.first[i]), nil
+}
+
+// alone reads a process that shares nothing with others.
+func (r *classReader) alone(i int, read func(i int) (*efg.Process, error)) (*Process, error) {
+	data, err := read(i)
+	if err != nil {
+		return nil, err
+	}
+	return NewProcess(data, r.first[i])
 }
 
 // open reads the class out of process i.

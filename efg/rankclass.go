@@ -17,7 +17,7 @@ type ClassKey [2]uint64
 
 // RankClass returns the key of the class of Procs[i]. ok is false if the process is
 // compared with no other: it never knew its rank, was in a call when the
-// recording ended, has the times of each call, or its definitions depend on its rank.
+// recording ended, or its definitions depend on its rank.
 func (r *Run) RankClass(i int) (key ClassKey, ok bool, err error) {
 	p := &r.Procs[i]
 	if p.inIts < 0 {
@@ -32,7 +32,7 @@ func (r *Run) RankClass(i int) (key ClassKey, ok bool, err error) {
 	key.addKey(defs.list[r.ordinal[i]])
 	for j := range p.Streams {
 		s := &p.Streams[j]
-		if s.InCall || len(r.traceBlocks(p.first+j)) > 0 {
+		if s.InCall {
 			return key, false, nil
 		}
 		graph, err := r.memberKeys(s.piece, unitGraph)
@@ -45,6 +45,17 @@ func (r *Run) RankClass(i int) (key ClassKey, ok bool, err error) {
 		key.addKey(graph.list[r.members[p.first+j]])
 	}
 	return key, true, nil
+}
+
+// Traced tells whether the file has the times of each call of Procs[i].
+func (r *Run) Traced(i int) bool {
+	p := &r.Procs[i]
+	for j := range p.Streams {
+		if len(r.traceBlocks(p.first+j)) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // add goes on with a value: two hashes, of which each alone tells most keys apart.

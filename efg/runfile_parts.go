@@ -109,7 +109,7 @@ type Span struct{ Begin, End int64 }
 // file has statistics, too, it does not go through the times: an end is then not before
 // that of the last event, nor later by more than twice the error that times have.
 func (r *Run) Spans(i int) ([]Span, error) {
-	p, err := r.untimed(i)
+	p, err := r.Untimed(i)
 	if err == nil {
 		err = r.readTimes(i, p.Streams)
 	}

@@ -4,7 +4,7 @@ import "fmt"
 
 // Process reads everything of Procs[i].
 func (r *Run) Process(i int) (*Process, error) {
-	p, err := r.untimed(i)
+	p, err := r.Untimed(i)
 	if err != nil {
 		return nil, err
 	}
@@ -33,8 +33,8 @@ func (r *Run) header(i int) *Process {
 	return p
 }
 
-// untimed reads Procs[i] without times.
-func (r *Run) untimed(i int) (*Process, error) {
+// Untimed reads Procs[i] without times.
+func (r *Run) Untimed(i int) (*Process, error) {
 	info, p := &r.Procs[i], r.header(i)
 	x, err := r.defs(i)
 	if err != nil {

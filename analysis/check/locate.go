@@ -22,7 +22,7 @@ func (b *builder) locate() error {
 	if err != nil {
 		return err
 	}
-	return analysis.EachProcess(b.run, slices.Sorted(maps.Keys(byProc)), func(p *analysis.Process) error {
+	return analysis.EachUntimed(b.run, slices.Sorted(maps.Keys(byProc)), func(p *analysis.Process) error {
 		return b.locateIn(p, byProc[b.number[p.Data.Rank]], sites)
 	})
 }

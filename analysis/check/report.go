@@ -182,7 +182,7 @@ func (b *builder) tell(what string, done, total uint64) {
 func (b *builder) check() (*Report, error) {
 	procs := b.overview()
 	ranks := func(done uint64) { b.tell("ranks", done, uint64(len(procs))) }
-	if err := analysis.EachProcess(b.run, procs, b.process, ranks); err != nil {
+	if err := analysis.EachUntimed(b.run, procs, b.process, ranks); err != nil {
 		return nil, err
 	}
 	b.match()

@@ -58,7 +58,7 @@ func (b *builder) typeOrders() error {
 		return nil
 	}
 	wanted := slices.Collect(maps.Keys(x.out))
-	if err := analysis.EachProcess(b.run, slices.Sorted(maps.Keys(procs)), x.process); err != nil {
+	if err := analysis.EachUntimed(b.run, slices.Sorted(maps.Keys(procs)), x.process); err != nil {
 		return err
 	}
 	for _, c := range wanted {

@@ -22,7 +22,11 @@ func (e *engine) visit(open func(r *reader) visitor, done func(visitor)) error {
 	if err != nil {
 		return err
 	}
-	return analysis.EachProcess(e.run, e.processes(), func(p *analysis.Process) error {
+	each := analysis.EachUntimed
+	if e.traced || e.timeTotal != nil {
+		each = analysis.EachProcess
+	}
+	return each(e.run, e.processes(), func(p *analysis.Process) error {
 		var names *reconstruct.Names
 		if e.texts {
 			names = reconstruct.NewNames(p.Data.Defs, sites)
