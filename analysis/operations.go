@@ -209,16 +209,16 @@ func (c *instance) fill(o *Operation, failed bool) {
 	data := a.send
 	switch o.Kind {
 	case SendOperation:
-		o.Peer = c.rankOf(c.process.comm(c.words[2]), c.words[a.dest])
+		o.Peer = c.process.peer(c.process.comm(c.words[2]), c.words[a.dest])
 		c.send(&t)
 		o.Moves = t.Messages > 0
 	case ReceiveOperation:
 		data = a.recv
-		o.Peer = c.rankOf(c.process.comm(c.words[2]), c.senderWord())
+		o.Peer = c.process.peer(c.process.comm(c.words[2]), c.senderWord())
 		c.receive(&t)
 		o.Moves = t.Receives > 0
 	case OneSidedOperation:
-		o.Peer = c.rankOf(c.process.window(c.words[2]), c.words[a.target])
+		o.Peer = c.process.peer(c.process.window(c.words[2]), c.words[a.target])
 		c.transfer(&t)
 		o.Moves = c.words[a.target] != wordProcNull
 	case CollectiveOperation, FileOperation:
@@ -264,14 +264,6 @@ func (c *instance) senderWord() uint64 {
 		return signature.Absent
 	}
 	return c.words[i]
-}
-
-// rankOf is the rank in the run of a peer.
-func (c *instance) rankOf(m *comm, word uint64) int {
-	if m == nil || isConst(word) || word > maxRanks {
-		return NoRank
-	}
-	return inRun(c.process.first, m.peers().at(int(word)))
 }
 
 // startingCalls is Calls for a node that starts persistent operations.

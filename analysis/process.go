@@ -24,6 +24,7 @@ type Process struct {
 	layouts  *layouts            // made when first asked for
 	types    map[uint64]*efg.Def // datatypes, made when first asked for
 	class    *rankClass          // nil: it is compared with no other
+	symbols  *Symbolic           // nil: it stands for itself alone
 }
 
 // stream is the graph of a thread.

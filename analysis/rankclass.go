@@ -178,12 +178,17 @@ func (a *plan) byRank() bool {
 	return true
 }
 
-// sided tells whether there are communicators with two sides: which one is the own
-// depends on the rank.
+// sided tells whether there are communicators with two sides, or with members of other
+// worlds: what is the other side, and who is known, depends on the rank.
 func (p *Process) sided() bool {
 	for _, d := range p.families {
 		if len(d.Words) < 4 || d.Words[3] != uint64(len(d.Words)-4) {
 			return true
+		}
+		for ranges := d.Words[4:]; len(ranges) >= 3; ranges = ranges[3:] {
+			if ranges[0] >= foreign {
+				return true
+			}
 		}
 	}
 	return false
@@ -203,6 +208,74 @@ func (p *Process) startsByRank() bool {
 	}
 	return false
 }
+
+// Symbolic stands for all processes of a rank class: what is asked of it holds for each.
+// Ranks that PeerOf and operations tell may be symbols.
+type Symbolic struct {
+	*Process
+	class *rankClass
+
+	mu    sync.Mutex
+	peers []classPeer
+	known map[classPeer]int
+}
+
+// classPeer is a peer at a distance.
+type classPeer struct {
+	comm   *comm
+	symbol uint64
+}
+
+// FirstSymbol is the lowest rank that is a symbol.
+const FirstSymbol = 1 << 28
+
+// Symbolic returns what stands for the class of a process; nil if there is none, or the
+// members of some communicators look at them from different sides.
+func (p *Process) Symbolic() *Symbolic {
+	if p.class == nil || p.sided() {
+		return nil
+	}
+	s := &Symbolic{class: p.class, known: map[classPeer]int{}}
+	s.Process = p.class.process(p.class.template.Symbolic(p.number), p.first)
+	s.Process.number, s.Process.symbols = p.number, s
+	return s
+}
+
+// rank is the symbol of a peer.
+func (s *Symbolic) rank(c *comm, word uint64) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := classPeer{c, word}
+	n, ok := s.known[key]
+	if !ok {
+		n = len(s.peers)
+		s.known[key] = n
+		s.peers = append(s.peers, key)
+	}
+	return FirstSymbol + n
+}
+
+// RankFor tells what a rank that may be a symbol is in process i of the run, which must
+// be of the class.
+func (s *Symbolic) RankFor(rank, i int) int {
+	if rank < FirstSymbol {
+		return rank
+	}
+	p := s.peers[rank-FirstSymbol]
+	return inRun(s.first, p.comm.peers().at(int(s.class.template.Peer(p.symbol, i))))
+}
+
+// Relative tells in which communicator, by a number of its own, and at which distance a
+// symbol is.
+func (s *Symbolic) Relative(rank int) (comm int, distance int64) {
+	return s.class.template.Relative(s.peers[rank-FirstSymbol].symbol)
+}
+
+// IsSymbol tells whether a word stands for a peer at a distance.
+func IsSymbol(word uint64) bool { return efg.IsPeerSymbol(word) }
+
+// Number is that of the process in the run.
+func (p *Process) Number() int { return p.number }
 
 // Alike is Class for processes whose facts are equal, too, all but times: none depends on
 // the rank that makes a call.

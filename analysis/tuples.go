@@ -47,11 +47,20 @@ func (p *Process) ArrayAt(i, node int) ([]uint64, bool) { return p.streams[i].re
 // PeerOf returns the rank in the run of a peer on a communicator, NoRank if it is
 // not known, of another world, or none.
 func (p *Process) PeerOf(comm, peer uint64) int {
-	c := p.comm(comm)
-	if c == nil || isConst(peer) || peer > maxRanks {
+	return p.peer(p.comm(comm), peer)
+}
+
+// peer is the rank in the run of a peer.
+func (p *Process) peer(c *comm, word uint64) int {
+	switch {
+	case c == nil || isConst(word):
+		return NoRank
+	case p.symbols != nil && efg.IsPeerSymbol(word):
+		return p.symbols.rank(c, word)
+	case word > maxRanks:
 		return NoRank
 	}
-	return inRun(p.first, c.peers().at(int(peer)))
+	return inRun(p.first, c.peers().at(int(word)))
 }
 
 // Started returns the operations that the start of a persistent request does;

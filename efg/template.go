@@ -1,6 +1,9 @@
 package efg
 
-import "fmt"
+import (
+	"fmt"
+	"sync"
+)
 
 // Template makes the processes of a rank class out of one of them. They share what
 // is equal, and must not be changed. Its methods may be called from several goroutines.
@@ -9,6 +12,16 @@ type Template struct {
 	first   *Process
 	comms   []templateComm
 	streams []templateStream
+
+	mu      sync.Mutex
+	symbols []symbolicPeer
+	numbers map[symbolicPeer]uint64
+}
+
+// symbolicPeer is a peer at a distance in a communicator.
+type symbolicPeer struct {
+	comm  int
+	token uint64
 }
 
 // templateComm is a communicator that peers are relative in.
@@ -115,22 +128,83 @@ func (t *Template) comm(n *Node, in *ranks, defs []Def) int {
 // Process returns Procs[i], which must be of the class, without times.
 func (t *Template) Process(i int) *Process {
 	info := &t.run.Procs[i]
+	contexts := make([]wordContext, len(t.comms))
+	for k := range t.comms {
+		contexts[k] = t.comms[k].context(info)
+	}
+	return t.process(i, contexts)
+}
+
+// context is what peers of a process in the communicator are relative to.
+func (c *templateComm) context(info *ProcInfo) wordContext {
+	w := wordContext{rank: int64(info.inIts), size: c.size}
+	if c.members != nil {
+		w.rank = memberNumber(c.members, w.rank)
+	}
+	return w
+}
+
+func (t *Template) process(i int, contexts []wordContext) *Process {
+	info := &t.run.Procs[i]
 	p := t.run.header(i)
 	p.Defs = t.first.Defs
 	p.Streams = make([]Stream, len(t.first.Streams))
-	contexts := make([]wordContext, len(t.comms))
-	for k, c := range t.comms {
-		contexts[k].rank, contexts[k].size = int64(info.inIts), c.size
-		if c.members != nil {
-			contexts[k].rank = memberNumber(c.members, int64(info.inIts))
-		}
-	}
 	for j := range p.Streams {
 		p.Streams[j] = t.first.Streams[j]
 		p.Streams[j].Hash = info.Streams[j].hash
 		p.Streams[j].Nodes = t.streams[j].nodes(t.first.Streams[j].Nodes, contexts)
 	}
 	return p
+}
+
+// symbolBit is above all ranks, and below all other words that are no small numbers.
+const symbolBit = uint64(1) << 60
+
+// IsPeerSymbol tells whether a peer's word, in a process that Symbolic made, stands for one at a
+// distance.
+func IsPeerSymbol(w uint64) bool { return w >= symbolBit && w < symbolBit+1<<32 }
+
+// Symbolic returns Procs[i] with symbols in place of the peers that are at a distance: it stands for
+// all processes of the class. Peer tells what they are.
+func (t *Template) Symbolic(i int) *Process {
+	contexts := make([]wordContext, len(t.comms))
+	for k := range contexts {
+		contexts[k].symbol = func(token uint64) uint64 { return t.symbol(symbolicPeer{k, token}) }
+	}
+	return t.process(i, contexts)
+}
+
+func (t *Template) symbol(s symbolicPeer) uint64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n, ok := t.numbers[s]
+	if !ok {
+		if t.numbers == nil {
+			t.numbers = map[symbolicPeer]uint64{}
+		}
+		n = uint64(len(t.symbols))
+		t.numbers[s] = n
+		t.symbols = append(t.symbols, s)
+	}
+	return symbolBit + n
+}
+
+// Relative returns the communicator, by a number of its own, and the distance that a symbol
+// stands for.
+func (t *Template) Relative(symbol uint64) (comm int, distance int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := t.symbols[symbol-symbolBit]
+	return s.comm, unzigzag(s.token >> 3)
+}
+
+// Peer returns what a symbol stands for in Procs[i], a process of the class.
+func (t *Template) Peer(symbol uint64, i int) uint64 {
+	t.mu.Lock()
+	s := t.symbols[symbol-symbolBit]
+	t.mu.Unlock()
+	c := t.comms[s.comm].context(&t.run.Procs[i])
+	return c.word(s.token)
 }
 
 // nodes copies nodes for a process with these ranks in the communicators.
@@ -166,7 +240,7 @@ func (t *templateStream) nodes(from []Node, contexts []wordContext) []Node {
 // in returns the sequence for a process with other ranks.
 func (s *Seq) in(ranks *wordContext) *Seq {
 	q, c := *s, *s.words
-	c.rank, c.size = ranks.rank, ranks.size
+	c.rank, c.size, c.symbol = ranks.rank, ranks.size, ranks.symbol
 	q.words = &c
 	return &q
 }

@@ -59,6 +59,8 @@ type wordContext struct {
 	node   uint32
 	// rank and size of the process in the communicator; size 0: not known
 	rank, size int64
+	// symbol, if it is set, stands for a relative rank in place of the rank.
+	symbol func(token uint64) uint64
 }
 
 // defIndex finds definitions by word, and words by the number of a definition.
@@ -153,6 +155,9 @@ func (c *wordContext) word(t uint64) uint64 {
 		back, slot := unpair(v)
 		return signature.ID{Thread: c.thread, Node: uint32(int64(c.node) - unzigzag(back)), Slot: uint32(slot)}.Word()
 	case tokenRelative:
+		if c.symbol != nil {
+			return c.symbol(t)
+		}
 		r := c.rank + unzigzag(v)
 		if r >= c.size {
 			r -= c.size

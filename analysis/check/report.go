@@ -150,6 +150,9 @@ type builder struct {
 	callers map[channel]caller
 	scopes  map[scopeKey]*scopeState
 	groups  map[groupKey]*group
+	tallies map[efg.ClassKey]*classTally // nil: one process of the class was met
+	classes int                          // that are not nil
+	members []*classTally                // of each process of the run; nil: it was counted by itself
 	report  Report
 }
 
@@ -169,6 +172,7 @@ func newBuilder(run *efg.Run, progress []Progress) *builder {
 	return &builder{
 		run: run, furthest: lastLimit, progress: progress, number: map[int]int{}, short: map[int]bool{}, flows: map[channel]*flow{},
 		waiting: map[anywhere]uint64{}, callers: map[channel]caller{}, scopes: map[scopeKey]*scopeState{}, groups: map[groupKey]*group{},
+		tallies: map[efg.ClassKey]*classTally{}, members: make([]*classTally, len(run.Procs)),
 	}
 }
 
@@ -185,6 +189,7 @@ func (b *builder) check() (*Report, error) {
 	if err := analysis.EachUntimed(b.run, procs, b.process, ranks); err != nil {
 		return nil, err
 	}
+	b.matchClasses()
 	b.match()
 	if err := b.typeOrders(); err != nil {
 		return nil, err
@@ -234,6 +239,18 @@ const maxMissing = 1 << 22
 
 // process checks what concerns one process alone.
 func (b *builder) process(p *analysis.Process) error {
+	if c := b.classOf(p); c != nil {
+		c.once.Do(func() { c.err = c.fill(p) })
+		if c.err != nil {
+			return c.err
+		}
+		if c.ok {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.addClass(p, c)
+			return nil
+		}
+	}
 	t := newTally(p)
 	err := t.count()
 	if err == nil && t.doubt {
@@ -242,59 +259,70 @@ func (b *builder) process(p *analysis.Process) error {
 	if err != nil {
 		return err
 	}
-	list := append(t.suspects(), neverReturned(p)...)
-	used, uneven, err := t.usages()
-	if err != nil {
-		return err
-	}
-	list = append(list, uneven...)
-	calls, err := outside(p)
+	f, err := t.find()
 	if err != nil {
 		return err
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, s := range append(list, calls...) {
-		b.suspect(p, s)
+	b.addFindings(p, f)
+	for c, x := range t.flows {
+		b.addFlow(t.rank, c, x, t)
 	}
-	b.report.add(&t.total)
-	b.use(p, used)
-	b.addFlows(t)
 	for a, n := range t.waiting {
 		b.waiting[a] += n
 	}
 	return nil
 }
 
-// addFlows adds the messages of a process to those of the others.
-func (b *builder) addFlows(t *tally) {
-	for c, f := range t.flows {
-		sum := b.flows[c]
-		if sum == nil {
-			sum = &flow{}
-			b.flows[c] = sum
+// find collects what the counts tell of the process alone.
+func (t *tally) find() (*findings, error) {
+	f := &findings{t: t, suspects: append(t.suspects(), neverReturned(t.p)...)}
+	used, uneven, err := t.usages()
+	if err != nil {
+		return nil, err
+	}
+	calls, err := outside(t.p)
+	f.used, f.suspects = used, append(append(f.suspects, uneven...), calls...)
+	return f, err
+}
+
+// addFindings adds what was found out of a process, or its class, alone.
+func (b *builder) addFindings(p *analysis.Process, f *findings) {
+	for _, s := range f.suspects {
+		b.suspect(p, s)
+	}
+	b.report.add(&f.t.total)
+	b.use(p, f.used)
+}
+
+// addFlow adds the messages of a process on a channel to those of others.
+func (b *builder) addFlow(rank int32, c channel, f *flow, t *tally) {
+	sum := b.flows[c]
+	if sum == nil {
+		sum = &flow{}
+		b.flows[c] = sum
+	}
+	sum.sent += f.sent
+	sum.received += f.received
+	sum.pending += f.pending
+	sum.cancelled += f.cancelled
+	if f.sent > 0 {
+		sum.out = f.out
+	}
+	if f.received > 0 {
+		sum.in = f.in
+	}
+	at := f.sender
+	if c.from != rank || f.sent == 0 {
+		at = f.receiver
+		if f.received == 0 {
+			return
 		}
-		sum.sent += f.sent
-		sum.received += f.received
-		sum.pending += f.pending
-		sum.cancelled += f.cancelled
-		if f.sent > 0 {
-			sum.out = f.out
-		}
-		if f.received > 0 {
-			sum.in = f.in
-		}
-		at := f.sender
-		if c.from != t.rank || f.sent == 0 {
-			at = f.receiver
-			if f.received == 0 {
-				continue
-			}
-		}
-		if _, ok := b.callers[c]; !ok || c.from == t.rank {
-			op, site := t.caller(at)
-			b.callers[c] = caller{at, op, site}
-		}
+	}
+	if _, ok := b.callers[c]; !ok || c.from == rank {
+		op, site := t.caller(at)
+		b.callers[c] = caller{at, op, site}
 	}
 }
 

@@ -20,7 +20,9 @@ type flow struct {
 	// pending receives are posted and were never completed: they may have got a
 	// message. Cancelled operations may have taken place, or not.
 	pending, cancelled uint64
-	sender, receiver   place // a node that sends or receives
+	sender, receiver   place // a node that sends or receives: the last that was counted
+	sendOrder          int   // how-manieth that was
+	receiveOrder       int
 	out, in            typing
 }
 
@@ -40,6 +42,15 @@ func (y *typing) note(basics uint64) {
 		y.basics = basics
 	case y.basics != basics:
 		y.mixed = true
+	}
+}
+
+// join adds what is noted of others.
+func (y *typing) join(o typing) {
+	y.mixed = y.mixed || o.mixed || y.basics != 0 && o.basics != 0 && y.basics != o.basics
+	y.open = y.open || o.open
+	if y.basics == 0 {
+		y.basics = o.basics
 	}
 }
 
@@ -90,6 +101,8 @@ type tally struct {
 	names  map[uint64]uint64 // of communicators, see name
 	types  map[uint64]uint64 // see basics
 	doubt  bool              // the order of events decides
+
+	counted int // messages, see flow
 }
 
 // misuse is a wrong use of a persistent request.
@@ -130,7 +143,8 @@ func (t *tally) sent(to int, comm, tag, datatype, times uint64, at place) {
 	}
 	f := t.flow(channel{t.rank, int32(to), comm, tag})
 	f.sent += times
-	f.sender = at
+	t.counted++
+	f.sender, f.sendOrder = at, t.counted
 	f.out.note(t.basics(datatype))
 	t.total.Sent += times
 }
@@ -142,7 +156,8 @@ func (t *tally) received(from int, comm, tag, datatype, times uint64, at place) 
 	}
 	f := t.flow(channel{int32(from), t.rank, comm, tag})
 	f.received += times
-	f.receiver = at
+	t.counted++
+	f.receiver, f.receiveOrder = at, t.counted
 	f.in.note(t.basics(datatype))
 	t.total.Received += times
 }
