@@ -64,7 +64,7 @@ const (
 // it on; nil: nothing is.
 func (b *builder) classOf(p *analysis.Process) *classTally {
 	key, ok := p.Class()
-	if !ok || b.run.Meta.Traced() { // times are looked at channel by channel
+	if !ok || b.alone || b.run.Meta.Traced() { // times are looked at channel by channel
 		return nil
 	}
 	b.mu.Lock()
@@ -191,10 +191,10 @@ func join(all map[channel]*flow, k channel, f *flow) {
 		*all[k] = *f
 		return
 	}
-	if f.sent > 0 && (sum.sent == 0 || f.sendOrder > sum.sendOrder) {
+	if f.sendOrder > sum.sendOrder {
 		sum.sender, sum.sendOrder = f.sender, f.sendOrder
 	}
-	if f.received > 0 && (sum.received == 0 || f.receiveOrder > sum.receiveOrder) {
+	if f.receiveOrder > sum.receiveOrder {
 		sum.receiver, sum.receiveOrder = f.receiver, f.receiveOrder
 	}
 	sum.sent += f.sent

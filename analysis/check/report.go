@@ -153,6 +153,7 @@ type builder struct {
 	tallies map[efg.ClassKey]*classTally // nil: one process of the class was met
 	classes int                          // that are not nil
 	members []*classTally                // of each process of the run; nil: it was counted by itself
+	alone   bool                         // each is: tests compare
 	report  Report
 }
 
