@@ -274,6 +274,15 @@ func (s *Symbolic) Relative(rank int) (comm int, distance int64) {
 // IsSymbol tells whether a word stands for a peer at a distance.
 func IsSymbol(word uint64) bool { return efg.IsPeerSymbol(word) }
 
+// PeerWords lists the words of nodes of Data.Streams[i], as pairs of node and word, that
+// are not equal in all processes of the class.
+func (p *Process) PeerWords(i int) [][2]int {
+	if p.class == nil {
+		return nil
+	}
+	return p.class.template.PeerWords(i)
+}
+
 // Number is that of the process in the run.
 func (p *Process) Number() int { return p.number }
 

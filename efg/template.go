@@ -189,6 +189,16 @@ func (t *Template) symbol(s symbolicPeer) uint64 {
 	return symbolBit + n
 }
 
+// PeerWords lists the words of nodes of stream j, as pairs of node and word, that are peers at
+// a distance.
+func (t *Template) PeerWords(j int) [][2]int {
+	var list [][2]int
+	for _, w := range t.streams[j].words {
+		list = append(list, [2]int{w.node, w.word})
+	}
+	return list
+}
+
 // Relative returns the communicator, by a number of its own, and the distance that a symbol
 // stands for.
 func (t *Template) Relative(symbol uint64) (comm int, distance int64) {

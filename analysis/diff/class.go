@@ -33,14 +33,10 @@ func argumentKeys(list []*summary) []hash {
 	}
 	for _, members := range groups {
 		for k := range list[members[0]].peers {
-			near, far := map[uint64]bool{}, map[uint64]bool{}
+			far := fewerFar(list, members, k)
 			for _, i := range members {
 				f := list[i].peers[k]
-				near[f.near], far[f.far] = true, true
-			}
-			for _, i := range members {
-				f := list[i].peers[k]
-				if len(far) < len(near) {
+				if far {
 					f.near = f.far
 				}
 				keys[i] = keys[i].add(f.near)
@@ -48,6 +44,23 @@ func argumentKeys(list []*summary) []hash {
 		}
 	}
 	return keys
+}
+
+// fewerFar tells whether peer k is fewer different ranks than distances.
+func fewerFar(list []*summary, members []int, k int) bool {
+	first, one := list[members[0]].peers[k], true
+	for _, i := range members {
+		one = one && list[i].peers[k].near == first.near
+	}
+	if one {
+		return false
+	}
+	near, far := map[uint64]bool{}, map[uint64]bool{}
+	for _, i := range members {
+		f := list[i].peers[k]
+		near[f.near], far[f.far] = true, true
+	}
+	return len(far) < len(near)
 }
 
 // classes groups the processes of a survey.

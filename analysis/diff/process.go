@@ -80,25 +80,38 @@ func newProcess(p *analysis.Process, sites *siteNames) (*process, error) {
 
 // seatOf is the own rank in the communicator that a node's ranks belong to.
 func (p *process) seatOf(n *efg.Node) seat {
+	object := seatObject(n)
+	s, ok := p.seats[object]
+	if !ok {
+		s = seatIn(p.Process, object)
+		p.seats[object] = s
+	}
+	return s
+}
+
+// seatObject is the word of the communicator or window that a node's ranks belong to.
+func seatObject(n *efg.Node) uint64 {
 	object := uint64(0)
 	if n.Mask>>2&1 == 0 {
 		object = n.Words[2]
 	}
-	if object == 0 || object>>62 == 2 && object != wordSelf {
-		object = wordWorld
-	} else if object>>62 != 2 {
-		object &^= sequenceMask
+	switch {
+	case object == 0 || object>>62 == 2 && object != wordSelf:
+		return wordWorld
+	case object>>62 != 2:
+		return object &^ sequenceMask
 	}
-	s, ok := p.seats[object]
-	if !ok {
-		own, other := p.Members(object)
-		if own != nil && other == nil {
-			s = seat{own.Index(p.Data.Rank), own.Size()}
-		}
-		if s.rank < 0 {
-			s = seat{}
-		}
-		p.seats[object] = s
+	return object
+}
+
+// seatIn is the own rank of a process in a communicator, or that of a window.
+func seatIn(p *analysis.Process, object uint64) (s seat) {
+	own, other := p.Members(object)
+	if own != nil && other == nil {
+		s = seat{own.Index(p.Data.Rank), own.Size()}
+	}
+	if s.rank < 0 {
+		s = seat{}
 	}
 	return s
 }

@@ -48,6 +48,7 @@ type survey struct {
 	profiles  map[hash]*profile
 	steps     map[hash]*callGraph
 	summaries []summary
+	shared    map[efg.ClassKey]*shared // by class
 	timed     bool
 }
 
@@ -61,7 +62,7 @@ type callGraph struct {
 const maxPeers = 1 << 24
 
 func newSurvey(s *side, procs []int, progress func()) (*survey, error) {
-	v := &survey{side: s, progress: progress, mostPeers: max(16, maxPeers/max(len(procs), 1)), numbers: map[call]int{}, profiles: map[hash]*profile{}, steps: map[hash]*callGraph{}}
+	v := &survey{side: s, progress: progress, mostPeers: max(16, maxPeers/max(len(procs), 1)), numbers: map[call]int{}, profiles: map[hash]*profile{}, steps: map[hash]*callGraph{}, shared: map[efg.ClassKey]*shared{}}
 	err := analysis.EachProcess(s.run, procs, v.process)
 	if err != nil {
 		return nil, err
@@ -82,6 +83,19 @@ func newSurvey(s *side, procs []int, progress func()) (*survey, error) {
 
 // process adds a process. What needs no lock comes first.
 func (v *survey) process(p *analysis.Process) error {
+	if c := v.common(p); c != nil {
+		s, rows, ok, err := c.summarize(p)
+		if err != nil {
+			return err
+		}
+		if ok {
+			v.mu.Lock()
+			defer v.mu.Unlock()
+			v.addShared(s, rows)
+			v.progress()
+			return nil
+		}
+	}
 	q, err := newProcess(p, v.sites)
 	if err != nil {
 		return err
@@ -107,6 +121,7 @@ func (v *survey) process(p *analysis.Process) error {
 		v.steps[s.calls] = graph
 	}
 	v.add(&s, rows)
+	v.share(q, &s)
 	v.progress()
 	return nil
 }
@@ -210,13 +225,7 @@ func (v *survey) add(s *summary, rows map[call]*Totals) {
 		r := rows[v.list[n]]
 		p.rows = append(p.rows, volume{r.Calls, r.Errors, r.Bytes})
 		h = h.add(uint64(n), r.Calls, r.Errors, r.Bytes)
-		s.time[i] = r.Time.Sum
-		s.total += r.Time.Sum
-		if analysis.Running(v.list[n].op) {
-			s.running += r.Time.Sum
-		}
-		v.sums[n].add(r)
-		v.timed = v.timed || r.Time.Count > 0
+		v.addRow(s, i, n, r)
 	}
 	if s.profile = v.profiles[h]; s.profile == nil {
 		for _, r := range p.rows {
