@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -85,18 +86,24 @@ func exportRun(path string, opt *exportOptions, out, errOut io.Writer) error {
 	if sel.Procs, err = set.find(r); err != nil {
 		return err
 	}
-	total := uint64(0)
+	total, size := uint64(0), uint64(0)
 	for _, i := range sel.Procs {
 		threads, err := threadsOf(&r.Procs[i], opt.thread)
 		if err != nil {
 			return err
 		}
+		size += gxlProcess
 		for _, j := range threads {
-			total += eventsIn(r.Procs[i].Streams[j].Events, opt)
+			s := &r.Procs[i].Streams[j]
+			events := eventsIn(s.Events, opt)
+			total += events
+			size += events*gxlCall + min(events, s.Nodes)*gxlNode
 		}
 	}
-	if size := total * gxlCall; opt.format == "gxl" && size >= largeExport {
-		fmt.Fprintf(errOut, "efg: about %s of GXL will be written; --rank, --thread, --from and --to select a part, --format mtf is compact\n", byteText(size))
+	if opt.format == "gxl" {
+		if err := announce(size, opt.output, errOut); err != nil {
+			return err
+		}
 	}
 	bar := newProgress(errOut, "events", total)
 	defer bar.close()
@@ -106,11 +113,42 @@ func exportRun(path string, opt *exportOptions, out, errOut io.Writer) error {
 	return durable.Write(opt.output, func(w io.Writer) error { return write(w, r, sel, bar.show) })
 }
 
-// gxlCall is about how many bytes a call takes in GXL, and largeExport from how many on
-// the user is told before. Tests change the latter.
-const gxlCall = 1000
+// gxlCall is about how many bytes a call takes in GXL, gxlNode what different calls take
+// besides, and gxlProcess a process with its definitions.
+const (
+	gxlCall    = 1000
+	gxlNode    = 430
+	gxlProcess = 6000
+)
 
+// largeExport is from how many bytes on the user is told before. Tests change it.
 var largeExport uint64 = 1 << 30
+
+// announce tells how much GXL will be written, if it is much, and refuses what does not
+// fit the file system by far: the size is known to about a third.
+func announce(size uint64, output string, errOut io.Writer) error {
+	if size < largeExport {
+		return nil
+	}
+	const advice = "--rank, --thread, --from and --to select a part, --format mtf is compact"
+	if output != "" {
+		if free, ok := freeSpace(filepath.Dir(output)); ok && size/2 > free {
+			return usageError("about %s of GXL do not fit: %s are free in %s; %s", byteText(size), byteText(free), filepath.Dir(output), advice)
+		}
+	}
+	fmt.Fprintf(errOut, "efg: about %s of GXL will be written; %s\n", byteText(size), advice)
+	return nil
+}
+
+// freeSpace is how many bytes a user can still write to a file system; false if that is not
+// known. Tests change it.
+var freeSpace = func(dir string) (uint64, bool) {
+	var st syscall.Statfs_t
+	if err := syscall.Statfs(dir, &st); err != nil {
+		return 0, false
+	}
+	return st.Bavail * uint64(st.Bsize), true
+}
 
 // eventsIn is how many events of a stream are in the window.
 func eventsIn(events uint64, opt *exportOptions) uint64 {

@@ -92,16 +92,42 @@ func TestExportAndImportErrors(t *testing.T) {
 // Who exports very much GXL is told before.
 func TestLargeExport(t *testing.T) {
 	defer func(old uint64) { largeExport = old }(largeExport)
-	largeExport = 20_000
+	largeExport = 40_000
 	assembled(t, "traced") // 34 calls
 	for args, want := range map[string]string{
-		"export a.efg --format gxl":          "efg: about 33.2 KiB of GXL will be written; --rank, --thread, --from and --to select a part, --format mtf is compact\n",
+		"export a.efg --format gxl":          "efg: about 60.9 KiB of GXL will be written; --rank, --thread, --from and --to select a part, --format mtf is compact\n",
 		"export a.efg --format gxl --rank 1": "",
 		"export a.efg --format mtf -o a.mtf": "",
 		"export a.efg --format gxl --to 2":   "",
 	} {
 		if _, errOut, status := efgRun(t, nil, strings.Fields(args)...); status != 0 || errOut != want {
 			t.Errorf("efg %s: status %d, %q, want %q", args, status, errOut, want)
+		}
+	}
+}
+
+// What does not fit by far is refused before anything is written.
+func TestExportFits(t *testing.T) {
+	defer func(old uint64) { largeExport = old }(largeExport)
+	defer func(old func(string) (uint64, bool)) { freeSpace = old }(freeSpace)
+	largeExport = 1
+	assembled(t, "traced")
+	for _, c := range []struct {
+		free  uint64
+		known bool
+		want  int
+	}{{10_000, true, 2}, {10_000, false, 0}, {1 << 40, true, 0}} {
+		freeSpace = func(string) (uint64, bool) { return c.free, c.known }
+		os.Remove("b.gxl")
+		_, errOut, status := efgRun(t, nil, "export", "a.efg", "-o", "b.gxl")
+		if status != c.want || c.want == 2 && !strings.Contains(errOut, "do not fit: 9.77 KiB are free in .;") {
+			t.Errorf("%+v: status %d, %q", c, status, errOut)
+		}
+		if _, err := os.Stat("b.gxl"); (err == nil) != (c.want == 0) {
+			t.Errorf("%+v: %v", c, err)
+		}
+		if _, _, status := efgRun(t, nil, "export", "a.efg", "-o", "b.mtf"); status != 0 {
+			t.Errorf("%+v: mtf: status %d", c, status)
 		}
 	}
 }
