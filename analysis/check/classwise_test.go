@@ -7,6 +7,7 @@ import (
 
 	"github.com/efg-tools/efg/bench/sim"
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/testrun"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -174,7 +175,7 @@ func TestClassesRandom(t *testing.T) {
 		for rank := range size {
 			procs = append(procs, does(t, kinds[r.IntN(len(kinds))], rank, size))
 		}
-		s, f := compareAlone(t, openProcesses(t, procs, efg.Meta{}))
+		s, f := compareAlone(t, testrun.Of(t, procs, efg.Meta{}))
 		shared, findings = shared+s, findings+f
 		if f == 0 {
 			clean++
@@ -193,7 +194,7 @@ func TestClassesSimulated(t *testing.T) {
 		{Program: "mesh", Ranks: 27, Steps: 20}, {Program: "random", Ranks: 16, Steps: 50},
 	} {
 		c.Seed = 8
-		shared, findings := compareAlone(t, simulated(t, c))
+		shared, findings := compareAlone(t, testrun.Simulated(t, c))
 		if findings > 0 || c.Program == "halo" && shared < c.Ranks/8 {
 			t.Errorf("%s, %d ranks: %d counted with others, %d findings", c.Program, c.Ranks, shared, findings)
 		}

@@ -72,7 +72,7 @@ var mayImportInTests = map[string][]string{
 	"signature":         {"internal/mpilib"},
 	"efg":               {"text", "bench/sim"},
 	"bench/sim":         {"reconstruct", "hook/segment", "internal/groundtruth"},
-	"analysis":          {"internal/testrun"},
+	"analysis":          {"bench/sim", "internal/testrun"},
 	"web":               {"bench/sim"},
 	"api":               {"bench/sim"},
 	"cmd/efg":           {"bench/sim"},
