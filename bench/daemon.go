@@ -1,10 +1,13 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,13 +17,13 @@ import (
 )
 
 // liveRanks are the sizes of the jobs that the daemon is measured with.
-var liveRanks = []int{128, 256, 512}
+var liveRanks = []int{128, 512}
 
 // lookingFor is how long a job is looked at, ten times a second.
 const lookingFor = 10 * time.Second
 
-// daemonPart measures what efg daemon and somebody who looks on cost with a real job of
-// very many ranks, which sleep in a call.
+// daemonPart measures what efg daemon and somebody who looks on cost with very many real
+// processes, which sleep in a call.
 func daemonPart(b *bench) error {
 	m := b.mpis[len(b.mpis)-1]
 	exe, err := b.build(m, "bench/mpi/sleepers.c")
@@ -31,9 +34,11 @@ func daemonPart(b *bench) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("\n## The daemon\n\nA job of %s (bench/mpi/sleepers.c), with `efg top --interval 100ms` for %v; then it is killed. Aims: daemon and watcher 15 %% of a core, "+
+	fmt.Printf("\n## The daemon\n\n%s, processes of bench/mpi/sleepers.c under one launcher, each a world of its own. For %v each: nobody looks; "+
+		"`efg top --interval 100ms`; a page does, over HTTP, ten times a second. Then they are killed. Aims: daemon and who looks 15 %% of a core, "+
 		"the daemon 150 MiB, sealing 2 s.\n\n", m.name, lookingFor)
-	fmt.Println("| ranks | daemon, % of a core | efg top, % | | daemon, MiB | | where, s | sealed, s | | where of the run, s | file, bytes |\n|---:|---:|---:|---|---:|---|---:|---:|---|---:|---:|")
+	fmt.Println("| ranks | daemon alone, % of a core | with efg top | efg top | | daemon with a page | | daemon, MiB | | where, s | sealed, s | | where of the run, s | file, bytes |\n" +
+		"|---:|---:|---:|---:|---|---:|---|---:|---|---:|---:|---|---:|---:|")
 	for _, n := range liveRanks {
 		if err := b.daemonRow(m, n, strings.TrimSpace(hook), exe); err != nil {
 			return err
@@ -47,19 +52,34 @@ type served struct {
 	*bench
 	store, spool string
 	daemon       *exec.Cmd
+	end          func()
 }
 
-func (b *bench) serve() (*served, error) {
-	s := &served{bench: b}
+// serve starts a daemon with a store that is there, or, without one, with its own.
+func (b *bench) serve(store string) (*served, error) {
+	s := &served{bench: b, store: store}
 	var err error
-	if s.store, err = os.MkdirTemp(b.dir, "store-"); err != nil {
-		return nil, err
+	if store == "" {
+		if s.store, err = os.MkdirTemp(b.dir, "store-"); err != nil {
+			return nil, err
+		}
 	}
 	if s.spool, err = os.MkdirTemp("/dev/shm", "efg-bench-"); err != nil {
 		return nil, err
 	}
 	s.daemon = s.command(b.efg, "daemon")
-	return s, s.daemon.Start()
+	s.end = b.atEnd(func() {
+		if s.daemon.Process != nil {
+			s.daemon.Process.Signal(syscall.SIGTERM)
+			s.daemon.Wait()
+		}
+		os.RemoveAll(s.spool)
+	})
+	if err := s.daemon.Start(); err != nil {
+		s.end()
+		return nil, err
+	}
+	return s, nil
 }
 
 // command makes a command that knows the daemon.
@@ -67,11 +87,6 @@ func (s *served) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Env = append(os.Environ(), "EFG_STORE="+s.store, "EFG_SPOOL="+s.spool, "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
 	return cmd
-}
-
-func (s *served) close() error {
-	s.daemon.Process.Signal(syscall.SIGTERM)
-	return errors.Join(s.daemon.Wait(), os.RemoveAll(s.spool))
 }
 
 // list is what efg runs --json tells, as far as it is needed here.
@@ -105,28 +120,21 @@ func (s *served) until(ok func(*runList) bool) error {
 	return errors.New("it does not come to this in five minutes")
 }
 
-func (b *bench) daemonRow(m mpi, ranks int, hook, exe string) (err error) {
-	s, err := b.serve()
+func (b *bench) daemonRow(m mpi, ranks int, hook, exe string) error {
+	s, err := b.serve("")
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
+	defer s.end()
 	if err := s.until(func(l *runList) bool { return l.Daemon }); err != nil {
 		return err
 	}
-	args := append(append([]string{m.run}, m.flags...), "-n", fmt.Sprint(ranks), "env", "LD_PRELOAD="+hook, exe, "200")
-	job := s.command(args...)
-	if err := job.Start(); err != nil {
+	stop, err := s.sleepers(m, ranks, hook, exe)
+	if err != nil {
 		return err
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- job.Wait() }()
-	defer job.Process.Signal(syscall.SIGTERM) // or it has ended
-	if err := s.until(func(l *runList) bool { return len(l.Jobs) == 1 && l.Jobs[0].Running == ranks }); err != nil {
-		return err
-	}
-	time.Sleep(2 * time.Second) // the last ones come out of MPI_Init
-	daemon, watcher, err := s.looked()
+	defer stop()
+	c, err := s.costs()
 	if err != nil {
 		return err
 	}
@@ -138,8 +146,7 @@ func (b *bench) daemonRow(m mpi, ranks int, hook, exe string) (err error) {
 	if err != nil {
 		return err
 	}
-	job.Process.Signal(syscall.SIGTERM)
-	<-ended
+	stop()
 	start := time.Now()
 	var size int64
 	if err := s.sealed(&size); err != nil {
@@ -150,28 +157,96 @@ func (b *bench) daemonRow(m mpi, ranks int, hook, exe string) (err error) {
 		memory = max(memory, late)
 	}
 	stored, err := s.timed("where", "last", "--json")
-	fmt.Printf("| %d | %.1f | %.1f | %s | %d | %s | %.2f | %.1f | %s | %.2f | %d |\n", ranks, 100*daemon, 100*watcher, met(daemon+watcher <= 0.15),
-		memory>>20, met(memory <= 150<<20), where, sealing, met(sealing <= 2), stored, size)
+	fmt.Printf("| %d | %.1f | %.1f | %.1f | %s | %.1f | %s | %d | %s | %.2f | %.1f | %s | %.2f | %d |\n", ranks, 100*c.alone, 100*c.watched, 100*c.top, met(c.watched+c.top <= 0.15),
+		100*c.page, met(c.page <= 0.15), memory>>20, met(memory <= 150<<20), where, sealing, met(sealing <= 2), stored, size)
 	return err
 }
 
-// looked returns which part of a core the daemon and efg top take while a job is looked
-// at.
-func (s *served) looked() (daemon, watcher float64, err error) {
+// sleepers starts processes that sleep, and waits until all are recorded; stop ends them.
+func (s *served) sleepers(m mpi, ranks int, hook, exe string) (stop func(), err error) {
+	args := append(append([]string{m.run}, m.flags...), "-n", "1", "env", "LD_PRELOAD="+hook, exe, "200", fmt.Sprint(ranks))
+	job := s.command(args...)
+	if err := job.Start(); err != nil {
+		return nil, err
+	}
+	stop = s.atEnd(func() {
+		job.Process.Signal(syscall.SIGTERM)
+		job.Wait()
+	})
+	if err := s.until(func(l *runList) bool { return len(l.Jobs) == 1 && l.Jobs[0].Running == ranks }); err != nil {
+		stop()
+		return nil, err
+	}
+	time.Sleep(5 * time.Second) // the last ones come out of MPI_Init
+	return stop, nil
+}
+
+// costs are parts of a core.
+type costs struct{ alone, watched, top, page float64 }
+
+func (s *served) costs() (c costs, err error) {
+	if c.alone, err = s.during(func() error { time.Sleep(lookingFor); return nil }); err != nil {
+		return c, err
+	}
+	if c.watched, err = s.during(func() (err error) { c.top, err = s.watch(); return err }); err != nil {
+		return c, err
+	}
+	c.page, err = s.during(s.page)
+	return c, err
+}
+
+// during returns which part of a core the daemon takes while something is done.
+func (s *served) during(do func() error) (float64, error) {
 	before, err := processorTime(s.daemon.Process.Pid)
 	if err != nil {
-		return 0, 0, err
+		return 0, err
 	}
+	start := time.Now()
+	if err := do(); err != nil {
+		return 0, err
+	}
+	wall := time.Since(start).Seconds()
+	after, err := processorTime(s.daemon.Process.Pid)
+	return (after - before).Seconds() / wall, err
+}
+
+// watch looks at the job with efg top, and returns which part of a core that takes.
+func (s *served) watch() (float64, error) {
 	start := time.Now()
 	top := s.command(s.efg, "top", "last", "--json", "--interval", "100ms", "--count", fmt.Sprint(int(lookingFor/(100*time.Millisecond))))
 	top.Stdout, top.Stderr = io.Discard, os.Stderr
 	if err := top.Run(); err != nil {
-		return 0, 0, err
+		return 0, err
 	}
-	wall := time.Since(start).Seconds()
-	after, err := processorTime(s.daemon.Process.Pid)
-	own := top.ProcessState.UserTime() + top.ProcessState.SystemTime()
-	return (after - before).Seconds() / wall, own.Seconds() / wall, err
+	used := top.ProcessState.UserTime() + top.ProcessState.SystemTime()
+	return used.Seconds() / time.Since(start).Seconds(), nil
+}
+
+// page looks at the job as a web page does.
+func (s *served) page() error {
+	ctx, cancel := context.WithTimeout(context.Background(), lookingFor)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, "GET", "http://localhost/v1/runs/last/live?interval=100", nil)
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Accept", "text/event-stream")
+	answer, err := s.client().Do(r)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if n, err := io.Copy(io.Discard, answer.Body); ctx.Err() == nil || n == 0 {
+		return fmt.Errorf("the stream has ended after %d bytes: %v", n, err)
+	}
+	return nil
+}
+
+// client asks the daemon at its socket.
+func (s *served) client() *http.Client {
+	return &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(s.spool, "http"))
+	}}}
 }
 
 // sealed waits until the run is in the store and the spool is empty.

@@ -31,6 +31,7 @@ type bench struct {
 	mpis    []mpi
 	preload string // library to preload in what is run; "" for none
 	yield   string // testdata/yield, when it is built
+	*cleanups
 }
 
 type part struct {
@@ -40,7 +41,7 @@ type part struct {
 
 var parts = []part{
 	{"calls", calls}, {"logger", logger}, {"recorder", recorder}, {"start", start}, {"memory", memory}, {"read", read}, {"size", size}, {"exchange", exchange},
-	{"growth", growth}, {"ranks", manyRanks}, {"merge", mergeCommand}, {"times", timeStats}, {"traces", traces}, {"polls", polls}, {"irregular", irregular}, {"analysis", analyses}, {"daemon", daemonPart},
+	{"growth", growth}, {"ranks", manyRanks}, {"merge", mergeCommand}, {"times", timeStats}, {"traces", traces}, {"polls", polls}, {"irregular", irregular}, {"analysis", analyses}, {"daemon", daemonPart}, {"http", httpPart},
 }
 
 func partNames() []string {
@@ -60,8 +61,9 @@ func run(efgPath string, pairs int, only string) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	b := &bench{efg: abs, dir: dir, pairs: pairs}
+	b := &bench{efg: abs, dir: dir, pairs: pairs, cleanups: &cleanups{}}
+	defer b.atEnd(func() { os.RemoveAll(dir) })()
+	b.onSignals()
 	if err := b.findMPIs(); err != nil {
 		return err
 	}
