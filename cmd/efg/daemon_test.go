@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -46,7 +47,7 @@ func TestDaemonAndRuns(t *testing.T) {
 	}
 	runs := func() string { out, _, _ := efgRun(t, nil, "runs"); return out }
 	wait(func() bool { _, err := os.Stat(filepath.Join(spool, "hook")); return err == nil })
-	cmd := exec.Command("timeout", "6", "mpiexec.mpich", "-n", "2", program, "recv")
+	cmd := exec.Command("timeout", "120", "mpiexec.mpich", "-n", "2", program, "recv")
 	cmd.Env = append(os.Environ(), "LD_PRELOAD="+strings.TrimSpace(front))
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -63,6 +64,9 @@ func TestDaemonAndRuns(t *testing.T) {
 		t.Errorf("address of the running job: %s%s", out, errOut)
 	}
 	askRunning(t, spool)
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
 	cmd.Wait()
 	if out, errOut, status := efgRun(t, nil, "runs", "--wait", "30s"); status != 0 || !strings.Contains(out, "  deadlock, incomplete  stuck recv\n") {
 		t.Errorf("the job is not waited for: %d, %s%s", status, out, errOut)

@@ -127,7 +127,7 @@ func startExample(t *testing.T, line string) (stop func()) {
 // collectExamples puts those of efg run in front. Each command has some. It leaves out efg hook build: what it
 // compiles, the tests of the hook compile, too.
 func collectExamples(cmd *cobra.Command, lines *[]string) {
-	if cmd.CommandPath() == "efg hook build" {
+	if cmd.Hidden || cmd.CommandPath() == "efg hook build" {
 		return
 	}
 	if !cmd.HasSubCommands() && cmd.Example == "" {
