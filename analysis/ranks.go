@@ -4,8 +4,6 @@ import (
 	"bufio"
 	"io"
 	"slices"
-
-	"github.com/efg-tools/efg/efg"
 )
 
 // RankTable is a report's table of ranks by columns: a few bytes a rank, so that it can be
@@ -49,16 +47,8 @@ func RankColumns() []string {
 	return list
 }
 
-// NewRankTable makes the table of all processes of a run.
-func NewRankTable(run *efg.Run, progress ...Progress) (*RankTable, error) {
-	procs := make([]int, len(run.Procs))
-	for i := range procs {
-		procs[i] = i
-	}
-	rep, err := NewReport(run, procs, progress...)
-	if err != nil {
-		return nil, err
-	}
+// RankTable makes the table of a report's ranks.
+func (rep *Report) RankTable() *RankTable {
 	t := &RankTable{Timed: rep.Timed, Ranks: make([]int, len(rep.Ranks))}
 	for i := range rep.Ranks {
 		t.Ranks[i] = rep.Ranks[i].Rank
@@ -70,7 +60,7 @@ func NewRankTable(run *efg.Run, progress ...Progress) (*RankTable, error) {
 		}
 		t.Columns = append(t.Columns, RankColumn{c.name, values})
 	}
-	return t, nil
+	return t
 }
 
 // Column is the values of a name; nil if there is no such column.

@@ -15,6 +15,7 @@ import (
 // all its parts: as an answer of its own, which is kept like others.
 type whole struct {
 	of   string // tells the whole from others of the run
+	part string // tells the part from others, besides the query
 	make func(in *input) (encoder, error)
 	// take makes the document about a part from what the whole was encoded as.
 	take func(name string, whole io.Reader) (any, error)
@@ -23,7 +24,7 @@ type whole struct {
 type encoder interface{ Encode(w io.Writer) error }
 
 // wholes are those that paths of parts are answered from.
-var wholes = map[string]func(q *query) whole{"/matrix": matrix, "/ranks": rankTable}
+var wholes = map[string]func(q *query) whole{"/matrix": matrix, ranksPath: rankTable}
 
 // part answers with a part.
 func (s *Server) part(path string) handler {
@@ -42,7 +43,7 @@ func (s *Server) partOf(w http.ResponseWriter, r *http.Request, path string, q *
 		return err
 	}
 	x.stamp(w)
-	key := tagOf(x.tag, "part", p.of, q.values.Encode())
+	key := tagOf(x.tag, "part", p.of, p.part, q.values.Encode())
 	if notModified(w, r, key) {
 		return nil
 	}

@@ -55,13 +55,13 @@ func asJSON(make func(in *input) (any, error)) answerer {
 
 // questions are those that have a path of their own under a run.
 var questions = map[string]question{
-	"":        {[]string{"streams", "limit"}, askInfo},
-	"/report": {[]string{"rank", "by"}, askReport},
-	"/graph":  {[]string{"rank", "thread", "collapse", "format", "colour"}, askGraph},
-	"/loops":  {[]string{"rank", "ranges"}, askLoops},
-	"/phases": {[]string{"rank"}, askPhases},
-	"/check":  {nil, askCheck},
-	"/diff":   {[]string{"ranks", "with", "ranges"}, askDiff},
+	"":         {[]string{"streams", "limit"}, askInfo},
+	reportPath: {[]string{"rank", "by"}, askReport},
+	"/graph":   {[]string{"rank", "thread", "collapse", "format", "colour"}, askGraph},
+	"/loops":   {[]string{"rank", "ranges"}, askLoops},
+	"/phases":  {[]string{"rank"}, askPhases},
+	"/check":   {nil, askCheck},
+	"/diff":    {[]string{"ranks", "with", "ranges"}, askDiff},
 }
 
 func askInfo(q *query) answerer {

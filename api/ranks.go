@@ -16,14 +16,17 @@ const (
 
 var rankParams = []string{"rank", "order", "from", "count", "bins"}
 
-// rankTable is the table of ranks, which is asked for a part, and for what the rest is like.
+// ranksPath is that of questions about the table of ranks.
+const ranksPath = "/ranks"
+
+// rankTable is a report, which is asked for a part of its table of ranks, and for what the
+// rest is like.
 func rankTable(q *query) whole {
 	view := rankQuery(q)
 	return whole{
-		of:   "table of ranks",
-		make: func(in *input) (encoder, error) { return analysis.NewRankTable(in.run) },
+		of: "report", make: newReport,
 		take: func(name string, whole io.Reader) (any, error) {
-			t, err := analysis.DecodeRankTable(whole)
+			_, t, err := decodeReport(whole)
 			if err != nil {
 				return nil, err
 			}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"net/http/httptest"
@@ -129,6 +130,21 @@ func TestRanksTableKept(t *testing.T) {
 	}
 	if n := s.answers.kept.Len(); n != 6 {
 		t.Errorf("%d answers are kept, want one table and five parts of it", n)
+	}
+	// Reports without the table of ranks come of the same, and are as they would be else.
+	for by, keep := range map[string][]string{"procedure": {"procedure"}, "callsite": {"callsite"}, "procedure,callsite": {"procedure", "callsite"}} {
+		want := decode[document.Report](t, answerOf(t, s, "/v1/runs/halo/report?rank=0-7"))
+		want.Keep(keep)
+		var text bytes.Buffer
+		if err := document.Write(&text, want); err != nil {
+			t.Fatal(err)
+		}
+		if got := answerOf(t, s, "/v1/runs/halo/report?by="+by); !bytes.Equal(got, text.Bytes()) || len(want.Ranks) > 0 {
+			t.Errorf("by %s: %s, want %s", by, got, text.Bytes())
+		}
+	}
+	if n := s.answers.kept.Len(); n != 10 {
+		t.Errorf("%d answers are kept, want four more: three parts and the whole report", n)
 	}
 	r := httptest.NewRequest("GET", "http://localhost/v1/runs/halo/ranks?order=-rate", nil)
 	r.Header.Set("Authorization", "Bearer "+testToken)

@@ -106,11 +106,15 @@ func (s *Server) routes() {
 	}
 	s.route("/v1/runs", []string{"search", "limit", "after"}, s.list)
 	for path, q := range questions {
-		s.route("/v1/runs/{id}"+path, q.params, s.asking(path))
+		answer := s.asking(path)
+		if path == reportPath {
+			answer = s.report
+		}
+		s.route("/v1/runs/{id}"+path, q.params, answer)
 	}
 	s.route("/v1/runs/{id}/file", nil, s.file)
 	s.route("/v1/runs/{id}/matrix", matrixParams, s.part("/matrix"))
-	s.route("/v1/runs/{id}/ranks", rankParams, s.part("/ranks"))
+	s.route("/v1/runs/{id}/ranks", rankParams, s.part(ranksPath))
 	s.route("/v1/runs/{id}/timeline", timelineParams, s.timeline)
 	s.route("/v1/runs/{id}/where", whereQuestion.params, s.where)
 	s.route("/v1/runs/{id}/live", []string{"interval"}, s.live)

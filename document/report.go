@@ -140,6 +140,19 @@ func NewReport(path string, r *efg.Run, rep *analysis.Report, tables []string) *
 	return j
 }
 
+// Keep leaves out tables that are not wanted.
+func (j *Report) Keep(tables []string) {
+	if !slices.Contains(tables, "procedure") {
+		j.Procedures = nil
+	}
+	if !slices.Contains(tables, "callsite") {
+		j.Callsites, j.Imbalance, j.Waits = nil, nil, nil
+	}
+	if !slices.Contains(tables, "rank") {
+		j.Ranks = nil
+	}
+}
+
 func asRow(r *analysis.Row) Row {
 	return Row{asCounts(r), asTimes(&r.Time)}
 }
