@@ -37,7 +37,7 @@ export function Follow({ children }) {
   return (
     <Following.Provider value={following}>
       <p class="note so-far" data-turn={turn}>
-        <b>so far{shown.at ? `, at ${clock(shown.at)}` : ""}</b>{" "}
+        <b>Recorded so far{shown.at ? `, at ${clock(shown.at)}` : ""}</b>{" "}
         <button type="button" aria-pressed={stopped} onClick={() => setStopped(!stopped)} title={stopped ? "follow the job again" : "keep what is shown as it is"}>
           {stopped ? "go on" : "pause"}
         </button>{" "}

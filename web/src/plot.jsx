@@ -6,6 +6,9 @@ import { useEffect, useRef } from "preact/hooks";
 import { useWidth } from "./parts.jsx";
 import { useDark } from "./theme.js";
 
+// wholeSteps are what ticks of whole numbers may be apart.
+const wholeSteps = Array.from({ length: 10 }, (_, i) => [1, 2, 5].map((k) => k * 10 ** i)).flat();
+
 // Plot draws series over x. A series has label, values, colour, and text(value). With
 // points it draws points, not lines.
 export function Plot({ label, x, xLabel, yLabel, series, height = 220, text, points }) {
@@ -22,14 +25,14 @@ export function Plot({ label, x, xLabel, yLabel, series, height = 220, text, poi
         width: width || 900, height,
         scales: { x: { time: false }, y: { range: (u, low, high) => [0, high > 0 ? high * 1.05 : 1] } },
         axes: [
-          { ...axis, label: xLabel, labelSize: 20, size: 36, values: (u, at) => at.map((v) => (Number.isInteger(v) ? String(v) : "")) },
+          { ...axis, label: xLabel, labelSize: 20, size: 36, incrs: wholeSteps, values: (u, at) => at.map((v) => (Number.isInteger(v) ? String(v) : "")) },
           { ...axis, label: yLabel, labelSize: 20, size: 76, values: (u, at) => at.map(text) },
         ],
         series: [
           { label: "rank", value: (u, v) => v ?? "" },
           ...series.map((s) => ({
             label: s.label, stroke: s.colour, width: points ? 0 : 1.5, value: (u, v) => (v == null ? "" : text(v)),
-            paths: points ? () => null : undefined, points: { show: points || undefined, size: 4, fill: s.colour },
+            paths: points ? () => null : undefined, points: { show: points || undefined, size: 7, fill: s.colour },
           })),
         ],
       },

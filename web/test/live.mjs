@@ -61,7 +61,7 @@ async function soFar(page) {
   await page.ready("[data-table=procedures]");
   const calls = async () => Number((await page.table("procedures")).find((p) => p.procedure === "MPI_Sendrecv")?.calls ?? 0);
   const early = await calls();
-  assert.match(await page.text(".so-far"), /^so far, at \d\d:\d\d:\d\d pause/);
+  assert.match(await page.text(".so-far"), /^Recorded so far, at \d\d:\d\d:\d\d pause/);
   await page.settled((was) => {
     const row = [...document.querySelectorAll("[data-table=procedures] tbody tr")].find((r) => r.textContent.includes("MPI_Sendrecv"));
     return row && Number(row.cells[1].textContent) > was;
