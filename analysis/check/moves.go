@@ -109,7 +109,8 @@ func (x *mover) neighbours() {
 	c, a := x.role, &x.role.arrays
 	in, out, known := x.p.Neighbours(x.words[c.scope])
 	if !known {
-		return // nor do the others know
+		x.unknown = true
+		return
 	}
 	give, take := x.blocks(a.sendCounts, c.sendCount, c.sendType, a.sendTypes, len(out)), x.blocks(a.recvCounts, c.recvCount, c.recvType, a.recvTypes, len(in))
 	for k, to := range out {

@@ -64,18 +64,25 @@ static void as_bytes(MPI_Comm c)
     MPI_Alltoall(from, 2, MPI_INT, to, 8, MPI_PACKED, c);
 }
 
-/* Neighbours take what is sent to them, and others something else: a line of pairs. */
-static void neighbours(void)
+/* Neighbours take what is sent to them, and others something else: a line, of which only the
+ * first two are neighbours in each round. */
+static void neighbours(int round)
 {
-    int partner = rank ^ 1, known = partner < size, mine = 1 + rank % 2, theirs = 3 - mine;
-    MPI_Comm c;
-    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, known, &partner, MPI_UNWEIGHTED, known, &partner, MPI_UNWEIGHTED,
-                                   MPI_INFO_NULL, 0, &c);
+    int list[2], n = 0, mine = 1 + rank % 2, theirs = 3 - mine;
+    MPI_Comm c, copy;
+    if (rank > 0 && (rank == 1 || round % 2))
+        list[n++] = rank - 1;
+    if (rank < size - 1 && (rank == 0 || round % 2))
+        list[n++] = rank + 1;
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, n, list, MPI_UNWEIGHTED, n, list, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &c);
     MPI_Neighbor_allgather(from, mine, MPI_INT, to, theirs, MPI_INT, c);
     MPI_Neighbor_alltoall(from, 1, apart, to, 2, MPI_INT, c);
     MPI_Neighbor_alltoallv(from, mine == 1 ? ones : twos, places, MPI_INT, to, mine == 1 ? twos : ones, places, MPI_INT, c);
     MPI_Neighbor_allgatherv(from, 1, apart, to, twos, places, MPI_INT, c);
     MPI_Neighbor_alltoallw(from, ones, wide, aparts, to, ones, wide, pairs, c);
+    MPI_Comm_dup(c, &copy);
+    MPI_Neighbor_allgather(from, mine, MPI_INT, to, theirs, MPI_INT, copy);
+    MPI_Comm_free(&copy);
     MPI_Comm_free(&c);
 }
 
@@ -120,7 +127,7 @@ int main(int argc, char **argv)
         nothing(MPI_COMM_WORLD);
         in_place(MPI_COMM_WORLD);
         as_bytes(MPI_COMM_WORLD);
-        neighbours();
+        neighbours(i);
         sides();
     }
     MPI_Type_free(&pair);
