@@ -76,10 +76,12 @@ func reconstructRun(path string, opt reconstructOptions, out, errOut io.Writer) 
 	if err != nil {
 		return err
 	}
+	bar := progressBeside(out, errOut, uint64(len(procs)))
+	defer bar.close()
 	if opt.verify {
-		return verify(r, procs, opt.thread, out)
+		return verify(r, procs, opt.thread, out, bar)
 	}
-	return writeEvents(r, procs, opt, write, out)
+	return writeEvents(r, procs, opt, write, out, bar)
 }
 
 // writer appends events to b in some format, and a call in progress, if the format can
@@ -116,12 +118,13 @@ func isTerminal(out io.Writer) bool {
 	return err == nil && fi.Mode()&os.ModeCharDevice != 0
 }
 
-func writeEvents(r *efg.Run, procs []int, opt reconstructOptions, write writer, out io.Writer) error {
+func writeEvents(r *efg.Run, procs []int, opt reconstructOptions, write writer, out io.Writer, bar *progress) error {
 	run, err := reconstruct.NewRun(r)
 	if err != nil {
 		return err
 	}
-	for _, i := range procs {
+	for n, i := range procs {
+		bar.show(uint64(n))
 		threads, err := threadsOf(&r.Procs[i], opt.thread)
 		if err != nil {
 			return err
@@ -162,13 +165,14 @@ func writeStream(p *reconstruct.Process, j int, opt reconstructOptions, write wr
 }
 
 // verify recomputes number and hash of the events of every stream.
-func verify(r *efg.Run, procs []int, thread int, out io.Writer) error {
+func verify(r *efg.Run, procs []int, thread int, out io.Writer, bar *progress) error {
 	w := bufio.NewWriter(out)
 	defer w.Flush()
 	var streams, failed int
 	var events uint64
 	v := efg.NewVerifier(r)
-	for _, i := range procs {
+	for n, i := range procs {
+		bar.show(uint64(n))
 		threads, err := threadsOf(&r.Procs[i], thread)
 		if err != nil {
 			return err
