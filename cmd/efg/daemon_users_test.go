@@ -312,6 +312,28 @@ func TestAllUsersKilled(t *testing.T) {
 	if l := s.runs("alice"); len(l.Runs) > 0 && !l.Runs[0].Deadlock {
 		t.Errorf("%+v", l.Runs[0])
 	}
+	first := s.page("alice")
+	s.must(syscall.Kill(s.child("alice"), syscall.SIGKILL))
+	next := ""
+	s.wait("another page", func() bool { next = s.page("alice"); return next != "" && next != first })
+	_, before, _ := strings.Cut(first, "?token=")
+	if _, after, ok := strings.Cut(next, "?token="); !ok || after == before {
+		t.Errorf("the token of a port that is anybody's now is still good: %s, %s", before, after)
+	}
+}
+
+// page is the address of a user's web page, which answers.
+func (s *shared) page(user string) string {
+	s.t.Helper()
+	out, err := s.command(user, "efg", "open").Output()
+	address := strings.TrimSpace(string(out))
+	if err != nil {
+		return ""
+	}
+	if err := exec.Command("curl", "-sSfL", "-b", "", "-o", "/dev/null", address).Run(); err != nil {
+		return ""
+	}
+	return address
 }
 
 // The service is killed again and again, at any moment, while two users' jobs come and go.
