@@ -106,42 +106,27 @@ func compareWithJSON(t *testing.T, run *efg.Run) {
 	t.Helper()
 	ops, tags, sizes := map[string]int{}, map[string]int{}, map[string]int{}
 	messages := 0
-	rebuilder, err := reconstruct.NewRun(run)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range run.Procs {
-		p, err := rebuilder.Process(i)
-		if err != nil {
+	testrun.EachEvent(t, run, func(p *reconstruct.Process, e *reconstruct.Event) {
+		var line struct {
+			Op   string
+			Args map[string]any
+		}
+		if err := json.Unmarshal(e.AppendJSON(nil), &line); err != nil {
 			t.Fatal(err)
 		}
-		for k := range p.Streams() {
-			for e, err := range p.Events(k, reconstruct.Options{}) {
-				if err != nil {
-					t.Fatal(err)
-				}
-				var line struct {
-					Op   string
-					Args map[string]any
-				}
-				if err := json.Unmarshal(e.AppendJSON(nil), &line); err != nil {
-					t.Fatal(err)
-				}
-				ops[fmt.Sprint(e.Rank(), " ", line.Op)]++
-				if line.Op != "MPI_Send" && line.Op != "MPI_Isend" || e.Failed() || line.Args["dest"] == "MPI_PROC_NULL" {
-					continue
-				}
-				size, ok := p.Names().TypeSize(e.Word(wordIndex(e, "datatype")))
-				if !ok {
-					t.Fatalf("no size: %s", e.AppendText(nil))
-				}
-				bytes := int(line.Args["count"].(float64)) * int(size)
-				tags[fmt.Sprint(line.Args["tag"])]++
-				sizes[fmt.Sprint(bytes)]++
-				messages++
-			}
+		ops[fmt.Sprint(e.Rank(), " ", line.Op)]++
+		if line.Op != "MPI_Send" && line.Op != "MPI_Isend" || e.Failed() || line.Args["dest"] == "MPI_PROC_NULL" {
+			return
 		}
-	}
+		size, ok := p.Names().TypeSize(e.Word(wordIndex(e, "datatype")))
+		if !ok {
+			t.Fatalf("no size: %s", e.AppendText(nil))
+		}
+		bytes := int(line.Args["count"].(float64)) * int(size)
+		tags[fmt.Sprint(line.Args["tag"])]++
+		sizes[fmt.Sprint(bytes)]++
+		messages++
+	})
 	check := func(text string, key func(m map[string]any) string, want map[string]int) {
 		t.Helper()
 		found := 0

@@ -91,7 +91,7 @@ func TestTimes(t *testing.T) {
 		"WHERE NOT START BETWEEN 1us AND 0.02ms": func(_ uint64, start, _ int64) bool { return start < 1000 || start > 20000 },
 	} {
 		n, sum := 0, int64(0)
-		eachEvent(t, run, func(e *reconstruct.Event) {
+		testrun.EachEvent(t, run, func(_ *reconstruct.Process, e *reconstruct.Event) {
 			start, end, ok := e.Times()
 			if !ok {
 				t.Fatal("no times")
@@ -106,28 +106,6 @@ func TestTimes(t *testing.T) {
 		}
 		if got := len(lines(t, run, "SELECT OPERATIONS "+text)); got != n {
 			t.Errorf("%s: %d lines, want %d", text, got, n)
-		}
-	}
-}
-
-func eachEvent(t *testing.T, run *efg.Run, f func(e *reconstruct.Event)) {
-	t.Helper()
-	rebuilder, err := reconstruct.NewRun(run)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range run.Procs {
-		p, err := rebuilder.Process(i)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for k := range p.Streams() {
-			for e, err := range p.Events(k, reconstruct.Options{}) {
-				if err != nil {
-					t.Fatal(err)
-				}
-				f(e)
-			}
 		}
 	}
 }
@@ -165,7 +143,7 @@ func TestTracedTotals(t *testing.T) {
 	for _, stats := range []bool{false, true} {
 		run := testrun.Traced(t, sim.Config{Program: "mesh", Ranks: 3, Steps: 30, Stats: stats})
 		sum := int64(0)
-		eachEvent(t, run, func(e *reconstruct.Event) {
+		testrun.EachEvent(t, run, func(_ *reconstruct.Process, e *reconstruct.Event) {
 			if start, end, _ := e.Times(); e.Op() == "MPI_Isend" && e.Word(wordIndex(e, "count"))*8 > 2000 {
 				sum += end - start
 			}

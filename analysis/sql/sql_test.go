@@ -95,37 +95,22 @@ func compareEvents(t *testing.T, run *efg.Run) {
 	t.Helper()
 	db := database(t, run)
 	got := ask(t, db, "SELECT rank, thread, seq, op, site, args, out, t0, t1 FROM events")
-	rebuilder, err := reconstruct.NewRun(run)
-	if err != nil {
-		t.Fatal(err)
-	}
 	n := 0
-	for i := range run.Procs {
-		p, err := rebuilder.Process(i)
-		if err != nil {
+	testrun.EachEvent(t, run, func(_ *reconstruct.Process, e *reconstruct.Event) {
+		var line struct{ Args, Out json.RawMessage }
+		if err := json.Unmarshal(e.AppendJSON(nil), &line); err != nil {
 			t.Fatal(err)
 		}
-		for k := range p.Streams() {
-			for e, err := range p.Events(k, reconstruct.Options{}) {
-				if err != nil {
-					t.Fatal(err)
-				}
-				var line struct{ Args, Out json.RawMessage }
-				if err := json.Unmarshal(e.AppendJSON(nil), &line); err != nil {
-					t.Fatal(err)
-				}
-				times := "<nil>|<nil>"
-				if start, end, ok := e.Times(); ok {
-					times = fmt.Sprintf("%d|%d", start, end)
-				}
-				want := fmt.Sprintf("%d|%d|%d|%s|%s|%s|%s|%s", e.Rank(), e.Thread(), e.Seq, e.Op(), e.Site(), line.Args, line.Out, times)
-				if n >= len(got) || got[n] != want {
-					t.Fatalf("row %d: %s, want %s", n, got[n], want)
-				}
-				n++
-			}
+		times := "<nil>|<nil>"
+		if start, end, ok := e.Times(); ok {
+			times = fmt.Sprintf("%d|%d", start, end)
 		}
-	}
+		want := fmt.Sprintf("%d|%d|%d|%s|%s|%s|%s|%s", e.Rank(), e.Thread(), e.Seq, e.Op(), e.Site(), line.Args, line.Out, times)
+		if n >= len(got) || got[n] != want {
+			t.Fatalf("row %d: %s, want %s", n, got[n], want)
+		}
+		n++
+	})
 	if n != len(got) {
 		t.Errorf("%d rows, want %d", len(got), n)
 	}

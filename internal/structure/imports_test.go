@@ -55,7 +55,7 @@ var mayImport = map[string][]string{
 	"internal/service":     {"internal/account"},
 	"internal/scramble":    {},
 	"internal/groundtruth": {},
-	"internal/testrun":     {"efg", "bench/sim", "text", "internal/groundtruth"},
+	"internal/testrun":     {"efg", "reconstruct", "bench/sim", "text", "internal/groundtruth"},
 	"internal/structure":   {},
 	"site":                 {},
 	"web":                  {},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/efg-tools/efg/bench/sim"
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/reconstruct"
 	"github.com/efg-tools/efg/text"
 )
 
@@ -117,4 +118,28 @@ func Texts(tb testing.TB, folder string) map[string][]byte {
 		files[strings.TrimSuffix(filepath.Base(path), ".txt")] = Encode(tb, file.Procs, file.Meta)
 	}
 	return files
+}
+
+// EachEvent hands the events of a run to f, in order: processes, streams of each, events of
+// each.
+func EachEvent(tb testing.TB, run *efg.Run, f func(p *reconstruct.Process, e *reconstruct.Event)) {
+	tb.Helper()
+	rebuilder, err := reconstruct.NewRun(run)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for i := range run.Procs {
+		p, err := rebuilder.Process(i)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		for k := range p.Streams() {
+			for e, err := range p.Events(k, reconstruct.Options{}) {
+				if err != nil {
+					tb.Fatal(err)
+				}
+				f(p, e)
+			}
+		}
+	}
 }
