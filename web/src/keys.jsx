@@ -77,7 +77,8 @@ const list = [
   ["j k, arrows", "up and down in a table; Enter opens"],
   ["g r", "all runs"],
   ...tabs.map((t) => [`g ${t.key}`, t.name]),
-  ["+ −, arrows, 0", "in the timeline and the graph: zoom, move, all of it"],
+  ["+ −, arrows, 0", "in the timeline, the graph and the matrix: zoom, move, all of it"],
+  ["Enter, shift arrows", "in the matrix: zoom to the cell, move the block"],
   ["shift D", "light or dark"],
   ["?", "this list"],
 ];

@@ -10,7 +10,7 @@ import { useDark } from "./theme.js";
 const wholeSteps = Array.from({ length: 10 }, (_, i) => [1, 2, 5].map((k) => k * 10 ** i)).flat();
 
 // Plot draws series over x. A series has label, values, colour, and text(value). With
-// points it draws points, not lines.
+// points it draws points, not lines; those with ring as rings, that hide nothing.
 export function Plot({ label, x, xLabel, yLabel, series, height = 220, text, points }) {
   const [box, width] = useWidth();
   const plot = useRef();
@@ -32,7 +32,7 @@ export function Plot({ label, x, xLabel, yLabel, series, height = 220, text, poi
           { label: "rank", value: (u, v) => v ?? "" },
           ...series.map((s) => ({
             label: s.label, stroke: s.colour, width: points ? 0 : 1.5, value: (u, v) => (v == null ? "" : text(v)),
-            paths: points ? () => null : undefined, points: { show: points || undefined, size: 7, fill: s.colour },
+            paths: points ? () => null : undefined, points: { show: points || undefined, size: s.ring ? 12 : 7, width: 1.5, stroke: s.colour, fill: s.ring ? "transparent" : s.colour },
           })),
         ],
       },

@@ -54,8 +54,9 @@ function Stored({ id, tab, query }) {
 }
 
 function Job({ job, tab, query, reload }) {
-  // The list says when the job is none any more.
-  useEvents("v1/events", ["runs"], (data) => {
+  // The list says when the job is none any more; in the summary frames do. A browser has few
+  // connections to a server, and a stream takes one.
+  useEvents(tab === "summary" ? undefined : "v1/events", ["runs"], (data) => {
     if (!JSON.parse(data).jobs.some((j) => j.name === job.name)) reload();
   });
   return (

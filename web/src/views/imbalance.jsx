@@ -107,7 +107,7 @@ function series(ranks, measure) {
   const list = width > 1
     ? [{ label: "most", colour: "#d55e00", values: of.most }, { label: "mean", colour: "#0072b2", values: of.mean }, { label: "least", colour: "#009e73", values: of.least }]
     : [{ label: ranks.timed ? "in MPI" : "calls", colour: "#d55e00", values: of.mean }];
-  if (ranks.timed && width === 1) list.push({ label: "in all", colour: "#0072b2", values: columns.app.mean });
+  if (ranks.timed && width === 1) list.push({ label: "in all", colour: "#0072b2", ring: true, values: columns.app.mean });
   return { x: first, list };
 }
 
