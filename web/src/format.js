@@ -7,6 +7,17 @@ export function grouped(n) {
   return String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
+// fixed writes a number with so many digits behind the point; of two that are as near it
+// takes the even one, as the commands do.
+export function fixed(v, digits) {
+  const up = v.toFixed(digits);
+  if (Math.abs((v * 10 ** digits) % 1) !== 0.5) return up;
+  const [whole, part] = v.toFixed(100).split(".");
+  if (!/^50*$/.test(part.slice(digits))) return up;
+  const down = digits ? `${whole}.${part.slice(0, digits)}` : whole;
+  return Number(down.at(-1)) % 2 ? up : down;
+}
+
 // scaled writes a number with three digits, or all in front of the point, and the
 // unit that fits. Units are step apart.
 export function scaled(v, step, units) {
@@ -17,7 +28,7 @@ export function scaled(v, step, units) {
   }
   let digits = 0;
   if (i > 0 && v > 0) digits = Math.max(0, 2 - Math.floor(Math.log10(v) + 0.0005));
-  return `${v.toFixed(digits)} ${units[i]}`;
+  return `${fixed(v, digits)} ${units[i]}`;
 }
 
 // nanos writes a duration given in nanoseconds.
@@ -39,7 +50,7 @@ export function byteCell(n) {
 }
 
 export function percent(part, whole, digits = 1) {
-  return whole ? `${((100 * part) / whole).toFixed(digits)}%` : "-";
+  return whole ? `${fixed((100 * part) / whole, digits)}%` : "-";
 }
 
 export function rate(v) {

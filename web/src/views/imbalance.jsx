@@ -28,7 +28,7 @@ export function Imbalance({ id, query }) {
 const waiting = new Set(["MPI_Init", "MPI_Init_thread", "MPI_Finalize"]);
 
 function Callsites({ report, query }) {
-  const rows = useMemo(() => report.callsites.filter((r) => r.ranks > 0 && !waiting.has(r.op)).map(withMean), [report]);
+  const rows = useMemo(() => (report.callsites ?? []).filter((r) => r.ranks > 0 && !waiting.has(r.op)).map(withMean), [report]);
   const cost = Math.max(1, ...rows.map((r) => r.cost));
   return (
     <>
@@ -44,7 +44,7 @@ function Callsites({ report, query }) {
           { head: "mean/rank", right: true, value: (r) => r.mean, text: (r) => nanos(r.mean) },
           { head: "max/rank", right: true, value: (r) => r.most, text: (r) => nanos(r.most) },
           { head: "of rank", right: true, value: (r) => r.most_rank, text: (r) => String(r.most_rank) },
-          { head: "imbalance", title: "(max - mean) / mean", right: true, value: (r) => r.imbalance, text: (r) => `${(100 * r.imbalance).toFixed(0)}%` },
+          { head: "imbalance", title: "(max - mean) / mean", right: true, value: (r) => r.imbalance, text: (r) => percent(r.imbalance, 1, 0) },
           { head: "cost", title: "max - mean", right: true, value: (r) => r.cost, text: (r) => nanos(r.cost), bar: (r) => r.cost / cost },
         ]}
       />

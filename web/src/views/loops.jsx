@@ -1,7 +1,7 @@
 // The loops of the program, and what an iteration does.
 
 import { address, useStored } from "../data.js";
-import { byteCell, grouped, listedRanges, nanos, percent, plural, rangesText } from "../format.js";
+import { byteCell, fixed, grouped, listedRanges, nanos, percent, plural, rangesText } from "../format.js";
 import { Note, Search, Wait } from "../parts.jsx";
 import { Table, textFilter } from "../table.jsx";
 import { timeOf } from "./columns.jsx";
@@ -41,7 +41,7 @@ const of = (x) => (x.least === x.most ? grouped(x.least) : `${grouped(x.least)}-
 
 function columns(group, timed) {
   const per = (l, v) => (l.iterations.sum ? v / l.iterations.sum : 0);
-  const number = (v) => (Number.isInteger(v) ? grouped(v) : v.toFixed(2));
+  const number = (v) => (Number.isInteger(v) ? grouped(v) : fixed(v, 2));
   const share = (l) => (group.app ? (timeOf(l) + (l.gap ?? 0)) / group.app : 0);
   const list = [
     { head: "loop", value: (l) => l.number, text: (l) => "  ".repeat(l.depth - 1) + l.number + (l.irreducible ? " *" : ""), cell: (l) => <span class="indent" style={{ paddingLeft: `${(l.depth - 1) * 1.2}em` }}>{l.number}{l.irreducible ? " *" : ""}</span> },

@@ -77,7 +77,9 @@ function drawn() {
 function Report({ report, query }) {
   useEffect(drawn, []);
   const total = report.total.time?.sum ?? 0;
+  const { procedures = [], callsites = [] } = report; // left out if there are none
   const matches = textFilter(query.q, (r) => `${r.op} ${r.site ?? ""}`);
+  if (!procedures.length) return <div data-ready="summary"><Note>No MPI calls were recorded.</Note></div>;
   return (
     <div data-ready="summary">
       <Share report={report} total={total} />
@@ -86,18 +88,18 @@ function Report({ report, query }) {
         <Search value={query.q} label="filter procedures and callsites" />
       </div>
       <Table
-        name="procedures" caption="procedures" rows={report.procedures} matches={matches} order={report.timed ? "-time" : "-calls"}
-        columns={[opColumn, ...rowColumns(report.procedures, report.timed, total), ranksColumn]}
+        name="procedures" caption="procedures" rows={procedures} matches={matches} order={report.timed ? "-time" : "-calls"}
+        columns={[opColumn, ...rowColumns(procedures, report.timed, total), ranksColumn]}
       />
       <h2>Callsites</h2>
       <Table
-        name="callsites" caption="callsites" rows={report.callsites} matches={matches} order={report.timed ? "-time" : "-calls"}
-        columns={[siteColumn, opColumn, ...rowColumns(report.callsites, report.timed, total), ranksColumn]}
+        name="callsites" caption="callsites" rows={callsites} matches={matches} order={report.timed ? "-time" : "-calls"}
+        columns={[siteColumn, opColumn, ...rowColumns(callsites, report.timed, total), ranksColumn]}
       />
       {report.total.time && (
         <>
           <h2>Durations</h2>
-          <Histogram time={report.total.time} procedures={report.procedures} chosen={query.op} />
+          <Histogram time={report.total.time} procedures={procedures} chosen={query.op} />
         </>
       )}
       <Notes report={report} />
