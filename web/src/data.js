@@ -142,7 +142,8 @@ export function usePages(urlOf, size) {
     const old = ref.current;
     for (const p of old.pages.values()) p.leave?.();
     // Of a list that is the same but newer the old rows stay until new ones are there.
-    ref.current = { key, pages: new Map(), old: old.url === urlOf(0) ? [...old.pages.values()].some((p) => p.data) ? old : old.old : undefined, url: urlOf(0) };
+    const before = [...old.pages.values()].some((p) => p.data) ? { pages: old.pages } : old.old;
+    ref.current = { key, pages: new Map(), old: old.url === urlOf(0) ? before : undefined, url: urlOf(0) };
   }
   const now = ref.current;
   const load = (n) => {
