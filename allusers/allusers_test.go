@@ -162,7 +162,7 @@ func TestChildren(t *testing.T) {
 	if b := s.user("alice"); b.State != stateBusy || len(s.starts("bob")) != 0 {
 		t.Errorf("%+v: its place was given away", b)
 	}
-	s.must(syscall.Kill(s.user("alice").PID, syscall.SIGTERM)) // it has nothing to do from now on
+	s.must(syscall.Kill(s.user("alice").PID, syscall.SIGKILL)) // the next one has nothing to do
 	s.wait("bob's turn", func() bool { return len(s.starts("bob")) == 1 })
 	s.wait("alice's next turn", func() bool { return len(s.starts("alice")) == 2 })
 }
@@ -240,6 +240,26 @@ func TestAgain(t *testing.T) {
 	s.wait("the next child", func() bool { return len(s.starts("alice")) == 2 && s.user("alice").State == stateNone })
 	if u := s.user("alice"); u.Failures != 0 || u.Problem != "" {
 		t.Errorf("%+v", u)
+	}
+}
+
+// Who ends his own child again and again does not make the service start more than one a second.
+func TestEndedAgainAndAgain(t *testing.T) {
+	s := newStand(t)
+	s.opt.retry = 2 * time.Second
+	s.start()
+	began := time.Now()
+	for len(s.starts("alice")) < 3 {
+		s.knock(alice)
+		if pid := s.user("alice").PID; pid != 0 {
+			syscall.Kill(pid, syscall.SIGTERM)
+		}
+		if time.Since(began) > 2*time.Minute {
+			t.Fatal(s.log)
+		}
+	}
+	if took := time.Since(began); took < 2*s.opt.retry {
+		t.Errorf("3 children within %s", took)
 	}
 }
 

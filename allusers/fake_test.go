@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -80,7 +81,9 @@ func fakeChild(store, spool string, args []string) int {
 		fmt.Fprintln(os.Stderr, "efg:", err)
 		return 2
 	}
-	c, ctx, err := NewChild(context.Background())
+	signals, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	c, ctx, err := NewChild(signals)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "efg:", err)
 		return 2

@@ -85,7 +85,7 @@ func (s *supervisor) wantLocked(u *user, look bool) {
 		u.wanted, u.since = true, now
 	}
 	if u.taken {
-		u.taken, u.failures, u.retry = false, 0, now
+		u.taken, u.failures, u.retry = false, 0, s.soonest(u)
 	}
 	s.scheduleLocked(now)
 }
@@ -301,6 +301,9 @@ func (s *supervisor) troubleLocked(u *user, problem string) {
 	u.problem = problem
 }
 
+// soonest is when the next child of a user may begin, whatever the user does.
+func (s *supervisor) soonest(u *user) time.Time { return u.began.Add(s.opt.retry) }
+
 func (s *supervisor) backoff(failures int) time.Duration {
 	return min(s.opt.retry<<min(failures-1, 16), longestRetry)
 }
@@ -320,7 +323,7 @@ func (s *supervisor) ended(u *user, status int, last string, after time.Duration
 	u.taken = status == StatusTaken
 	switch {
 	case status == 0:
-		u.failures, u.problem = 0, ""
+		u.failures, u.problem, u.retry = 0, "", s.soonest(u)
 	case status == StatusAgain: // later and later, if that is all that it does
 		u.agains++
 		u.wanted, u.since = true, time.Now()
