@@ -69,7 +69,7 @@ async function soFar(page) {
   await page.shot("so-far");
   const run = decodeURIComponent((await page.hash()).split("/")[2]);
   const asked = (what) => page.tab.evaluate(async ([id, w]) => (await fetch(`v1/runs/${encodeURIComponent(id)}/${w}`)).json(), [run, what]);
-  for (const [key, ready] of [["m", "[data-ready=matrix]"], ["i", ".plot .u-wrap"], ["g", "[data-ready=graph]"], ["n", "[data-table=ranks] tbody td"], ["l", "main h2"], ["p", "main h2"], ["d", "[data-table=diff-classes]"]]) {
+  for (const [key, ready] of [["m", "[data-ready=matrix]"], ["i", ".plot .u-wrap"], ["g", "[data-ready=graph]"], ["n", "[data-table=ranks] tbody td"], ["l", "main h2"], ["p", "main h2"], ["c", "[data-figure=faults]"], ["d", "[data-table=diff-classes]"]]) {
     await page.tab.keyboard.press("g");
     await page.tab.keyboard.press(key);
     await page.ready(ready);

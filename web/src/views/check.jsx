@@ -5,7 +5,7 @@ import { grouped, plural, rankText, shorten } from "../format.js";
 import { Note, Search, Wait } from "../parts.jsx";
 import { Table, textFilter } from "../table.jsx";
 
-export function Check({ id, query }) {
+export function Check({ id, query, live }) {
   const check = useStored(address(id, "check"));
   return (
     <>
@@ -13,6 +13,7 @@ export function Check({ id, query }) {
         <h2>Faults</h2>
         <Search value={query.q} label="filter findings" />
       </div>
+      {live && <Note>The job goes on: messages that are under way and requests that are open may look like faults.</Note>}
       <Wait on={check}>{(c) => <Findings check={c} text={query.q} />}</Wait>
     </>
   );
