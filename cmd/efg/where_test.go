@@ -32,8 +32,8 @@ func TestWhere(t *testing.T) {
 		"ranks 4 of 4; none is running; last sign of life ",
 		"DEADLOCK ranks 0-1 wait for each other: 0 -> 1 -> 0\n",
 		"behind ranks 2-3: wait for ranks that cannot go on\n",
-		"\n0-1 2 TIME MPI_Recv(count=1, datatype=MPI_INT, source=*, tag=7, comm=MPI_COMM_WORLD ... stuck.c:32 (receive) 0-1\n",
-		"\n2-3 2 TIME MPI_Barrier(comm=MPI_COMM_WORLD) stuck.c:48 (hang) 0-1\n",
+		"\n0-1 2 TIME MPI_Recv(count=1, datatype=MPI_INT, source=*, tag=7, comm=MPI_COMM_WORLD ... stuck.c:33 (receive) 0-1\n",
+		"\n2-3 2 TIME MPI_Barrier(comm=MPI_COMM_WORLD) stuck.c:49 (hang) 0-1\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
