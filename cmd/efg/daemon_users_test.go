@@ -40,7 +40,7 @@ func newShared(t *testing.T) *shared {
 	}
 	t.Cleanup(func() { os.RemoveAll(base) })
 	s := &shared{t: t, base: base, store: filepath.Join(base, "store", "%u")}
-	for name, mode := range map[string]os.FileMode{"": 0o755, "bin": 0o755, "cache/efg": 0o755, "run": 0o755, "store": 0o755, "spools": 0o777 | os.ModeSticky} {
+	for name, mode := range map[string]os.FileMode{"": 0o755, "bin": 0o755, "cache/efg": 0o755, "run": 0o755, "store": 0o755, "spools": 0o777 | os.ModeSticky, "tmp": 0o777 | os.ModeSticky} {
 		dir := filepath.Join(base, name)
 		s.must(os.MkdirAll(dir, 0o755))
 		s.must(os.Chmod(dir, mode))
@@ -106,6 +106,8 @@ func (s *shared) run(cmd *exec.Cmd) {
 func (s *shared) environment() []string {
 	return []string{
 		"PATH=" + s.path("bin") + ":" + os.Getenv("PATH"), service.DirName + "=" + s.path("run"), "HOME=/nonexistent", "XDG_CACHE_HOME=" + s.path("cache"),
+		// Jobs of Open MPI that are killed leave files.
+		"TMPDIR=" + s.path("tmp"), "OMPI_MCA_btl_vader_backing_directory=" + s.path("tmp"),
 	}
 }
 
