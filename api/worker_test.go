@@ -11,6 +11,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -322,5 +324,37 @@ func TestWorkerEndsWithServer(t *testing.T) {
 	var exit *exec.ExitError
 	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 1 {
 		t.Errorf("%v", err)
+	}
+}
+
+// Workers count the calls of large runs as is done here.
+func TestWorkersCount(t *testing.T) {
+	store, spool := sampleStore(t)
+	source := NewStore(store, spool.Dir)
+	counted := func(k *Workers) (list []string) {
+		m := NewMetrics(source)
+		m.Workers = k
+		if err := m.count(t.Context(), store.RunFile("halo")); err != nil {
+			t.Fatal(err)
+		}
+		families, err := m.registry.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range families {
+			if strings.HasPrefix(f.GetName(), "efg_procedure_") {
+				list = append(list, f.String())
+			}
+		}
+		return list
+	}
+	k, pids := workers(t, "work")
+	with, here := counted(k), counted(nil)
+	strip := regexp.MustCompile(`created_timestamp:\{[^}]*\}`)
+	for i := range with {
+		with[i], here[i] = strip.ReplaceAllString(with[i], ""), strip.ReplaceAllString(here[i], "")
+	}
+	if len(here) != 3 || !slices.Equal(with, here) || len(pids()) != 1 {
+		t.Errorf("%d workers count\n%v\nwant\n%v", len(pids()), with, here)
 	}
 }
