@@ -200,7 +200,9 @@ func (b *builder) way(p *analysis.Process) (*way, error) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		if len(b.ways) < maxWays {
-			b.ways[key] = w
+			// Who has a class has no times of each event: the cuts, and with them the process, are
+			// not needed again.
+			b.ways[key] = &way{main: w.main, kinds: w.kinds}
 		}
 	}
 	return w, nil
