@@ -1,6 +1,10 @@
 package efg
 
-import "github.com/efg-tools/efg/signature"
+import (
+	"slices"
+
+	"github.com/efg-tools/efg/signature"
+)
 
 // place is what the shape of a unit tells of one of its cells.
 type place struct {
@@ -68,7 +72,7 @@ func layout(kind unitKind, shape []uint64) []place {
 			l.def()
 		}
 	}
-	return l.places
+	return slices.Clone(l.places) // it is kept, without what is left of its room
 }
 
 type layouter struct {

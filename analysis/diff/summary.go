@@ -194,12 +194,12 @@ func (c call) compare(o call) int {
 	return cmp.Or(cmp.Compare(c.site, o.site), cmp.Compare(c.op, o.op))
 }
 
-// sort removes what is there twice, and returns a hash.
+// sort removes what is there twice, and the room that it took, and returns a hash.
 func (g *callGraph) sort() hash {
 	slices.SortFunc(g.calls, call.compare)
-	g.calls = slices.Compact(g.calls)
+	g.calls = slices.Clone(slices.Compact(g.calls))
 	slices.SortFunc(g.steps, func(x, y [2]call) int { return cmp.Or(x[0].compare(y[0]), x[1].compare(y[1])) })
-	g.steps = slices.Compact(g.steps)
+	g.steps = slices.Clone(slices.Compact(g.steps))
 	h := hashOf(uint64(len(g.calls)))
 	add := func(c call) { h = h.add(c.site, signature.HashString(c.op)) }
 	for _, c := range g.calls {
