@@ -92,7 +92,7 @@ func TestAnswersAsDescribed(t *testing.T) {
 		"/v1/runs/halo/check", "/v1/runs/mesh/check",
 		"/v1/runs/halo/diff", "/v1/runs/mesh/diff", "/v1/runs/mesh/diff?ranks=0,1", "/v1/runs/halo/diff?with=mesh", "/v1/runs/halo/diff?with=mesh&ranks=1",
 		"/v1/runs/halo/file", "/v1/runs/halo/where", "/v1/runs/halo/where?groups=1", "/v1/runs/mesh/diff?ranges=1", "/v1/runs/mesh/loops?ranges=2", "/v1/runs/halo/timeline",
-		"/v1/runs/traced/timeline", "/v1/runs/traced/timeline?format=json&share=1&slices=100000&width=20&rows=2&events=1", "/v1/runs/traced/timeline?from=9&to=5", "/v1/runs/halo/live", "/v1/events", "/metrics",
+		"/v1/runs/traced/timeline", "/v1/runs/traced/timeline?format=json&share=1&slices=100000&width=20&rows=2&events=100", "/v1/runs/traced/timeline?from=9&to=5", "/v1/runs/halo/live", "/v1/events", "/metrics",
 	} {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		if path == "/v1/events" {

@@ -22,6 +22,8 @@ const (
 	// mostEvents bounds how many events are walked through for an answer; the same
 	// question again goes on.
 	mostEvents = 10_000_000
+	// leastEvents is more than it takes to get further: to open a rank counts, too.
+	leastEvents = 100
 )
 
 var timelineParams = []string{"from", "to", "width", "ranks", "rows", "share", "slices", "events", "format"}
@@ -105,7 +107,7 @@ func (s *Server) timeline(w http.ResponseWriter, r *http.Request, q *query) erro
 	view := timeline.Query{
 		From: q.long("from"), To: q.long("to"), Width: q.number("width", usualWidth, 1, timeline.MaxWidth),
 		Rows: q.number("rows", usualRows, 1, timeline.MaxRows), Share: q.flag("share"),
-		Slices: q.number("slices", 0, 0, timeline.MaxSlices), Events: uint64(q.number("events", mostEvents, 1, mostEvents)),
+		Slices: q.number("slices", 0, 0, timeline.MaxSlices), Events: uint64(q.number("events", mostEvents, leastEvents, mostEvents)),
 	}
 	set, format := q.ranks("ranks"), q.choice("format", "bytes", "bytes", "json")
 	if q.err != nil {

@@ -13,7 +13,7 @@ const left = 76, top = 24; // for ranks and times
 const mostRows = 400;
 const slices = 4000; // calls that are asked for one by one
 const step = 2_000_000; // calls that the server looks at for an answer
-const mostSteps = 3; // answers in a row with which it may have come no further
+const mostSteps = 20; // answers in a row with which it may have come no further
 
 export function Timeline({ id, run, query }) {
   if (!run.time.startsWith("trace")) {
