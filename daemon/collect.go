@@ -18,6 +18,7 @@ import (
 type collecting struct {
 	*sealer
 	name, file string
+	exit       *Exit
 	good       []string // files that the run is made of
 	leftOut    []string // what is wrong with the others
 }
@@ -71,7 +72,14 @@ func (c *collecting) add(paths []string) error {
 }
 
 func (c *collecting) merge(paths []string) error {
-	_, err := merge.Run(paths, merge.Options{Output: c.file, Workers: 1, Tool: c.tool, Discard: true})
+	opt := merge.Options{Output: c.file, Workers: 1, Tool: c.tool, Discard: true}
+	if c.exit != nil {
+		opt.Launcher = c.exit.Launcher
+		if c.exit.Status != nil {
+			opt.Status = *c.exit.Status
+		}
+	}
+	_, err := merge.Run(paths, opt)
 	return err
 }
 

@@ -308,7 +308,7 @@ func (d *daemon) round(now time.Time) {
 		d.problems = append(d.problems, err.Error())
 	}
 	for _, j := range d.tracker.list() {
-		if now.After(j.retry) && d.canRead(j, now) && j.ended(now, d.opt.Quiet) {
+		if now.After(j.retry) && d.canRead(j, now) && j.ended(now, d.opt.Quiet) && j.told(now) {
 			d.seal(j, now)
 		}
 		if j.Problem != "" {

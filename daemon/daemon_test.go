@@ -115,6 +115,7 @@ func TestRecorded(t *testing.T) {
 				t.Errorf("%s %v: %+v\n%s", m.Name, c.args, x, r.Stderr)
 			}
 			verify(t, (&Store{opt.Store}).RunFile(x.Name))
+			checkExit(t, &opt, &x, m, r.Status, c.args)
 			want := "stats"
 			if c.args[0] == "env" { // a job's environment goes before the daemon
 				want = "off"

@@ -48,6 +48,7 @@ func named(jobs []*Job) []*Job {
 // clone is a job that does not change any more.
 func (j *Job) clone() *Job {
 	c := *j
+	c.starter = nil
 	c.Segments = make([]*Segment, len(j.Segments))
 	for i, s := range j.Segments {
 		g := *s

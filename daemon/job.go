@@ -19,7 +19,8 @@ type Job struct {
 
 	nth      int // of the jobs in a list that would have the same name
 	launcher procfs.Process
-	changed  time.Time // when a process began or ended
+	starter  *procfs.Watched // the launcher that was typed; nil: not known
+	changed  time.Time       // when a process began or ended
 	retry    time.Time
 	failures int
 }
@@ -43,8 +44,10 @@ type origin struct {
 	Key      string         `json:"job"`
 	Process  procfs.Process `json:"process"`
 	Launcher procfs.Process `json:"launcher"`
-	Command  []string       `json:"command,omitempty"` // of the process
-	Tool     string         `json:"tool,omitempty"`    // that worked when the process began
+	Starter  procfs.Process `json:"starter"`            // the launcher that somebody has typed
+	Launched []string       `json:"launched,omitempty"` // its command line
+	Command  []string       `json:"command,omitempty"`  // of the process
+	Tool     string         `json:"tool,omitempty"`     // that worked when the process began
 }
 
 // Started is when the first process began.

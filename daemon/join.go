@@ -132,7 +132,7 @@ func (s *Store) Merge(name string, opt merge.Options) error {
 		return err
 	}
 	all := l.summary()
-	sum.LeftOut, sum.Parts, sum.Worlds = all.LeftOut, all.Parts, nil
+	sum.LeftOut, sum.Exit, sum.Parts, sum.Worlds = all.LeftOut, all.Exit, all.Parts, nil
 	sum.Complete = sum.Complete && len(sum.LeftOut) == 0
 	if err := writeJSON(s.path(name, summaryExt), sum); err != nil {
 		return err

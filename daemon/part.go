@@ -322,6 +322,7 @@ func (l *launch) summary() Summary {
 	for i := range l.parts {
 		p := &l.parts[i]
 		x.Events, x.Dropped, x.Bytes = x.Events+p.Events, x.Dropped+p.Dropped, x.Bytes+p.Bytes
+		x.Exit = x.Exit.join(p.Exit)
 		x.Deadlock, x.LeftOut = x.Deadlock || p.Deadlock, append(x.LeftOut, p.LeftOut...)
 		if p.Ended.After(x.Ended) {
 			x.Ended = p.Ended

@@ -18,6 +18,21 @@ func isLauncher(name string) bool {
 	return slices.ContainsFunc(launchers, func(l string) bool { return l[:min(len(l), 15)] == name })
 }
 
+// helpers are launchers that nobody types: others start them, or the system does.
+var helpers = []string{"orted", "prted", "prte", "hydra_pmi_proxy", "slurmstepd", "pmi_proxy", "palsd", "flux-shell", "mpispawn"}
+
+// starterOf finds the launcher above that somebody has typed, and its command line.
+func starterOf(pid int) (p procfs.Process, command []string) {
+	s, ok := procfs.ReadStatus(pid)
+	for n := 0; ok && n < deepest && s.Parent > 1; n++ {
+		if s, ok = procfs.ReadStatus(s.Parent); ok && isLauncher(s.Name) &&
+			!slices.ContainsFunc(helpers, func(h string) bool { return h[:min(len(h), 15)] == s.Name }) {
+			return s.Process, procfs.Command(s.PID)
+		}
+	}
+	return procfs.Process{}, nil
+}
+
 // deepest bounds the way up to the launcher.
 const deepest = 64
 

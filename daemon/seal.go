@@ -21,6 +21,7 @@ type sealing struct {
 	Spool    string   `json:"spool"`
 	Segments []string `json:"segments"`      // names in the spool
 	Job      string   `json:"job,omitempty"` // of a part: the launch
+	Exit     *Exit    `json:"exit,omitempty"`
 }
 
 // sealer turns ended jobs into runs.
@@ -34,7 +35,7 @@ type sealer struct {
 
 // begin writes the list of a job's segments. From here on they belong to this run.
 func (x *sealer) begin(j *Job, spool *Spool) (*sealing, error) {
-	s := &sealing{Node: x.node, Spool: spool.Dir, Job: j.shared()}
+	s := &sealing{Node: x.node, Spool: spool.Dir, Job: j.shared(), Exit: j.exit()}
 	for _, g := range j.Segments {
 		s.Segments = append(s.Segments, g.Name)
 	}
@@ -178,7 +179,7 @@ func (x *sealer) make(s *sealing) (*Summary, []string, error) {
 		}
 		return sum, nil, x.summary(s, sum)
 	}
-	c := &collecting{sealer: x, name: s.Name, file: file}
+	c := &collecting{sealer: x, name: s.Name, file: file, exit: s.Exit}
 	if err := c.run(paths); err != nil || len(c.good) == 0 {
 		return nil, c.leftOut, err
 	}
@@ -193,6 +194,7 @@ func (x *sealer) make(s *sealing) (*Summary, []string, error) {
 
 // summary writes the summary, with which a run is there.
 func (x *sealer) summary(s *sealing, sum *Summary) error {
+	sum.Exit = s.Exit
 	if s.Job != "" {
 		sum.Node, sum.Job = x.node, s.Job
 	} else {

@@ -75,6 +75,7 @@ type Summary struct {
 	Where    bool     `json:"where,omitempty"`
 	Deadlock bool     `json:"deadlock,omitempty"`
 	LeftOut  []string `json:"leftOut,omitempty"` // segments that could not be read, and why
+	Exit     *Exit    `json:"exit,omitempty"`
 	// Of a launch on several machines: the parts that the run was made of; or those that are
 	// there so far, if Unmerged is set: then there is no run file yet.
 	Parts    []string `json:"parts,omitempty"`

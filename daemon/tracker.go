@@ -160,6 +160,9 @@ func (t *tracker) begin(name string, now time.Time) {
 	if s.origin.Launcher.PID != 0 {
 		j.launcher = s.origin.Launcher
 	}
+	if s.origin.Starter.PID != 0 && j.starter == nil {
+		j.starter = t.processes.Add(s.origin.Starter)
+	}
 	j.changed = now
 	t.version++
 }
@@ -211,6 +214,7 @@ func (t *tracker) findOrigin(s *Segment) {
 	if p, ok := procfs.ReadStatus(pid); ok && !p.Gone {
 		o.Process = p.Process
 		o.Launcher, _ = launcherOf(o.Process.PID)
+		o.Starter, o.Launched = starterOf(o.Process.PID)
 	}
 	o.Key = t.keyOf(s)
 	if s.Begun {
@@ -320,5 +324,8 @@ func (t *tracker) drop(s *Segment) {
 	j.Segments = slices.DeleteFunc(j.Segments, func(x *Segment) bool { return x == s })
 	if len(j.Segments) == 0 {
 		delete(t.jobs, j.Key)
+		if j.starter != nil {
+			t.processes.Drop(j.starter)
+		}
 	}
 }

@@ -17,6 +17,7 @@ type Info struct {
 	Bytes     uint64    `json:"bytes"`
 	Tool      string    `json:"tool"`
 	Command   []string  `json:"command"`
+	Launcher  []string  `json:"launcher,omitempty"`
 	Started   time.Time `json:"started"`
 	Seconds   float64   `json:"seconds"`
 	Status    int       `json:"status"`
@@ -86,7 +87,7 @@ func NewInfo(path string, r *efg.Run, all bool, most int) (*Info, error) {
 
 	m := &r.Meta
 	s := &Info{
-		Schema: "efg-info/1", File: path, Bytes: r.Size(), Tool: m.Tool, Command: m.Command, Started: time.Unix(0, m.Started).UTC(),
+		Schema: "efg-info/1", File: path, Bytes: r.Size(), Tool: m.Tool, Command: m.Command, Launcher: m.Launcher, Started: time.Unix(0, m.Started).UTC(),
 		Seconds: max(0, float64(m.Ended-m.Started)/1e9), Ended: m.Ended != 0, Status: m.Status, Time: m.Time,
 		Polls: m.Polls, Queries: m.Queries, Buffers: m.Buffers, Processes: len(r.Procs), Missing: missing(r),
 		Streams: []Stream{},

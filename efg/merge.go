@@ -118,7 +118,8 @@ func checkDuplicates(sources []source) error {
 }
 
 // Join joins what two parts say of a run as a whole, but for the callsites.
-// Command and tool are those of the part that began first.
+// Command and tool are those of the part that began first, the launcher's command that
+// which is known.
 func (m *Meta) Join(o *Meta) {
 	first := m
 	if cmp.Or(cmp.Compare(m.Started, o.Started), slices.Compare(m.Command, o.Command), cmp.Compare(m.Tool, o.Tool)) > 0 {
@@ -127,6 +128,9 @@ func (m *Meta) Join(o *Meta) {
 	m.Started, m.Command, m.Tool = first.Started, first.Command, first.Tool
 	m.Ended = max(m.Ended, o.Ended)
 	m.Status = max(m.Status, o.Status)
+	if len(m.Launcher) == 0 || len(o.Launcher) > 0 && slices.Compare(o.Launcher, m.Launcher) < 0 {
+		m.Launcher = o.Launcher
+	}
 }
 
 // options tells with which options a run was recorded.

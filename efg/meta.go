@@ -12,6 +12,9 @@ type Meta struct {
 	Tool string `msgpack:"tool,omitempty"`
 	// Command is the command line that was run, the launcher included.
 	Command []string `msgpack:"command,omitempty"`
+	// Launcher is the command line of what started the processes, where Command is theirs
+	// and that is known.
+	Launcher []string `msgpack:"launcher,omitempty"`
 	// Started and Ended are the Unix times of the command in nanoseconds.
 	Started int64 `msgpack:"started,omitempty"`
 	Ended   int64 `msgpack:"ended,omitempty"`

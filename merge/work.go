@@ -221,6 +221,7 @@ func (m *merger) makeOfSegments(c *chunk, out *durable.File) (*outcome, error) {
 		}
 		procs = append(procs, r.process)
 	}
+	meta.Launcher, meta.Status = m.opt.Launcher, m.opt.Status
 	if len(procs) == 0 {
 		return o, nil
 	}

@@ -62,6 +62,9 @@ func (s *infoWriter) write(out io.Writer, streams bool) error {
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
 	fmt.Fprintf(w, "file\t%s, %d bytes\n", s.File, s.Bytes)
 	fmt.Fprintf(w, "command\t%s\n", strings.Join(s.Command, " "))
+	if len(s.Launcher) > 0 {
+		fmt.Fprintf(w, "launcher\t%s\n", strings.Join(s.Launcher, " "))
+	}
 	for _, p := range s.Programs {
 		fmt.Fprintf(w, "program\t%s\n", p)
 	}

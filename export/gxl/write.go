@@ -92,6 +92,9 @@ func (w *writer) begin(sites []efg.Site) {
 	p.int("EndTime", m.Ended)
 	p.text("efg.tool", m.Tool)
 	p.list("efg.command", m.Command)
+	if len(m.Launcher) > 0 {
+		p.list("efg.launcher", m.Launcher)
+	}
 	p.int("efg.status", int64(m.Status))
 	p.text("efg.time", m.Time)
 	p.text("efg.polls", m.Polls)

@@ -45,6 +45,15 @@ func ReadStatus(pid int) (s Status, ok bool) {
 	return s, err == nil
 }
 
+// Command is the command line of a process; nil: it is not known.
+func Command(pid int) []string {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	if err != nil || len(data) == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(data), "\x00"), "\x00")
+}
+
 // Running tells whether the process is there and is no zombie.
 func (p Process) Running() bool {
 	s, ok := ReadStatus(p.PID)

@@ -15,6 +15,9 @@ type Watched struct {
 	watch *Watch
 	fd    int // of the process; -1: none, it is asked for
 	ended bool
+	// How it ended, as wait(2) tells; known once its parent has been told, from Linux 6.15 on.
+	wait  unix.WaitStatus
+	known bool
 }
 
 // NewWatch begins to look after processes, none so far.
@@ -64,13 +67,45 @@ func (w *Watch) Update() {
 		for i := range max(n, 0) {
 			if x := w.byFD[events[i].Fd]; x != nil {
 				x.ended = true
-				w.Drop(x)
+				if x.learn() || events[i].Events&unix.EPOLLHUP != 0 {
+					w.Drop(x)
+				}
 			}
 		}
 		if n < len(events) {
 			return
 		}
 	}
+}
+
+// learn asks how an ended process has ended, and tells whether there is nothing more to
+// learn. As long as there is, the descriptor says only that its parent has been told.
+func (x *Watched) learn() (done bool) {
+	info := unix.PidfdInfo{Mask: unix.PIDFD_INFO_EXIT}
+	if unix.IoctlPidfdInfo(x.fd, &info) != nil {
+		return true
+	}
+	if info.Mask&unix.PIDFD_INFO_EXIT != 0 {
+		x.wait, x.known = unix.WaitStatus(info.Exit_code), true
+		return true
+	}
+	event := unix.EpollEvent{Fd: int32(x.fd)} // EPOLLHUP always comes
+	return unix.EpollCtl(x.watch.epoll, unix.EPOLL_CTL_MOD, x.fd, &event) != nil
+}
+
+// Learning: it has ended, and its exit status may become known by another Update.
+func (x *Watched) Learning() bool { return x.ended && x.fd >= 0 }
+
+// Status is the exit status of an ended process as shells have it, 128 + n after signal n;
+// not ok: it is not known.
+func (x *Watched) Status() (status int, ok bool) {
+	switch {
+	case !x.known:
+		return 0, false
+	case x.wait.Signaled():
+		return 128 + int(x.wait.Signal()), true
+	}
+	return x.wait.ExitStatus(), true
 }
 
 // Running tells whether the process was there at the last Update. A zombie is not.

@@ -1,6 +1,7 @@
 package procfs
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"testing"
@@ -61,10 +62,58 @@ func TestWatch(t *testing.T) {
 			if !y.Running() {
 				t.Error("the other one does not run")
 			}
+			cmd.Wait()
+			if !hasExit() { // the descriptor stays until it is dropped
+				w.Drop(x)
+			}
+			for end := time.Now().Add(time.Minute); x.fd >= 0 && time.Now().Before(end); {
+				w.Update()
+			}
+			status, ok := x.Status()
+			if ok != (hasExit() && name == "descriptors") || ok && status != 128+9 {
+				t.Errorf("exit status %d, known %v", status, ok)
+			}
 			if x.fd >= 0 || w.epoll >= 0 && len(w.byFD) != 1 {
 				t.Error("its descriptor is still there")
 			}
 		})
+	}
+}
+
+// hasExit tells whether this kernel tells exit statuses.
+func hasExit() bool {
+	var name unix.Utsname
+	var major, minor int
+	if unix.Uname(&name) != nil {
+		return false
+	}
+	fmt.Sscanf(unix.ByteSliceToString(name.Release[:]), "%d.%d", &major, &minor)
+	return major > 6 || major == 6 && minor >= 15
+}
+
+// The exit status of a process is what its program has said.
+func TestWatchStatus(t *testing.T) {
+	w := NewWatch()
+	defer w.Close()
+	cmd := exec.Command("sh", "-c", "read x; exit 7")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	s, _ := ReadStatus(cmd.Process.Pid)
+	x := w.Add(s.Process)
+	in.Close()
+	cmd.Wait()
+	for end := time.Now().Add(time.Minute); x.Running() || hasExit() && !x.known; w.Update() {
+		if time.Now().After(end) {
+			t.Fatal("its status is not known")
+		}
+	}
+	if status, ok := x.Status(); ok != hasExit() || ok && status != 7 {
+		t.Errorf("status %d, %v", status, ok)
 	}
 }
 

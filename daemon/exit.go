@@ -1,0 +1,76 @@
+package daemon
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// Exit tells how a job was started and how it has ended, as far as that could be seen: by a
+// daemon that was there when it ended, of exit statuses under Linux 6.15 or newer.
+type Exit struct {
+	// Launcher is the command line of mpiexec and the like, if it was on this machine.
+	Launcher []string `json:"launcher,omitempty"`
+	// Status is the launcher's exit status, 128 + n after signal n; nil: not known.
+	Status *int `json:"status,omitempty"`
+	// Ranks are those that are known to have ended with another status than 0.
+	Ranks []RankExit `json:"ranks,omitempty"`
+}
+
+// RankExit is a rank's exit status.
+type RankExit struct {
+	Rank   int `json:"rank"`
+	Status int `json:"status"` // 128 + n after signal n
+}
+
+// untold is how long the exit statuses of a job's processes are waited for: those who have
+// started them are told first.
+const untold = time.Second
+
+// told tells whether all is known that can be known of how the processes have ended.
+func (j *Job) told(now time.Time) bool {
+	learning := j.starter != nil && (j.starter.Running() || j.starter.Learning())
+	for _, s := range j.Segments {
+		learning = learning || s.process != nil && s.process.Learning()
+	}
+	return !learning || now.Sub(j.changed) >= untold
+}
+
+// exit is what is known; nil: nothing.
+func (j *Job) exit() *Exit {
+	x := &Exit{}
+	if j.starter != nil {
+		if status, ok := j.starter.Status(); ok {
+			x.Status = &status
+		}
+	}
+	for _, s := range j.Segments {
+		if len(x.Launcher) == 0 {
+			x.Launcher = s.origin.Launched
+		}
+		if s.process == nil || s.Header.Rank < 0 {
+			continue
+		}
+		if status, ok := s.process.Status(); ok && status != 0 {
+			x.Ranks = append(x.Ranks, RankExit{int(s.Header.Rank), status})
+		}
+	}
+	slices.SortFunc(x.Ranks, func(a, b RankExit) int { return cmp.Compare(a.Rank, b.Rank) })
+	if len(x.Launcher) == 0 && x.Status == nil && len(x.Ranks) == 0 {
+		return nil
+	}
+	return x
+}
+
+// join adds what another machine knows of the launch.
+func (x *Exit) join(o *Exit) *Exit {
+	if x == nil || o == nil {
+		return cmp.Or(x, o)
+	}
+	all := Exit{Launcher: x.Launcher, Status: cmp.Or(x.Status, o.Status), Ranks: slices.Concat(x.Ranks, o.Ranks)}
+	if len(all.Launcher) == 0 {
+		all.Launcher = o.Launcher
+	}
+	slices.SortFunc(all.Ranks, func(a, b RankExit) int { return cmp.Compare(a.Rank, b.Rank) })
+	return &all
+}
