@@ -31,12 +31,30 @@ function Findings({ check, text }) {
       </p>
       <Note>{`checked: ${what.join(", ")}`}</Note>
       {check.incomplete.length > 0 && <Note>{`recordings that end early: ranks ${shorten(rankText(check.incomplete), 80)}`}</Note>}
-      {check.missing.length > 0 && <Note>{`ranks that are not in the file: ${shorten(rankText(check.missing), 80)}`}</Note>}
+      {check.missing.length > 0 && (
+        <Note>{`ranks that are not in the file: ${shorten(rankText(check.missing), 80)}. ${plural(check.unjudged, "message")} sent to or received from them were not judged`}</Note>
+      )}
+      {uncompared(check.uncompared).map((text) => <Note key={text}>{text}</Note>)}
       {check.findings.length > 0 && (
         <Table name="findings" caption="findings" rows={check.findings} matches={textFilter(text, (f) => `${f.kind} ${f.op} ${f.site} ${f.text}`)} columns={columns} />
       )}
     </>
   );
+}
+
+// uncompared says which times were not compared, in a line for each reason.
+function uncompared(stretches) {
+  const reasons = new Map();
+  for (const s of stretches) {
+    const r = reasons.get(s.text) ?? { calls: 0, ranks: new Set() };
+    r.calls += s.calls;
+    r.ranks.add(s.rank);
+    reasons.set(s.text, r);
+  }
+  return [...reasons].sort(([a], [b]) => (a < b ? -1 : 1)).map(([why, { calls, ranks }]) => {
+    const list = [...ranks].sort((a, b) => a - b);
+    return `times of ${plural(calls, "call")} on ${list.length > 1 ? "ranks" : "rank"} ${shorten(rankText(list), 80)} were not compared: ${why}`;
+  });
 }
 
 const columns = [
