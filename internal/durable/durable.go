@@ -3,12 +3,15 @@
 package durable
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // Write makes a file, or replaces it. If it does not come about, what was there
@@ -22,19 +25,29 @@ func Write(path string, content func(io.Writer) error) error {
 	return f.Write(content)
 }
 
-// Create begins a file.
+// Create begins a file. A process that is killed leaves nothing of it, where the file
+// system can have files without a name; elsewhere a hidden file.
 func Create(path string) (*File, error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
+	fd, err := unix.Open(filepath.Dir(path), unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
+	if err == nil {
+		return &File{path: path, tmp: os.NewFile(uintptr(fd), path)}, nil
+	}
+	f, err := createHidden(path)
 	if err != nil {
 		return nil, err
 	}
-	return &File{path, f}, nil
+	return &File{path, f, f.Name()}, nil
+}
+
+func createHidden(path string) (*os.File, error) {
+	return os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
 }
 
 // File is a file that is being made.
 type File struct {
 	path string
 	tmp  *os.File
+	name string // of tmp; "": it has none
 }
 
 // ErrBusy says that somebody else is writing the file.
@@ -59,7 +72,7 @@ func Begin(path string) (*File, error) {
 			f.Close()
 			return nil, err
 		}
-		return &File{path, f}, nil
+		return &File{path, f, name}, nil
 	}
 }
 
@@ -96,10 +109,45 @@ func (f *File) Write(content func(io.Writer) error) (err error) {
 	if err = errors.Join(f.tmp.Chmod(0o644), f.tmp.Sync()); err != nil {
 		return err
 	}
-	if err = os.Rename(f.tmp.Name(), f.path); err != nil {
+	if err = f.giveName(); err != nil {
+		return err
+	}
+	if err = os.Rename(f.name, f.path); err != nil {
 		return err
 	}
 	return SyncDir(filepath.Dir(f.path))
+}
+
+// giveName gives the file a hidden name if it has none: a link does not replace what is
+// there, as renaming does.
+func (f *File) giveName() error {
+	for f.name == "" {
+		name := filepath.Join(filepath.Dir(f.path), "."+filepath.Base(f.path)+"."+rand.Text()[:10]+".tmp")
+		err := unix.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", f.tmp.Fd()), unix.AT_FDCWD, name, unix.AT_SYMLINK_FOLLOW)
+		switch {
+		case err == nil:
+			f.name = name
+		case !errors.Is(err, os.ErrExist):
+			return f.copyNamed()
+		}
+	}
+	return nil
+}
+
+// copyNamed copies the file to one with a name: there is no /proc, or no links.
+func (f *File) copyNamed() error {
+	c, err := createHidden(f.path)
+	if err != nil {
+		return err
+	}
+	from := f.tmp
+	defer from.Close()
+	f.tmp, f.name = c, c.Name()
+	if _, err := from.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	_, err = io.Copy(c, from)
+	return errors.Join(err, c.Chmod(0o644), c.Sync())
 }
 
 // WriteNew makes a file that must not be there yet: the error is then fs.ErrExist.
@@ -128,8 +176,8 @@ func WriteNew(tmp, path string, data []byte) error {
 
 // Discard closes the file and gives up what is not in its place.
 func (f *File) Discard() {
-	if isAt(f.tmp, f.tmp.Name()) {
-		os.Remove(f.tmp.Name())
+	if f.name != "" && isAt(f.tmp, f.name) {
+		os.Remove(f.name)
 	}
 	f.tmp.Close()
 }

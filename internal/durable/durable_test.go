@@ -44,6 +44,44 @@ func TestWrite(t *testing.T) {
 	check(t, path, "two")
 }
 
+// A process that is killed while it writes leaves nothing.
+func TestNoName(t *testing.T) {
+	dir := t.TempDir()
+	f, err := Create(filepath.Join(dir, "x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Discard()
+	err = f.Write(func(w io.Writer) error {
+		err := text("x")(w)
+		if entries, _ := os.ReadDir(dir); len(entries) != 0 {
+			t.Errorf("while it is written: %v", entries)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, filepath.Join(dir, "x"), "x")
+}
+
+// What cannot be given a name is copied.
+func TestCopyNamed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	f, err := Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Discard()
+	if err := text("whole")(f.tmp); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.copyNamed(); err != nil {
+		t.Fatal(err)
+	}
+	check(t, f.name, "whole")
+}
+
 // One writer at a time; what a killed one has left is taken over.
 func TestBegin(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
