@@ -74,10 +74,7 @@ func (c *collecting) add(paths []string) error {
 func (c *collecting) merge(paths []string) error {
 	opt := merge.Options{Output: c.file, Workers: 1, Tool: c.tool, Discard: true}
 	if c.exit != nil {
-		opt.Launcher = c.exit.Launcher
-		if c.exit.Status != nil {
-			opt.Status = *c.exit.Status
-		}
+		opt.Launcher, opt.Status = c.exit.Launcher, c.exit.Status
 	}
 	_, err := merge.Run(paths, opt)
 	return err

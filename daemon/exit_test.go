@@ -28,6 +28,9 @@ func checkExit(t *testing.T, opt *Options, x *Summary, m groundtruth.MPI, status
 	if !slices.Equal(run.Meta.Launcher, x.Exit.Launcher) {
 		t.Errorf("%s %v: the file has the launcher %v", m.Name, args, run.Meta.Launcher)
 	}
+	if run.Meta.StatusUnknown != (x.Exit.Status == nil) {
+		t.Errorf("%s %v: status unknown in the file: %v; %+v", m.Name, args, run.Meta.StatusUnknown, x.Exit)
+	}
 	if !kernelTells() {
 		return
 	}

@@ -20,7 +20,7 @@ type Info struct {
 	Launcher  []string  `json:"launcher,omitempty"`
 	Started   time.Time `json:"started"`
 	Seconds   float64   `json:"seconds"`
-	Status    int       `json:"status"`
+	Status    *int      `json:"status,omitempty"`
 	Time      string    `json:"time"`
 	Polls     string    `json:"polls,omitempty"`
 	Queries   bool      `json:"queries"`
@@ -88,9 +88,12 @@ func NewInfo(path string, r *efg.Run, all bool, most int) (*Info, error) {
 	m := &r.Meta
 	s := &Info{
 		Schema: "efg-info/1", File: path, Bytes: r.Size(), Tool: m.Tool, Command: m.Command, Launcher: m.Launcher, Started: time.Unix(0, m.Started).UTC(),
-		Seconds: max(0, float64(m.Ended-m.Started)/1e9), Ended: m.Ended != 0, Status: m.Status, Time: m.Time,
+		Seconds: max(0, float64(m.Ended-m.Started)/1e9), Ended: m.Ended != 0, Time: m.Time,
 		Polls: m.Polls, Queries: m.Queries, Buffers: m.Buffers, Processes: len(r.Procs), Missing: missing(r),
 		Streams: []Stream{},
+	}
+	if s.Ended && !m.StatusUnknown {
+		s.Status = &m.Status
 	}
 	graphs := map[int]bool{}
 	hosts := map[string]bool{}

@@ -20,6 +20,8 @@ type Meta struct {
 	Ended   int64 `msgpack:"ended,omitempty"`
 	// Status is the exit status of the command, 128+n after signal n.
 	Status int `msgpack:"status"`
+	// StatusUnknown says that Status is 0 because it is not known.
+	StatusUnknown bool `msgpack:"status_unknown,omitempty"`
 	// Time is the kind of time that was recorded: "off", "stats" or "trace=" and
 	// the error in percent, see TraceTime.
 	Time string `msgpack:"time,omitempty"`

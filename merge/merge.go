@@ -28,9 +28,10 @@ type Options struct {
 	Discard    bool // leave nothing behind of a merge that fails, not even what another could use
 	Tool       string
 	// Launcher and Status are what a daemon knows of how the segments' processes were
-	// started and have ended, see efg.Meta; of other files it is what they say.
+	// started and have ended, see efg.Meta; of other files it is what they say. A nil
+	// Status is not known.
 	Launcher []string
-	Status   int
+	Status   *int
 	// Worker is this process's number among Workers. Worker 0 writes the output.
 	Worker, Workers int
 	// Log, if any, takes what is worth knowing while it goes on, a line at a time.

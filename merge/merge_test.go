@@ -141,8 +141,8 @@ func TestMergeSegments(t *testing.T) {
 			dir := simulate(t, c)
 			files := segmentsIn(t, dir)
 			want := whole(t, files)
-			if run, err := efg.NewRun(bytes.NewReader(want), int64(len(want))); err != nil || run.Meta.Time != timesOf(c) {
-				t.Fatalf("times %q, want %q: %v", run.Meta.Time, timesOf(c), err)
+			if run, err := efg.NewRun(bytes.NewReader(want), int64(len(want))); err != nil || run.Meta.Time != timesOf(c) || !run.Meta.StatusUnknown {
+				t.Fatalf("times %q, want %q; status unknown: %v; %v", run.Meta.Time, timesOf(c), run.Meta.StatusUnknown, err)
 			}
 			out := filepath.Join(t.TempDir(), "run.efg")
 			r := mustMerge(t, []string{dir}, Options{Output: out})

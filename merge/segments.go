@@ -84,7 +84,7 @@ func metaOf(s *segment.Segment, tool string) (efg.Meta, error) {
 		time = efg.TraceTime(h.TimeError)
 	}
 	m := efg.Meta{
-		Tool: tool, Command: s.Process.Command, Started: int64(h.StartReal), Time: time,
+		Tool: tool, Command: s.Process.Command, Started: int64(h.StartReal), Time: time, StatusUnknown: true,
 		Queries: h.Options&optionQueries != 0, Buffers: h.Options&optionBuffers != 0,
 	}
 	if h.Options&optionTotals != 0 {

@@ -221,7 +221,10 @@ func (m *merger) makeOfSegments(c *chunk, out *durable.File) (*outcome, error) {
 		}
 		procs = append(procs, r.process)
 	}
-	meta.Launcher, meta.Status = m.opt.Launcher, m.opt.Status
+	meta.Launcher = m.opt.Launcher
+	if m.opt.Status != nil {
+		meta.Status, meta.StatusUnknown = *m.opt.Status, false
+	}
 	if len(procs) == 0 {
 		return o, nil
 	}

@@ -90,10 +90,13 @@ func (s *infoWriter) write(out io.Writer, streams bool) error {
 
 // endText tells how long the command ran, and how it ended.
 func (s *infoWriter) endText() string {
-	if !s.Ended {
+	switch {
+	case !s.Ended:
 		return "how long and with which exit status is not known"
+	case s.Status == nil:
+		return fmt.Sprintf("%.3f s, exit status not known", s.Seconds)
 	}
-	return fmt.Sprintf("%.3f s, exit status %d", s.Seconds, s.Status)
+	return fmt.Sprintf("%.3f s, exit status %d", s.Seconds, *s.Status)
 }
 
 // shorten cuts a text down to at most n bytes.

@@ -286,7 +286,7 @@ func (r *reader) meta(o *object) error {
 		return r.errorf("written by a newer version of efg: form %d", v)
 	}
 	r.about = efg.Meta{
-		Tool: f.text("efg.tool"), Command: f.list("efg.command"), Launcher: f.list("efg.launcher"), Status: int(f.int("efg.status", 32, -1<<31)),
+		Tool: f.text("efg.tool"), Command: f.list("efg.command"), Launcher: f.list("efg.launcher"), Status: int(f.int("efg.status", 32, -1<<31)), StatusUnknown: f.bool("efg.status_unknown"),
 		Started: f.int("StartTime", 64, -1<<63), Ended: f.int("EndTime", 64, -1<<63),
 		Time: f.text("efg.time"), Polls: f.text("efg.polls"), Queries: f.bool("efg.queries"), Buffers: f.bool("efg.buffers"),
 	}

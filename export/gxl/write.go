@@ -96,6 +96,9 @@ func (w *writer) begin(sites []efg.Site) {
 		p.list("efg.launcher", m.Launcher)
 	}
 	p.int("efg.status", int64(m.Status))
+	if m.StatusUnknown {
+		p.bool("efg.status_unknown", true)
+	}
 	p.text("efg.time", m.Time)
 	p.text("efg.polls", m.Polls)
 	p.bool("efg.queries", m.Queries)
