@@ -62,6 +62,7 @@ slurm: build
 # The units of efg site under a real systemd, in namespaces, as root; see scripts/systemd.sh.
 systemd: build
 	@scripts/systemd-site.sh
+	@scripts/systemd-users.sh
 
 clean:
 	rm -rf bin

@@ -25,26 +25,40 @@ const lookingFor = 10 * time.Second
 // daemonPart measures what efg daemon and somebody who looks on cost with very many real
 // processes, which sleep in a call.
 func daemonPart(b *bench) error {
-	m := b.mpis[len(b.mpis)-1]
-	exe, err := b.build(m, "bench/mpi/sleepers.c")
-	if err != nil {
-		return err
-	}
-	hook, err := b.output(b.efg, "hook", "path")
+	j, err := b.sleepingJob()
 	if err != nil {
 		return err
 	}
 	fmt.Printf("\n## The daemon\n\n%s, processes of bench/mpi/sleepers.c under one launcher, each a world of its own. For %v each: nobody looks; "+
 		"`efg top --interval 100ms`; a page does, over HTTP, ten times a second. Then they are killed. Aims: daemon and who looks 15 %% of a core, "+
-		"the daemon 150 MiB, sealing 2 s.\n\n", m.name, lookingFor)
-	fmt.Println("| ranks | daemon alone, % of a core | with efg top | efg top | | daemon with a page | | daemon, MiB | | where, s | sealed, s | | where of the run, s | file, bytes |\n" +
-		"|---:|---:|---:|---:|---|---:|---|---:|---|---:|---:|---|---:|---:|")
+		"the daemon 150 MiB, sealing 2 s.\n\n", j.mpi.name, lookingFor)
+	fmt.Print(jobHead)
 	for _, n := range liveRanks {
-		if err := b.daemonRow(m, n, strings.TrimSpace(hook), exe); err != nil {
+		if err := b.daemonRow(j, n); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+const jobHead = "| ranks | daemon alone, % of a core | with efg top | efg top | | daemon with a page | | daemon, MiB | | where, s | sealed, s | | where of the run, s | file, bytes |\n" +
+	"|---:|---:|---:|---:|---|---:|---|---:|---|---:|---:|---|---:|---:|\n"
+
+// sleepingJob is how processes are started that sleep in a call.
+type sleepingJob struct {
+	mpi       mpi
+	hook, exe string
+}
+
+func (b *bench) sleepingJob() (*sleepingJob, error) {
+	j := &sleepingJob{mpi: b.mpis[len(b.mpis)-1]}
+	var err error
+	if j.exe, err = b.build(j.mpi, "bench/mpi/sleepers.c"); err != nil {
+		return nil, err
+	}
+	j.hook, err = b.output(b.efg, "hook", "path")
+	j.hook = strings.TrimSpace(j.hook)
+	return j, err
 }
 
 // served is a daemon with its folders.
@@ -120,7 +134,8 @@ func (s *served) until(ok func(*runList) bool) error {
 	return errors.New("it does not come to this in five minutes")
 }
 
-func (b *bench) daemonRow(m mpi, ranks int, hook, exe string) error {
+// daemonRow measures a new daemon.
+func (b *bench) daemonRow(j *sleepingJob, ranks int) error {
 	s, err := b.serve("")
 	if err != nil {
 		return err
@@ -129,7 +144,12 @@ func (b *bench) daemonRow(m mpi, ranks int, hook, exe string) error {
 	if err := s.until(func(l *runList) bool { return l.Daemon }); err != nil {
 		return err
 	}
-	stop, err := s.sleepers(m, ranks, hook, exe)
+	return s.jobRow(j, ranks, 0)
+}
+
+// jobRow measures a daemon while a job runs, and is stored beside other runs.
+func (s *served) jobRow(j *sleepingJob, ranks, runs int) error {
+	stop, err := s.sleepers(j, ranks)
 	if err != nil {
 		return err
 	}
@@ -148,8 +168,8 @@ func (b *bench) daemonRow(m mpi, ranks int, hook, exe string) error {
 	}
 	stop()
 	start := time.Now()
-	var size int64
-	if err := s.sealed(&size); err != nil {
+	size, err := s.sealed(runs)
+	if err != nil {
 		return err
 	}
 	sealing := time.Since(start).Seconds()
@@ -163,8 +183,8 @@ func (b *bench) daemonRow(m mpi, ranks int, hook, exe string) error {
 }
 
 // sleepers starts processes that sleep, and waits until all are recorded; stop ends them.
-func (s *served) sleepers(m mpi, ranks int, hook, exe string) (stop func(), err error) {
-	args := append(append([]string{m.run}, m.flags...), "-n", "1", "env", "LD_PRELOAD="+hook, exe, "200", fmt.Sprint(ranks))
+func (s *served) sleepers(j *sleepingJob, ranks int) (stop func(), err error) {
+	args := append(append([]string{j.mpi.run}, j.mpi.flags...), "-n", "1", "env", "LD_PRELOAD="+j.hook, j.exe, "200", fmt.Sprint(ranks))
 	job := s.command(args...)
 	if err := job.Start(); err != nil {
 		return nil, err
@@ -249,23 +269,28 @@ func (s *served) client() *http.Client {
 	}}}
 }
 
-// sealed waits until the run is in the store and the spool is empty.
-func (s *served) sealed(size *int64) error {
+// sealed waits until the run is in the store beside the others and the spool is empty, and
+// returns the run's size.
+func (s *served) sealed(others int) (size int64, err error) {
 	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		left, err := filepath.Glob(filepath.Join(s.spool, "*.seg"))
 		if err != nil {
-			return err
+			return 0, err
 		}
 		if len(left) == 0 {
-			return s.until(func(l *runList) bool {
-				if len(l.Runs) == 1 {
-					*size = l.Runs[0].Bytes
+			err := s.until(func(l *runList) bool {
+				last := "" // names begin with times
+				for _, r := range l.Runs {
+					if r.Name > last {
+						last, size = r.Name, r.Bytes
+					}
 				}
-				return len(l.Runs) == 1
+				return len(l.Runs) == others+1
 			})
+			return size, err
 		}
 	}
-	return errors.New("it is not sealed")
+	return 0, errors.New("it is not sealed")
 }
 
 // timed returns how many seconds a command of efg takes.

@@ -23,6 +23,10 @@ func httpPart(b *bench) error {
 	if err != nil {
 		return err
 	}
+	j, err := b.sleepingJob()
+	if err != nil {
+		return err
+	}
 	for i := range storedRuns {
 		if err := put(store, i); err != nil {
 			return err
@@ -68,7 +72,11 @@ func httpPart(b *bench) error {
 		}
 		fmt.Printf("| %s | %.1f | %s | %.0f |\n", c.name, median(ms), met(median(ms) <= 50), float64(used.Milliseconds())/float64(len(ms)))
 	}
-	return s.largeQuestions()
+	if err := s.largeQuestions(); err != nil {
+		return err
+	}
+	fmt.Print("\nThe same daemon with live processes.\n\n", jobHead)
+	return s.jobRow(j, liveRanks[len(liveRanks)-1], storedRuns+1+2*b.pairs)
 }
 
 // put puts a run into a store that has a summary only.

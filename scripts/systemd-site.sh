@@ -8,41 +8,10 @@ cd "$(dirname "$0")/.."
 if [ -z "${INSIDE:-}" ]; then
     exec scripts/systemd.sh "$0"
 fi
-fail() {
-    echo "systemd-site.sh: $*" >&2
-    $INSIDE journalctl --no-pager -q -n 40 >&2
-    exit 1
-}
-in_shell() { $INSIDE sh -euc "$1"; }
-# as USER COMMAND: a command line of a user's, with the environment of a login.
-as() {
-    $INSIDE setpriv --reuid="$1" --regid="$1" --init-groups env HOME="/users/$1" USER="$1" LOGNAME="$1" PATH="/opt/efg:/usr/bin:/bin" \
-        XDG_RUNTIME_DIR="/run/user/$($INSIDE id -u "$1")" sh -euc "cd; $2"
-}
-# until_true SECONDS COMMAND...
-until_true() {
-    tries=$(($1 * 5))
-    shift
-    until "$@"; do
-        [ "$tries" -gt 0 ] || return 1
-        tries=$((tries - 1))
-        sleep 0.2
-    done
-}
-# stored USER RUNS: so many whole runs, and nothing else, are in the store of a user.
-stored() {
-    out=$(as "$1" "${store:-} efg runs --wait 60s") || fail "$out"
-    [ "$(echo "$out" | grep -c ' complete ')" = "$2" ] && [ "$(echo "$out" | grep -c '^2')" = "$2" ] || fail "want $2 runs of $1: $out"
-}
+. scripts/systemd-lib.sh
 main_process() { $INSIDE systemctl show -p MainPID --value "efg@$1"; }
 
-tools=$(mktemp -d)
-trap 'rm -rf "$tools"' EXIT
-mpicc.mpich -g -w -o "$tools/jacobi" testdata/c/jacobi.c -lm
-mpicc.mpich -g -w -o "$tools/stuck" testdata/c/stuck.c -lm
-for program in jacobi stuck; do
-    $INSIDE sh -c "cat >/opt/efg/$program && chmod 755 /opt/efg/$program" <"$tools/$program"
-done
+programs
 in_shell 'cd /opt && efg/efg site site && cp site/systemd/system/efg@.service /etc/systemd/system && systemctl daemon-reload'
 
 # An administrator starts the daemon of alice; the service compiles the hook.
@@ -50,13 +19,13 @@ in_shell 'systemctl enable --now efg@alice' || fail "does not start"
 in_shell 'systemctl show -p StatusText efg@alice' | grep -q /dev/shm/efg-4001 || fail "no status"
 store='export EFG_STORE=/var/lib/efg/$USER;'
 in_shell 'mkdir -p /users/alice/.cache && cp -r /var/cache/efg/alice/efg /users/alice/.cache && chown -R alice: /users/alice/.cache'
-as alice 'LD_PRELOAD=$(efg hook path) mpiexec.mpich -n 2 jacobi 20' | grep -q ok || fail "jacobi"
+as alice 'LD_PRELOAD=$(efg hook path) mpiexec.mpich -n 2 jacobi.mpich 20' | grep -q ok || fail "jacobi"
 stored alice 1
 as bob 'ls /var/lib/efg/alice' 2>/dev/null && fail "others can read alice's runs"
 echo "efg@alice: recorded"
 
 # Killed while a program runs: started again, and the run is whole.
-slow() { as "$1" 'LD_PRELOAD=$(efg hook path) mpiexec.mpich -n 2 stuck slow 4'; }
+slow() { as "$1" 'LD_PRELOAD=$(efg hook path) mpiexec.mpich -n 2 stuck.mpich slow 4'; }
 slow alice &
 job=$!
 until_true 60 as alice 'ls /dev/shm/efg-4001/*.seg >/dev/null 2>&1' || fail "no segments"
@@ -79,7 +48,7 @@ echo "efg@alice, hanging: started again"
 
 # Stopped: nothing is recorded any more, and nothing is said.
 in_shell 'systemctl stop efg@alice'
-[ -z "$(as alice 'LD_PRELOAD=$(efg hook path) mpiexec.mpich -n 2 jacobi 20' 2>&1 | grep -v ': ok ')" ] || fail "says something without a daemon"
+[ -z "$(as alice 'LD_PRELOAD=$(efg hook path) mpiexec.mpich -n 2 jacobi.mpich 20' 2>&1 | grep -v ': ok ')" ] || fail "says something without a daemon"
 stored alice 2
 echo "efg@alice, stopped: not recorded"
 
@@ -87,7 +56,7 @@ echo "efg@alice, stopped: not recorded"
 in_shell 'mkdir -m 1777 -p /scratch/efg /etc/systemd/system/efg@.service.d
 printf "[Service]\nReadWritePaths=/scratch/efg\nExecStart=\nExecStart=/opt/efg/efg daemon --store /scratch/efg/%%i --keep 30d --http off\n" >/etc/systemd/system/efg@.service.d/override.conf
 systemctl daemon-reload && systemctl start efg@alice' || fail "with an addition"
-as alice 'LD_PRELOAD=$(efg hook path) mpiexec.mpich -n 2 jacobi 20' >/dev/null
+as alice 'LD_PRELOAD=$(efg hook path) mpiexec.mpich -n 2 jacobi.mpich 20' >/dev/null
 store='export EFG_STORE=/scratch/efg/$USER;'
 stored alice 1
 in_shell 'systemctl disable --now efg@alice' 2>/dev/null
@@ -101,7 +70,7 @@ as bob 'mkdir -p ~/.config/systemd/user
 cp /opt/site/systemd/user/* ~/.config/systemd/user
 systemctl --user daemon-reload
 systemctl --user enable --now efg.service' 2>/dev/null || fail "bob's own does not start"
-as bob 'LD_PRELOAD=$(efg hook path) mpiexec.mpich -n 2 jacobi 20' >/dev/null
+as bob 'LD_PRELOAD=$(efg hook path) mpiexec.mpich -n 2 jacobi.mpich 20' >/dev/null
 stored bob 1
 slow bob &
 job=$!
