@@ -151,9 +151,7 @@ func (k *Workers) run(ctx context.Context, t task, files []*os.File, w io.Writer
 		return nil, err
 	}
 	defer in.Close()
-	if err := json.NewEncoder(in).Encode(t); err != nil {
-		ctx.Err() // it has ended already: it is told below why
-	}
+	_ = json.NewEncoder(in).Encode(t) // an error: it has ended already, and it is told below why
 	var o outcome
 	none := json.NewDecoder(io.LimitReader(told, 1<<20)).Decode(&o)
 	if err := cmd.Wait(); err != nil || none != nil {
