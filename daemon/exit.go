@@ -23,17 +23,26 @@ type RankExit struct {
 	Status int `json:"status"` // 128 + n after signal n
 }
 
-// untold is how long the exit statuses of a job's processes are waited for: those who have
-// started them are told first.
-const untold = time.Second
+// How long the exit statuses of what has ended are waited for: those who have started it are
+// told first. A launcher has to end after its ranks; of these, those whose parent is gone may
+// be left to an init that takes its time.
+const (
+	launcherUntold = time.Second
+	ranksUntold    = time.Second / 2
+)
 
 // told tells whether all is known that can be known of how the processes have ended.
 func (j *Job) told(now time.Time) bool {
-	learning := j.starter != nil && (j.starter.Running() || j.starter.Learning())
+	wait := time.Duration(0)
 	for _, s := range j.Segments {
-		learning = learning || s.process != nil && s.process.Learning()
+		if s.process != nil && s.process.Learning() {
+			wait = ranksUntold
+		}
 	}
-	return !learning || now.Sub(j.changed) >= untold
+	if j.starter != nil && (j.starter.Running() || j.starter.Learning()) {
+		wait = launcherUntold
+	}
+	return now.Sub(j.changed) >= wait
 }
 
 // exit is what is known; nil: nothing.
