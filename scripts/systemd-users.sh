@@ -15,7 +15,7 @@ ask() { as "$1" "curl -s -m 120 --unix-socket /run/efg/http http://efg$2"; }
 
 in_shell 'cd /opt && efg/efg site site && cp site/systemd/system/efg.service site/systemd/system/efg.socket /etc/systemd/system &&
 systemctl daemon-reload && systemctl enable --now efg.socket efg.service' 2>/dev/null || fail "does not start"
-in_shell 'install -m 644 $(XDG_CACHE_HOME=/var/cache efg/efg hook path) /opt/efg/libefg.so' || fail "no hook"
+in_shell 'install -m 644 $(XDG_CACHE_HOME=/var/cache /opt/efg/efg hook path) /opt/efg/libefg.so' || fail "no hook"
 
 # Two users at once, each with another MPI.
 jacobi() { as "$1" "LD_PRELOAD=/opt/efg/libefg.so mpiexec.$2 -n 2 jacobi.$2 20" | grep -q ': ok '; }
@@ -50,7 +50,7 @@ stored bob 2
 echo "efg.service, killed: started again, nothing lost"
 
 # Stopped: a question starts it.
-in_shell 'systemctl stop efg'
+in_shell 'systemctl stop efg' 2>/dev/null
 ask alice /v1/runs | grep -q '"total": *2' || fail "no answer at the socket"
 in_shell 'systemctl is-active -q efg' || fail "the question has not started it"
 echo "efg.service: started by a question"
