@@ -1,17 +1,15 @@
 package daemon
 
 import (
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/internal/groundtruth"
+	"github.com/efg-tools/efg/internal/procfs"
 )
 
 // checkExit checks what a run tells of its launcher, and of ranks that were killed.
@@ -31,7 +29,7 @@ func checkExit(t *testing.T, opt *Options, x *Summary, m groundtruth.MPI, status
 	if run.Meta.StatusUnknown != (x.Exit.Status == nil) {
 		t.Errorf("%s %v: status unknown in the file: %v; %+v", m.Name, args, run.Meta.StatusUnknown, x.Exit)
 	}
-	if !kernelTells() {
+	if !procfs.TellsExits() {
 		return
 	}
 	if x.Exit.Status == nil || *x.Exit.Status != status || run.Meta.Status != status {
@@ -41,15 +39,4 @@ func checkExit(t *testing.T, opt *Options, x *Summary, m groundtruth.MPI, status
 	if want := args[len(args)-1] == "kill"; killed != want && want || status == 0 && len(x.Exit.Ranks) > 0 {
 		t.Errorf("%s %v: ranks %v", m.Name, args, x.Exit.Ranks)
 	}
-}
-
-// kernelTells: this kernel tells exit statuses to others than parents.
-func kernelTells() bool {
-	var name unix.Utsname
-	var major, minor int
-	if unix.Uname(&name) != nil {
-		return false
-	}
-	fmt.Sscanf(unix.ByteSliceToString(name.Release[:]), "%d.%d", &major, &minor)
-	return major > 6 || major == 6 && minor >= 15
 }

@@ -1,6 +1,10 @@
 package procfs
 
-import "golang.org/x/sys/unix"
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
 
 // Watch knows which processes are there without asking for each again and again: the
 // kernel tells which have ended. It is for one goroutine.
@@ -95,6 +99,17 @@ func (x *Watched) learn() (done bool) {
 
 // Learning: it has ended, and its exit status may become known by another Update.
 func (x *Watched) Learning() bool { return x.ended && x.fd >= 0 }
+
+// TellsExits tells whether this kernel says how processes end that are not children of who asks.
+func TellsExits() bool {
+	var name unix.Utsname
+	var major, minor int
+	if unix.Uname(&name) != nil {
+		return false
+	}
+	fmt.Sscanf(unix.ByteSliceToString(name.Release[:]), "%d.%d", &major, &minor)
+	return major > 6 || major == 6 && minor >= 15
+}
 
 // Status is the exit status of an ended process as shells have it, 128 + n after signal n;
 // not ok: it is not known.

@@ -1,7 +1,6 @@
 package procfs
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"testing"
@@ -63,14 +62,14 @@ func TestWatch(t *testing.T) {
 				t.Error("the other one does not run")
 			}
 			cmd.Wait()
-			if !hasExit() { // the descriptor stays until it is dropped
+			if !TellsExits() { // the descriptor stays until it is dropped
 				w.Drop(x)
 			}
 			for end := time.Now().Add(time.Minute); x.fd >= 0 && time.Now().Before(end); {
 				w.Update()
 			}
 			status, ok := x.Status()
-			if ok != (hasExit() && name == "descriptors") || ok && status != 128+9 {
+			if ok != (TellsExits() && name == "descriptors") || ok && status != 128+9 {
 				t.Errorf("exit status %d, known %v", status, ok)
 			}
 			if x.fd >= 0 || w.epoll >= 0 && len(w.byFD) != 1 {
@@ -78,17 +77,6 @@ func TestWatch(t *testing.T) {
 			}
 		})
 	}
-}
-
-// hasExit tells whether this kernel tells exit statuses.
-func hasExit() bool {
-	var name unix.Utsname
-	var major, minor int
-	if unix.Uname(&name) != nil {
-		return false
-	}
-	fmt.Sscanf(unix.ByteSliceToString(name.Release[:]), "%d.%d", &major, &minor)
-	return major > 6 || major == 6 && minor >= 15
 }
 
 // The exit status of a process is what its program has said.
@@ -107,12 +95,12 @@ func TestWatchStatus(t *testing.T) {
 	x := w.Add(s.Process)
 	in.Close()
 	cmd.Wait()
-	for end := time.Now().Add(time.Minute); x.Running() || hasExit() && !x.known; w.Update() {
+	for end := time.Now().Add(time.Minute); x.Running() || TellsExits() && !x.known; w.Update() {
 		if time.Now().After(end) {
 			t.Fatal("its status is not known")
 		}
 	}
-	if status, ok := x.Status(); ok != hasExit() || ok && status != 7 {
+	if status, ok := x.Status(); ok != TellsExits() || ok && status != 7 {
 		t.Errorf("status %d, %v", status, ok)
 	}
 }
