@@ -30,7 +30,7 @@ check:
 man: build
 	bin/efg man bin/man1
 
-# The page in web/dist, which is committed: building efg needs no npm.
+# The page in internal/web/dist, which is committed: building efg needs no npm.
 web:
 	@scripts/setup.sh web
 	go run ./web/build
@@ -52,7 +52,7 @@ fuzz:
 # The same for long.
 soak:
 	@$(MAKE) --no-print-directory fuzz FUZZTIME=15m
-	EFG_SOAK_ROUNDS=2000 go test -count 1 -timeout 1h -run TestDaemonKilled -v ./daemon
+	EFG_SOAK_ROUNDS=2000 go test -count 1 -timeout 1h -run TestDaemonKilled -v ./internal/daemon
 
 # Under a real Slurm, as root: recording with --efg, and efg merge; see scripts/slurm.sh.
 slurm: build

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/efg-tools/efg/bench/sim"
+	"github.com/efg-tools/efg/internal/testing/sim"
 )
 
 // mergeCommand measures efg merge: of run files with times, whose statistics are

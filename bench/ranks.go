@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/efg-tools/efg/bench/sim"
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/testing/sim"
 )
 
 // Numbers of simulated ranks.

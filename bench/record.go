@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/efg-tools/efg/internal/groundtruth"
+	"github.com/efg-tools/efg/internal/testing/groundtruth"
 )
 
 // calls measures what recording adds to a call.

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/efg-tools/efg/bench/sim"
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/testing/sim"
 )
 
 // However little memory there is for open pieces, a file holds the same; merged, it

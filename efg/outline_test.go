@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/efg-tools/efg/bench/sim"
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/testing/sim"
 )
 
 // The outline of a run is what its streams say one by one; of what is no run it is the

@@ -7,13 +7,13 @@ import (
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
-	"github.com/efg-tools/efg/text"
+	"github.com/efg-tools/efg/efg/text"
 )
 
 // The independent reader reads what was recorded of programs, too: package
 // text has their texts.
 func TestIndependentReaderOfRecordedPrograms(t *testing.T) {
-	paths, err := filepath.Glob("../text/testdata/*.txt")
+	paths, err := filepath.Glob("text/testdata/*.txt")
 	if err != nil || len(paths) < 5 {
 		t.Fatalf("%v: %v", paths, err)
 	}

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/efg-tools/efg/hook/slots"
-	"github.com/efg-tools/efg/internal/mpilib"
+	"github.com/efg-tools/efg/hook/internal/slots"
+	"github.com/efg-tools/efg/internal/testing/mpilib"
 )
 
 // stand is a front with stand-ins for everything around it.

@@ -18,8 +18,8 @@ import (
 	"strings"
 )
 
-//go:generate go run ./gen/slots shim/gen
-//go:generate go run ./gen/wrap shim/gen
+//go:generate go run ./internal/gen/slots shim/gen
+//go:generate go run ./internal/gen/wrap shim/gen
 
 //go:embed shim
 var sources embed.FS

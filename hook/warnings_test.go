@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/efg-tools/efg/internal/mpilib"
+	"github.com/efg-tools/efg/internal/testing/mpilib"
 )
 
 // The hand-written C compiles without warnings, for every MPI.

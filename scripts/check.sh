@@ -12,5 +12,5 @@ fi
 go vet ./... || status=1
 go mod verify >/dev/null || status=1
 go mod tidy -diff || status=1
-go test -run 'Generated|Fresh|Files|Imports' ./hook/gen/... ./hook/slots ./hook/segment ./internal/structure || status=1
+go test -run 'Generated|Fresh|Files|Imports' ./hook/internal/... ./internal/segment ./internal/structure || status=1
 exit $status

@@ -79,21 +79,21 @@ check_go() {
     go list -m >/dev/null
 }
 
-# install_modules puts the npm packages of the page, as web/package-lock.json has
+# install_modules puts the npm packages of the page, as internal/web/package-lock.json has
 # them, into a folder that its tests look into; its name has the lock's hash.
 install_modules() {
     local sum dir new
-    sum=$(sha256sum web/package-lock.json)
+    sum=$(sha256sum internal/web/package-lock.json)
     dir=${XDG_CACHE_HOME:-$HOME/.cache}/efg/web-${sum:0:12}
     [ ! -d "$dir/node_modules" ] || return 0
     echo "setup: installing the npm packages of the page"
     mkdir -p "${dir%/*}"
     new=$(mktemp -d "$dir.XXXXXX")
-    cp web/package.json web/package-lock.json web/.npmrc "$new"
+    cp internal/web/package.json internal/web/package-lock.json internal/web/.npmrc "$new"
     if ! npm --prefix "$new" ci --ignore-scripts >"$log" 2>&1; then
         tail -n 20 "$log" >&2
         rm -rf "$new"
-        echo "setup: npm ci failed for web/package-lock.json" >&2
+        echo "setup: npm ci failed for internal/web/package-lock.json" >&2
         return 1
     fi
     # Somebody else may have been quicker.

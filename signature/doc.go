@@ -2,7 +2,7 @@
 // is for, and which words of an event record it.
 //
 // Two embedded tables hold everything, procedures.tbl and constants.tbl; the
-// comments at their heads give the grammar. The generated C (hook/gen), the
+// comments at their heads give the grammar. The generated C (hook/internal/gen), the
 // decoder (reconstruct), the text forms and the documentation read them through
 // this package. Procedure and constant numbers are line ordinals and appear in
 // recorded files, so lines are only ever appended.

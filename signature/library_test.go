@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/efg-tools/efg/internal/mpilib"
+	"github.com/efg-tools/efg/internal/testing/mpilib"
 	"github.com/efg-tools/efg/signature"
 )
 

@@ -1,5 +1,5 @@
 /* Makes real segments of simulated ranks: reads ranks' events from standard
- * input (package bench/sim makes them) and feeds each rank's to the recorder, in
+ * input (package internal/testing/sim makes them) and feeds each rank's to the recorder, in
  * a process of its own. Environment: as the recorder's.
  *
  * Input: little-endian words. For each rank: rank, size, world, number of words

@@ -1,5 +1,5 @@
 // Command simulate writes recordings of simulated programs on any number of
-// ranks; package bench/sim makes them.
+// ranks; package internal/testing/sim makes them.
 //
 //	go run ./bench/simulate -program halo -ranks 131072 -steps 100 -o parts
 package main
@@ -12,7 +12,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/efg-tools/efg/bench/sim"
+	"github.com/efg-tools/efg/internal/testing/sim"
 )
 
 func main() {

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"io"
 
-	"github.com/efg-tools/efg/analysis"
-	"github.com/efg-tools/efg/document"
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/analysis"
+	"github.com/efg-tools/efg/internal/jsondoc"
 )
 
 // overRanks computes something of ranks of a run, shows how far that is, and hands it to
@@ -42,7 +42,7 @@ func writeAnswer(out io.Writer, asJSON bool, doc func() any, text func(w *bufio.
 	w := bufio.NewWriter(out)
 	var err error
 	if asJSON {
-		err = document.Write(w, doc())
+		err = jsondoc.Write(w, doc())
 	} else {
 		text(w)
 	}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/efg-tools/efg/analysis/check"
-	"github.com/efg-tools/efg/document"
+	"github.com/efg-tools/efg/internal/analysis/check"
+	"github.com/efg-tools/efg/internal/jsondoc"
 )
 
 type checkOptions struct {
@@ -61,7 +61,7 @@ func checkRun(path string, opt *checkOptions, out, errOut io.Writer) error {
 	if err != nil {
 		return err
 	}
-	err = writeAnswer(out, opt.json, func() any { return document.NewCheck(path, rep) },
+	err = writeAnswer(out, opt.json, func() any { return jsondoc.NewCheck(path, rep) },
 		func(w *bufio.Writer) { writeCheck(w, path, rep, opt.top) })
 	if err == nil && rep.Faults() > 0 {
 		err = &exitError{status: 1}

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/efg-tools/efg/analysis/check"
-	"github.com/efg-tools/efg/document"
+	"github.com/efg-tools/efg/internal/analysis/check"
+	"github.com/efg-tools/efg/internal/jsondoc"
 )
 
 // A run without faults, one whose last rank was killed, and one in which messages
@@ -20,7 +20,7 @@ func TestCheck(t *testing.T) {
 		t.Errorf("status %d, %q, %q", status, out, errOut)
 	}
 	out, errOut, status = efgRun(t, nil, "check", "app.efg", "--json")
-	var r document.Check
+	var r jsondoc.Check
 	if err := json.Unmarshal([]byte(out), &r); err != nil {
 		t.Fatal(err)
 	}
@@ -62,8 +62,8 @@ func TestUncompared(t *testing.T) {
 			t.Errorf("%q lacks %q", text.String(), want)
 		}
 	}
-	j := document.NewCheck("x.efg", r)
-	if len(j.Uncompared) != 4 || j.Uncompared[1] != (document.Stretch{Rank: 0, Thread: 1, Event: 9, Calls: 234, Text: "too far"}) {
+	j := jsondoc.NewCheck("x.efg", r)
+	if len(j.Uncompared) != 4 || j.Uncompared[1] != (jsondoc.Stretch{Rank: 0, Thread: 1, Event: 9, Calls: 234, Text: "too far"}) {
 		t.Errorf("%+v", j.Uncompared)
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/efg-tools/efg/daemon"
+	"github.com/efg-tools/efg/internal/daemon"
 )
 
 // completeWords has shells complete a flag's values.

@@ -16,10 +16,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/efg-tools/efg/api"
-	"github.com/efg-tools/efg/daemon"
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/hook"
+	"github.com/efg-tools/efg/internal/daemon"
+	"github.com/efg-tools/efg/internal/httpapi"
 	"github.com/efg-tools/efg/internal/service"
 )
 
@@ -143,9 +143,9 @@ func runDaemon(ctx context.Context, opt *daemonOptions, errOut io.Writer) error 
 		opt.spool = daemon.OwnSpool()
 	}
 	log := slog.New(slog.NewTextHandler(errOut, nil))
-	source := api.NewStore(&daemon.Store{Dir: store}, opt.spool)
+	source := httpapi.NewStore(&daemon.Store{Dir: store}, opt.spool)
 	defer source.Close()
-	metrics := api.NewMetrics(source)
+	metrics := httpapi.NewMetrics(source)
 	metrics.Workers = newWorkers()
 	notify := newNotifier(log)
 	defer context.AfterFunc(ctx, notify.stopping)()

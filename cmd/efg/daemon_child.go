@@ -10,17 +10,17 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/efg-tools/efg/allusers"
-	"github.com/efg-tools/efg/api"
-	"github.com/efg-tools/efg/daemon"
 	"github.com/efg-tools/efg/hook"
+	"github.com/efg-tools/efg/internal/daemon"
+	"github.com/efg-tools/efg/internal/daemon/multiuser"
+	"github.com/efg-tools/efg/internal/httpapi"
 	"github.com/efg-tools/efg/internal/service"
 )
 
 // childMode is a daemon that a service for all users has started.
 type childMode struct {
-	*allusers.Child
-	server   *api.Server
+	*multiuser.Child
+	server   *httpapi.Server
 	asked    uint64 // questions there had been at the last look
 	occupied bool
 }
@@ -30,20 +30,20 @@ func runChild(ctx context.Context, opt *daemonOptions, errOut io.Writer) error {
 	syscall.Umask(0o077)
 	signal.Ignore(syscall.SIGPIPE)                                 // nobody reads what it writes when the service is gone
 	os.WriteFile("/proc/self/oom_score_adj", []byte("500"), 0o644) // before the service, and before programs
-	child, ctx, err := allusers.NewChild(ctx)
+	child, ctx, err := multiuser.NewChild(ctx)
 	if err != nil {
 		return err
 	}
 	opt.http.child = &childMode{Child: child}
 	err = runDaemon(ctx, opt, errOut)
 	if taken := new(daemon.TakenError); errors.As(err, &taken) {
-		return &exitError{allusers.StatusTaken, err}
+		return &exitError{multiuser.StatusTaken, err}
 	}
 	if err != nil {
 		return err
 	}
 	if spool, err := daemon.OpenSpool(opt.spool, false); err == nil && !spool.Empty() {
-		return &exitError{allusers.StatusAgain, nil}
+		return &exitError{multiuser.StatusAgain, nil}
 	}
 	return nil
 }
@@ -75,7 +75,7 @@ func (c *childMode) join(o *daemon.Options, opt *daemonOptions) {
 
 // before has the server listen at the service's socket. Its token is a new one each time: the
 // port of a child that has ended may be another user's, who then sees what browsers send.
-func (c *childMode) before(where *api.Listening, token string) error {
+func (c *childMode) before(where *httpapi.Listening, token string) error {
 	where.Given = append(where.Given, c.Asked)
 	if err := os.Remove(token); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

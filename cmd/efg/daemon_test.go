@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/efg-tools/efg/document"
+	"github.com/efg-tools/efg/internal/jsondoc"
 )
 
 // What a daemon has recorded is listed, and its runs go by their names.
@@ -77,7 +77,7 @@ func TestDaemonAndRuns(t *testing.T) {
 		}
 	}
 	out, _, _ := efgRun(t, nil, "runs", "--json", "--last", "1")
-	var l document.RunList
+	var l jsondoc.RunList
 	if err := json.Unmarshal([]byte(out), &l); err != nil || len(l.Runs) != 1 || !l.Runs[0].Where || !l.Daemon || l.Runs[0].Ranks != 2 || len(l.Jobs) != 0 {
 		t.Errorf("%v: %s", err, out)
 	}

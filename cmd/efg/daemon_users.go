@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/efg-tools/efg/allusers"
 	"github.com/efg-tools/efg/hook"
+	"github.com/efg-tools/efg/internal/daemon/multiuser"
 	"github.com/efg-tools/efg/internal/service"
 )
 
@@ -98,7 +98,7 @@ func runAllUsers(ctx context.Context, opt *daemonOptions, cmd *cobra.Command) er
 	log := slog.New(slog.NewTextHandler(errOut, nil))
 	notify := newNotifier(log)
 	defer context.AfterFunc(ctx, notify.stopping)()
-	o := allusers.Options{
+	o := multiuser.Options{
 		Dir: service.Dir(), Store: opt.store, Spools: opt.spool, Program: program, Args: childArgs(cmd), Children: opt.all.children, Idle: opt.all.idle,
 		Settings: func() ([][2]string, error) {
 			h, err := hookAndReader(ctx, errOut)
@@ -110,12 +110,12 @@ func runAllUsers(ctx context.Context, opt *daemonOptions, cmd *cobra.Command) er
 		Given: given, Log: log, Output: errOut, Ready: notify.text, Works: notify.works,
 	}
 	if o.Store == "" {
-		o.Store = allusers.DefaultStore
+		o.Store = multiuser.DefaultStore
 	}
 	if o.Spools == "" {
 		o.Spools = service.DefaultSpools
 	}
-	if err := allusers.Run(ctx, o); err != nil {
+	if err := multiuser.Run(ctx, o); err != nil {
 		return &exitError{2, err}
 	}
 	return nil

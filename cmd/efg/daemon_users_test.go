@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/efg-tools/efg/document"
 	"github.com/efg-tools/efg/hook"
+	"github.com/efg-tools/efg/internal/jsondoc"
 	"github.com/efg-tools/efg/internal/service"
 )
 
@@ -151,10 +151,10 @@ func (s *shared) launch(user string, m mpi, program string, args ...string) *exe
 }
 
 // runs is what efg runs tells a user.
-func (s *shared) runs(user string, args ...string) *document.RunList {
+func (s *shared) runs(user string, args ...string) *jsondoc.RunList {
 	s.t.Helper()
 	out, err := s.command(user, append([]string{"efg", "runs", "--json"}, args...)...).Output()
-	l := &document.RunList{}
+	l := &jsondoc.RunList{}
 	if err != nil || json.Unmarshal(out, l) != nil {
 		return l
 	}
@@ -238,7 +238,7 @@ func TestAllUsers(t *testing.T) {
 	}
 	jobs.Wait()
 	for user, m := range map[string]mpi{"alice": mpis[0], "bob": mpis[1]} {
-		var l *document.RunList
+		var l *jsondoc.RunList
 		s.wait(user+"'s run", func() bool { l = s.runs(user, "--wait", "60s"); return len(l.Runs) > 0 })
 		if len(l.Runs) != 1 || l.Runs[0].Ranks != 2 || !l.Runs[0].Complete || filepath.Base(l.Runs[0].Command[0]) != "jacobi-"+m.name || !l.Daemon || l.Store != s.path("store/"+user) {
 			t.Fatalf("%s: %+v", user, l)
@@ -300,7 +300,7 @@ func TestAllUsersKilled(t *testing.T) {
 		s.wait("another daemon", func() bool { p := s.child("alice"); return p != 0 && p != pid })
 		end()
 		for user := range map[string]bool{"alice": true, "bob": true} {
-			var l *document.RunList
+			var l *jsondoc.RunList
 			s.wait(user+"'s run", func() bool { l = s.runs(user, "--wait", "60s"); return len(l.Runs) > n && len(l.Jobs) == 0 })
 			if len(l.Runs) != n+1 || l.Runs[n].Ranks != 2 {
 				t.Errorf("%s, %s: %+v", user, m.name, l.Runs)

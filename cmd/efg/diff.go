@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/efg-tools/efg/analysis/diff"
-	"github.com/efg-tools/efg/document"
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/analysis/diff"
+	"github.com/efg-tools/efg/internal/jsondoc"
 )
 
 type diffOptions struct {
@@ -169,7 +169,7 @@ func diffRuns(w *bufio.Writer, in *diffInput, opt *diffOptions, conditions []dif
 		}
 	}
 	if opt.json {
-		return held, document.Write(w, document.NewRunsDiff(in.files, r, held))
+		return held, jsondoc.Write(w, jsondoc.NewRunsDiff(in.files, r, held))
 	}
 	(&diffWriter{Writer: w, top: opt.top}).runs(in, r)
 	return held, nil
@@ -181,7 +181,7 @@ func diffPair(w *bufio.Writer, files []string, ranks [2]diff.Rank, opt *diffOpti
 		return err
 	}
 	if opt.json {
-		return document.Write(w, document.NewPair(files, p))
+		return jsondoc.Write(w, jsondoc.NewPair(files, p))
 	}
 	(&diffWriter{Writer: w, top: opt.top}).pair(files, p)
 	return nil
@@ -195,7 +195,7 @@ func diffRanks(w *bufio.Writer, in *diffInput, opt *diffOptions) error {
 		return err
 	}
 	if opt.json {
-		return document.Write(w, document.NewOverview(file, o))
+		return jsondoc.Write(w, jsondoc.NewOverview(file, o))
 	}
 	return (&diffWriter{Writer: w, top: opt.top}).overview(file, o)
 }

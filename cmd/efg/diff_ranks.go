@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/efg-tools/efg/analysis/diff"
+	"github.com/efg-tools/efg/internal/analysis/diff"
 )
 
 // overview writes how the ranks of a run differ.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/efg-tools/efg/analysis/diff"
+	"github.com/efg-tools/efg/internal/analysis/diff"
 )
 
 // heldText says why a condition holds.

@@ -6,7 +6,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/efg-tools/efg/analysis/diff"
+	"github.com/efg-tools/efg/internal/analysis/diff"
 )
 
 // diffWriter writes differences as tables.

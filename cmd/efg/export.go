@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/efg-tools/efg/efg"
-	"github.com/efg-tools/efg/export"
-	"github.com/efg-tools/efg/export/gxl"
-	"github.com/efg-tools/efg/export/mtf"
 	"github.com/efg-tools/efg/internal/durable"
+	"github.com/efg-tools/efg/internal/export"
+	"github.com/efg-tools/efg/internal/export/gxl"
+	"github.com/efg-tools/efg/internal/export/mtf"
 )
 
 type exportOptions struct {

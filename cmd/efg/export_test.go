@@ -13,7 +13,7 @@ import (
 // assembled makes a.efg of the text of a recorded program, in a folder of its own.
 func assembled(t *testing.T, name string) []byte {
 	t.Helper()
-	source, err := filepath.Abs(filepath.Join("..", "..", "text", "testdata", name+".txt"))
+	source, err := filepath.Abs(filepath.Join("..", "..", "efg", "text", "testdata", name+".txt"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/efg-tools/efg/document"
 	"github.com/efg-tools/efg/efg"
-	"github.com/efg-tools/efg/export/graph"
+	"github.com/efg-tools/efg/internal/draw/graph"
 	"github.com/efg-tools/efg/internal/durable"
+	"github.com/efg-tools/efg/internal/jsondoc"
 )
 
 type graphOptions struct {
@@ -27,7 +27,7 @@ type graphOptions struct {
 var graphFormats = map[string]func(w io.Writer, g *graph.Graph, file string, colour *graph.Measure) error{
 	"dot": func(w io.Writer, g *graph.Graph, _ string, colour *graph.Measure) error { return g.DOT(w, colour) },
 	"json": func(w io.Writer, g *graph.Graph, file string, _ *graph.Measure) error {
-		return document.Write(w, document.NewGraph(file, g))
+		return jsondoc.Write(w, jsondoc.NewGraph(file, g))
 	},
 	"graphml": func(w io.Writer, g *graph.Graph, _ string, _ *graph.Measure) error { return g.GraphML(w) },
 }

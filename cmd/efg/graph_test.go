@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/efg-tools/efg/bench/sim"
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/testing/sim"
 )
 
 func TestGraph(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/image/font/basicfont"
 	"golang.org/x/image/math/fixed"
 
-	"github.com/efg-tools/efg/analysis"
+	"github.com/efg-tools/efg/internal/analysis"
 )
 
 const (

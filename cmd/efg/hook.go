@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/efg-tools/efg/hook"
-	"github.com/efg-tools/efg/hook/segment"
+	"github.com/efg-tools/efg/internal/segment"
 )
 
 func newHook() *cobra.Command {

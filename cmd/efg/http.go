@@ -10,9 +10,9 @@ import (
 	"github.com/coreos/go-systemd/v22/activation"
 	"github.com/spf13/cobra"
 
-	"github.com/efg-tools/efg/api"
-	"github.com/efg-tools/efg/daemon"
-	"github.com/efg-tools/efg/web"
+	"github.com/efg-tools/efg/internal/daemon"
+	"github.com/efg-tools/efg/internal/httpapi"
+	"github.com/efg-tools/efg/internal/web"
 )
 
 // httpOptions say where and to whom HTTP is spoken.
@@ -32,8 +32,8 @@ func (o *httpOptions) flags(cmd *cobra.Command) {
 }
 
 // listening checks the flags.
-func (o *httpOptions) listening() (*api.Listening, error) {
-	l := &api.Listening{TCP: o.address, Cert: o.cert, Key: o.key}
+func (o *httpOptions) listening() (*httpapi.Listening, error) {
+	l := &httpapi.Listening{TCP: o.address, Cert: o.cert, Key: o.key}
 	if (o.cert == "") != (o.key == "") {
 		return nil, usageError("--tls-cert and --tls-key: want both")
 	}
@@ -41,7 +41,7 @@ func (o *httpOptions) listening() (*api.Listening, error) {
 		l.TCP = ""
 		return l, nil
 	}
-	inside, err := api.Loopback(o.address)
+	inside, err := httpapi.Loopback(o.address)
 	if err != nil {
 		return nil, usageError("--http %s: %w", o.address, err)
 	}
@@ -56,7 +56,7 @@ func withToken(address, token string) string { return address + "?token=" + url.
 
 // serveDaemon answers questions about what a daemon records, over TCP with a token that
 // stays the same, and at a socket in its spool. It returns where, and what ends it.
-func (o *httpOptions) serveDaemon(store *daemon.Store, spool *daemon.Spool, source api.Runs, metrics *api.Metrics, log *slog.Logger) (daemon.Served, func(), error) {
+func (o *httpOptions) serveDaemon(store *daemon.Store, spool *daemon.Spool, source httpapi.Runs, metrics *httpapi.Metrics, log *slog.Logger) (daemon.Served, func(), error) {
 	none := daemon.Served{}
 	where, err := o.listening()
 	if err != nil {
@@ -66,9 +66,9 @@ func (o *httpOptions) serveDaemon(store *daemon.Store, spool *daemon.Spool, sour
 	if where.Given, err = activation.Listeners(); err != nil {
 		return none, nil, usageError("sockets of systemd: %w", err)
 	}
-	file, read := o.tokenFile(store), api.ReadToken
+	file, read := o.tokenFile(store), httpapi.ReadToken
 	if o.token == "" {
-		read = api.KeepToken
+		read = httpapi.KeepToken
 	}
 	if o.child != nil {
 		if err := o.child.before(where, file); err != nil {
@@ -87,7 +87,7 @@ func (o *httpOptions) serveDaemon(store *daemon.Store, spool *daemon.Spool, sour
 		l.Close()
 		return none, nil, usageError("a socket of systemd can be reached from other machines: want --token FILE")
 	}
-	s := api.New(api.Options{
+	s := httpapi.New(httpapi.Options{
 		Runs: source, Page: web.Files(), Token: token, Hosts: o.hosts, Beyond: l.Beyond, Metrics: metrics, Workers: metrics.Workers, Scratch: store.Dir, Log: log,
 	})
 	if o.child != nil {

@@ -13,10 +13,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/efg-tools/efg/efg"
-	"github.com/efg-tools/efg/export"
-	"github.com/efg-tools/efg/export/gxl"
-	"github.com/efg-tools/efg/export/mtf"
-	"github.com/efg-tools/efg/text"
+	"github.com/efg-tools/efg/efg/text"
+	"github.com/efg-tools/efg/internal/export"
+	"github.com/efg-tools/efg/internal/export/gxl"
+	"github.com/efg-tools/efg/internal/export/mtf"
 )
 
 // importer reads a document of an exchange format; name is its name in errors.

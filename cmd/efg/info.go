@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/efg-tools/efg/document"
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/jsondoc"
 )
 
 func newInfo() *cobra.Command {
@@ -42,12 +42,12 @@ func info(path string, asJSON, all bool, out io.Writer) error {
 		streams += len(r.Procs[i].Streams)
 	}
 	list := all || streams <= fewStreams
-	s, err := document.NewInfo(path, r, list || asJSON, document.AllStreams)
+	s, err := jsondoc.NewInfo(path, r, list || asJSON, jsondoc.AllStreams)
 	if err != nil {
 		return err
 	}
 	if asJSON {
-		return document.Write(out, s)
+		return jsondoc.Write(out, s)
 	}
 	return (&infoWriter{s}).write(out, list)
 }
@@ -56,7 +56,7 @@ func info(path string, asJSON, all bool, out io.Writer) error {
 const fewStreams = 64
 
 // infoWriter writes what efg info tells as text.
-type infoWriter struct{ *document.Info }
+type infoWriter struct{ *jsondoc.Info }
 
 func (s *infoWriter) write(out io.Writer, streams bool) error {
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
@@ -174,7 +174,7 @@ func (s *infoWriter) writeIncomplete(out io.Writer) error {
 	return nil
 }
 
-func endText(t *document.Stream) string {
+func endText(t *jsondoc.Stream) string {
 	text := t.End
 	if t.Dropped > 0 {
 		text += fmt.Sprintf(", %d events not recorded for lack of space", t.Dropped)

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/efg-tools/efg/document"
-	"github.com/efg-tools/efg/live"
+	"github.com/efg-tools/efg/internal/jsondoc"
+	"github.com/efg-tools/efg/internal/live"
 )
 
 // jsonForm is what a command writes for other programs.
@@ -27,23 +27,23 @@ type jsonForm struct {
 }
 
 var jsonForms = []jsonForm{
-	{"info recorded.efg --all --json", "efg-info/1", "reading", &document.Info{}},
-	{"report recorded.efg --json", "efg-report/1", "report", &document.Report{}},
-	{"matrix recorded.efg --collectives --one-sided --json", "efg-matrix/1", "report", &document.Matrix{}},
-	{"matrix recorded.efg --from 0-1 --json", "efg-matrix/1", "report", &document.Matrix{}},
-	{"matrix recorded.efg --bins 2 --json", "efg-matrix-bins/1", "report", &document.MatrixBins{}},
-	{"check faulty.efg --json", "efg-check/1", "check", &document.Check{}},
-	{"phases recorded.efg --json", "efg-phases/1", "phases", &document.Phases{}},
-	{"loops recorded.efg --json", "efg-loops/1", "loops report", &document.Loops{}},
-	{"timeline recorded.efg --json --slices 100000", "efg-timeline/1", "timeline", &document.Timeline{}},
-	{"diff recorded.efg --ranks 0,1 --json", "efg-diff-pair/1", "diff", &document.Pair{}},
-	{"diff recorded.efg --json", "efg-diff-ranks/1", "diff", &document.Overview{}},
-	{"diff recorded.efg faulty.efg --json", "efg-diff-runs/1", "diff", &document.RunsDiff{}},
-	{"graph recorded.efg --format json", "efg-graph/1", "graph report", &document.Graph{}},
-	{"graph recorded.efg --format json --collapse", "efg-graph/1", "graph report", &document.Graph{}},
+	{"info recorded.efg --all --json", "efg-info/1", "reading", &jsondoc.Info{}},
+	{"report recorded.efg --json", "efg-report/1", "report", &jsondoc.Report{}},
+	{"matrix recorded.efg --collectives --one-sided --json", "efg-matrix/1", "report", &jsondoc.Matrix{}},
+	{"matrix recorded.efg --from 0-1 --json", "efg-matrix/1", "report", &jsondoc.Matrix{}},
+	{"matrix recorded.efg --bins 2 --json", "efg-matrix-bins/1", "report", &jsondoc.MatrixBins{}},
+	{"check faulty.efg --json", "efg-check/1", "check", &jsondoc.Check{}},
+	{"phases recorded.efg --json", "efg-phases/1", "phases", &jsondoc.Phases{}},
+	{"loops recorded.efg --json", "efg-loops/1", "loops report", &jsondoc.Loops{}},
+	{"timeline recorded.efg --json --slices 100000", "efg-timeline/1", "timeline", &jsondoc.Timeline{}},
+	{"diff recorded.efg --ranks 0,1 --json", "efg-diff-pair/1", "diff", &jsondoc.Pair{}},
+	{"diff recorded.efg --json", "efg-diff-ranks/1", "diff", &jsondoc.Overview{}},
+	{"diff recorded.efg faulty.efg --json", "efg-diff-runs/1", "diff", &jsondoc.RunsDiff{}},
+	{"graph recorded.efg --format json", "efg-graph/1", "graph report", &jsondoc.Graph{}},
+	{"graph recorded.efg --format json --collapse", "efg-graph/1", "graph report", &jsondoc.Graph{}},
 	{"where stuck --json", "efg-where/1", "where", &live.RollCall{}},
 	{"top stuck --json --interval 20ms", "efg-top/1", "daemon", &live.Frame{}},
-	{"runs --store . --json", "efg-runs/1", "daemon", &document.RunList{}},
+	{"runs --store . --json", "efg-runs/1", "daemon", &jsondoc.RunList{}},
 	{"reconstruct recorded.efg", "", "jsonl", nil},
 	{"reconstruct stuck.efg", "", "jsonl", nil},
 	{"query recorded.efg SELECT|MESSAGES", "", "query jsonl", nil},

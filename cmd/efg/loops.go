@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/efg-tools/efg/analysis/loops"
-	"github.com/efg-tools/efg/document"
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/analysis/loops"
+	"github.com/efg-tools/efg/internal/jsondoc"
 )
 
 type loopsOptions struct {
@@ -50,7 +50,7 @@ func findLoops(path string, opt *loopsOptions, out, errOut io.Writer) error {
 		return err
 	}
 	return overRanks(path, opt.ranks, errOut, loops.Summarize, func(r *efg.Run, procs []int, s *loops.Summary) error {
-		return writeAnswer(out, opt.json, func() any { return document.NewLoops(path, r, s, len(procs)) },
+		return writeAnswer(out, opt.json, func() any { return jsondoc.NewLoops(path, r, s, len(procs)) },
 			func(w *bufio.Writer) { loopsText(w, path, r, s, opt, len(procs)) })
 	})
 }

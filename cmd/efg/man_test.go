@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/efg-tools/efg/daemon"
+	"github.com/efg-tools/efg/internal/daemon"
 )
 
 // Every command has a manual page with its examples, the same each time.

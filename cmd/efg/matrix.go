@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/efg-tools/efg/analysis"
-	"github.com/efg-tools/efg/document"
+	"github.com/efg-tools/efg/internal/analysis"
+	"github.com/efg-tools/efg/internal/jsondoc"
 	"github.com/efg-tools/efg/internal/rankset"
 )
 
@@ -97,7 +97,7 @@ func (opt *matrixOptions) block(m *analysis.Matrix) (b analysis.Block, given boo
 			spans[i] = &set[0]
 		}
 	}
-	b, given = document.BlockOf(m, spans[0], spans[1])
+	b, given = jsondoc.BlockOf(m, spans[0], spans[1])
 	if given && !m.Valid(b) {
 		return b, given, usageError("--from, --to: want ranks below %d", m.Size)
 	}
@@ -116,7 +116,7 @@ func writeMatrix(out io.Writer, path string, m *analysis.Matrix, opt *matrixOpti
 		}
 	}
 	if opt.bins > 0 {
-		return document.Write(out, document.NewMatrixBins(path, m, opt.MatrixOptions, block, opt.bins))
+		return jsondoc.Write(out, jsondoc.NewMatrixBins(path, m, opt.MatrixOptions, block, opt.bins))
 	}
 	if given {
 		if m, err = m.Cut(block); err != nil {
@@ -126,9 +126,9 @@ func writeMatrix(out io.Writer, path string, m *analysis.Matrix, opt *matrixOpti
 	w := bufio.NewWriter(out)
 	switch {
 	case opt.json && given:
-		err = document.Write(w, document.NewMatrixBlock(path, m, opt.MatrixOptions, block))
+		err = jsondoc.Write(w, jsondoc.NewMatrixBlock(path, m, opt.MatrixOptions, block))
 	case opt.json:
-		err = document.Write(w, document.NewMatrix(path, m, opt.MatrixOptions))
+		err = jsondoc.Write(w, jsondoc.NewMatrix(path, m, opt.MatrixOptions))
 	case opt.csv:
 		err = matrixCSV(w, m)
 	default:

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/efg-tools/efg/daemon"
-	"github.com/efg-tools/efg/merge"
+	"github.com/efg-tools/efg/internal/daemon"
+	"github.com/efg-tools/efg/internal/merge"
 )
 
 func newMerge() *cobra.Command {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/efg-tools/efg/api"
-	"github.com/efg-tools/efg/daemon"
+	"github.com/efg-tools/efg/internal/daemon"
+	"github.com/efg-tools/efg/internal/httpapi"
 )
 
 func newOpen() *cobra.Command {
@@ -73,7 +73,7 @@ func runAddress(dir, spool, name string) (string, error) {
 		return page, nil
 	}
 	// A job that is running, or a whole name; else a part of one.
-	if entry, err := api.NewStore(store, spool).Find(name); err == nil && entry != nil {
+	if entry, err := httpapi.NewStore(store, spool).Find(name); err == nil && entry != nil {
 		name = entry.Name
 	} else {
 		found, err := store.Find(name)
@@ -92,7 +92,7 @@ func pageAddress(store *daemon.Store) string {
 	if err != nil || state.HTTP == "" {
 		return ""
 	}
-	token, err := api.ReadToken(state.TokenFile)
+	token, err := httpapi.ReadToken(state.TokenFile)
 	if err != nil {
 		return state.HTTP
 	}

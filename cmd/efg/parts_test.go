@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/efg-tools/efg/daemon"
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/daemon"
 )
 
 // addPart makes a machine's part of a launch, of one rank's segment, as its daemon would.

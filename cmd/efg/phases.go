@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/efg-tools/efg/analysis/phases"
-	"github.com/efg-tools/efg/document"
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/analysis/phases"
+	"github.com/efg-tools/efg/internal/jsondoc"
 )
 
 type phasesOptions struct {
@@ -51,7 +51,7 @@ func showPhases(path string, opt *phasesOptions, out, errOut io.Writer) error {
 		return err
 	}
 	return overRanks(path, opt.ranks, errOut, phases.New, func(r *efg.Run, _ []int, rep *phases.Report) error {
-		return writeAnswer(out, opt.json, func() any { return document.NewPhases(path, rep) },
+		return writeAnswer(out, opt.json, func() any { return jsondoc.NewPhases(path, rep) },
 			func(w *bufio.Writer) { writePhases(w, path, r, rep, opt.top) })
 	})
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/efg-tools/efg/document"
+	"github.com/efg-tools/efg/internal/jsondoc"
 )
 
 func TestPhases(t *testing.T) {
@@ -16,7 +16,7 @@ func TestPhases(t *testing.T) {
 		t.Errorf("status %d, %q, %s", status, errOut, out)
 	}
 	out, errOut, status = efgRun(t, nil, "phases", "ring.efg", "--json", "--rank", "0,1")
-	var j document.Phases
+	var j jsondoc.Phases
 	if err := json.Unmarshal([]byte(out), &j); err != nil || status != 0 || errOut != "" {
 		t.Fatalf("%v, status %d, %q", err, status, errOut)
 	}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/efg-tools/efg/analysis/query"
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/analysis/query"
 )
 
 func newQuery() *cobra.Command {

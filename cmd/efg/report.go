@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/efg-tools/efg/analysis"
-	"github.com/efg-tools/efg/document"
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/analysis"
+	"github.com/efg-tools/efg/internal/jsondoc"
 )
 
 type reportOptions struct {
@@ -46,21 +46,21 @@ sent and received.`,
 	f.IntVar(&opt.top, "top", 20, "rows in a table; 0: all")
 	f.BoolVar(&opt.histogram, "histogram", false, "show how the durations are distributed")
 	f.BoolVar(&opt.json, "json", false, "write JSON")
-	completeWords(cmd, "by", document.ReportTables...)
+	completeWords(cmd, "by", jsondoc.ReportTables...)
 	return cmd
 }
 
 func report(path string, opt *reportOptions, out, errOut io.Writer) error {
 	for _, by := range opt.by {
-		if !slices.Contains(document.ReportTables, by) {
-			return usageError("--by %s: want %s", by, strings.Join(document.ReportTables, ", "))
+		if !slices.Contains(jsondoc.ReportTables, by) {
+			return usageError("--by %s: want %s", by, strings.Join(jsondoc.ReportTables, ", "))
 		}
 	}
 	if err := checkTop(opt.top, "rows"); err != nil {
 		return err
 	}
 	return overRanks(path, opt.ranks, errOut, analysis.NewReport, func(r *efg.Run, _ []int, rep *analysis.Report) error {
-		return writeAnswer(out, opt.json, func() any { return document.NewReport(path, r, rep, opt.by) },
+		return writeAnswer(out, opt.json, func() any { return jsondoc.NewReport(path, r, rep, opt.by) },
 			func(w *bufio.Writer) { newReportWriter(w, rep, opt).write(path, r) })
 	})
 }
@@ -81,7 +81,7 @@ func newReportWriter(w *bufio.Writer, r *analysis.Report, opt *reportOptions) *r
 func (w *reportWriter) write(path string, r *efg.Run) {
 	w.head(path, r)
 	tables := map[string]func(){"procedure": w.procedures, "callsite": w.callsites, "rank": w.ranks}
-	for _, name := range document.ReportTables {
+	for _, name := range jsondoc.ReportTables {
 		if len(w.opt.by) == 0 || slices.Contains(w.opt.by, name) {
 			tables[name]()
 		}
@@ -251,7 +251,7 @@ func (w *reportWriter) title(name string, n int, order string) {
 }
 
 func (w *reportWriter) imbalance() {
-	list := w.Imbalanced(document.MostImbalanced)
+	list := w.Imbalanced(jsondoc.MostImbalanced)
 	if len(list) == 0 {
 		return
 	}
@@ -275,7 +275,7 @@ func (w *reportWriter) waits() {
 	t.right("rank", "longest")
 	t.left("callsite", "procedure")
 	t.right("calls")
-	for _, v := range w.Waits[:min(len(w.Waits), document.LongestWaits)] {
+	for _, v := range w.Waits[:min(len(w.Waits), jsondoc.LongestWaits)] {
 		t.row(fmt.Sprint(v.Rank), nanoText(float64(v.Time)), v.Site, v.Op, grouped(v.Calls))
 	}
 	fmt.Fprintf(w, "\nLargest waits: the longest single call of a rank at a callsite\n")

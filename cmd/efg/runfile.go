@@ -5,8 +5,8 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/efg-tools/efg/daemon"
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/daemon"
 	"github.com/efg-tools/efg/internal/rankset"
 )
 

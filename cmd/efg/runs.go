@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/efg-tools/efg/api"
-	"github.com/efg-tools/efg/daemon"
-	"github.com/efg-tools/efg/document"
+	"github.com/efg-tools/efg/internal/daemon"
+	"github.com/efg-tools/efg/internal/httpapi"
+	"github.com/efg-tools/efg/internal/jsondoc"
 )
 
 type runsOptions struct {
@@ -70,7 +70,7 @@ func listRuns(opt *runsOptions, out io.Writer) error {
 	if err := waitStored(opt.spool, opt.wait); err != nil {
 		return err
 	}
-	l, err := api.NewStore(store, opt.spool).List()
+	l, err := httpapi.NewStore(store, opt.spool).List()
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func listRuns(opt *runsOptions, out io.Writer) error {
 	}
 	w := bufio.NewWriter(out)
 	if opt.json {
-		err = document.Write(w, l)
+		err = jsondoc.Write(w, l)
 	} else {
 		writeRuns(w, l)
 		writePage(w, l, store)
@@ -110,7 +110,7 @@ func waitStored(dir string, most time.Duration) error {
 }
 
 // writePage tells the address of the daemon's web page.
-func writePage(w *bufio.Writer, l *document.RunList, store *daemon.Store) {
+func writePage(w *bufio.Writer, l *jsondoc.RunList, store *daemon.Store) {
 	if !l.Daemon {
 		return
 	}
@@ -119,7 +119,7 @@ func writePage(w *bufio.Writer, l *document.RunList, store *daemon.Store) {
 	}
 }
 
-func writeRuns(w *bufio.Writer, l *document.RunList) {
+func writeRuns(w *bufio.Writer, l *jsondoc.RunList) {
 	t := &table{}
 	t.left("run", "started")
 	t.right("time", "ranks", "events", "size")

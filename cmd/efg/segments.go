@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/efg-tools/efg/daemon"
-	"github.com/efg-tools/efg/live"
+	"github.com/efg-tools/efg/internal/daemon"
+	"github.com/efg-tools/efg/internal/live"
 )
 
 // errStored: the argument is no folder and no job that is there, but may be a run.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/efg-tools/efg/site"
+	"github.com/efg-tools/efg/internal/site"
 )
 
 func newSite() *cobra.Command {

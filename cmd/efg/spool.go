@@ -15,7 +15,7 @@ import (
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/hook"
-	"github.com/efg-tools/efg/hook/segment"
+	"github.com/efg-tools/efg/internal/segment"
 	"github.com/efg-tools/efg/internal/symbolize"
 	"github.com/efg-tools/efg/signature"
 )

@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/efg-tools/efg/analysis/sql"
+	"github.com/efg-tools/efg/internal/analysis/sql"
 )
 
 func newSQL() *cobra.Command {

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/efg-tools/efg/efg"
-	"github.com/efg-tools/efg/text"
+	"github.com/efg-tools/efg/efg/text"
 )
 
 func newDump() *cobra.Command {

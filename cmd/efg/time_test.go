@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"github.com/efg-tools/efg/document"
+	"github.com/efg-tools/efg/internal/jsondoc"
 )
 
 func TestTimeForHook(t *testing.T) {
@@ -31,7 +31,7 @@ func TestTimeForMeta(t *testing.T) {
 			t.Errorf("%q: comes back as %q, %v", s, again, err)
 		}
 	}
-	if got, want := (&infoWriter{&document.Info{Time: "trace=0.1"}}).recorded(), "times: trace, within 0.1 %"; got != want {
+	if got, want := (&infoWriter{&jsondoc.Info{Time: "trace=0.1"}}).recorded(), "times: trace, within 0.1 %"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/efg-tools/efg/analysis/timeline"
-	"github.com/efg-tools/efg/document"
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/analysis/timeline"
+	"github.com/efg-tools/efg/internal/jsondoc"
 )
 
 type timelineOptions struct {
@@ -84,7 +84,7 @@ func showTimeline(ctx context.Context, path string, opt *timelineOptions, out, e
 	w := bufio.NewWriter(out)
 	switch {
 	case opt.json:
-		err = document.Write(w, document.NewTimeline(path, v))
+		err = jsondoc.Write(w, jsondoc.NewTimeline(path, v))
 	case opt.png == "" && opt.svg == "":
 		timelineText(w, path, v)
 	}

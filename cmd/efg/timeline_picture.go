@@ -9,7 +9,7 @@ import (
 	"image/png"
 	"io"
 
-	"github.com/efg-tools/efg/analysis/timeline"
+	"github.com/efg-tools/efg/internal/analysis/timeline"
 )
 
 // procColors tell procedures apart, also for the colour-blind; there are so many, and

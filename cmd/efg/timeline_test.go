@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/efg-tools/efg/document"
+	"github.com/efg-tools/efg/internal/jsondoc"
 )
 
 const tracedText = `file      a.efg
@@ -40,7 +40,7 @@ func TestTimeline(t *testing.T) {
 		t.Errorf("status %d, %s%s", status, errOut, out)
 	}
 	out, errOut, status = efgRun(t, nil, "timeline", "a.efg", "--json", "--from", "418ms", "--to", "420ms", "--rank", "0-1", "--rows", "1", "--slices", "50")
-	var j document.Timeline
+	var j jsondoc.Timeline
 	if err := json.Unmarshal([]byte(out), &j); err != nil || status != 0 || errOut != "" {
 		t.Fatalf("%v, status %d, %q", err, status, errOut)
 	}
@@ -54,7 +54,7 @@ func TestTimeline(t *testing.T) {
 func TestTimelinePictures(t *testing.T) {
 	assembled(t, "traced")
 	out, errOut, status := efgRun(t, nil, "timeline", "a.efg", "--png", "a.png", "--svg", "a.svg", "--json")
-	var j document.Timeline
+	var j jsondoc.Timeline
 	if err := json.Unmarshal([]byte(out), &j); err != nil || status != 0 || errOut != "" {
 		t.Fatalf("%v, status %d, %q", err, status, errOut)
 	}

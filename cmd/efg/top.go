@@ -16,7 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/efg-tools/efg/live"
+	"github.com/efg-tools/efg/internal/live"
 )
 
 type topOptions struct {

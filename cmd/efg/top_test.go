@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/efg-tools/efg/live"
+	"github.com/efg-tools/efg/internal/live"
 )
 
 // Of a job that has ended top shows how it ended, as text and as JSON Lines.

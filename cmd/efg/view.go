@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/efg-tools/efg/api"
-	"github.com/efg-tools/efg/web"
+	"github.com/efg-tools/efg/internal/httpapi"
+	"github.com/efg-tools/efg/internal/web"
 )
 
 func newView() *cobra.Command {
@@ -48,9 +48,9 @@ func view(ctx context.Context, args []string, opt *httpOptions, out io.Writer) e
 	if err != nil {
 		return err
 	}
-	token := api.NewToken()
+	token := httpapi.NewToken()
 	if opt.token != "" {
-		if token, err = api.ReadToken(opt.token); err != nil {
+		if token, err = httpapi.ReadToken(opt.token); err != nil {
 			return usageError("--token: %w", err)
 		}
 	}
@@ -62,13 +62,13 @@ func view(ctx context.Context, args []string, opt *httpOptions, out io.Writer) e
 	if err != nil {
 		return usageError("%w", err)
 	}
-	s := api.New(api.Options{Runs: files, Page: web.Files(), Token: token, Hosts: opt.hosts, Beyond: l.Beyond, Workers: newWorkers()})
+	s := httpapi.New(httpapi.Options{Runs: files, Page: web.Files(), Token: token, Hosts: opt.hosts, Beyond: l.Beyond, Workers: newWorkers()})
 	fmt.Fprintln(out, withToken(l.Address(), token))
 	return l.Serve(ctx, s)
 }
 
 // viewed opens what is to be shown.
-func viewed(args []string) (*api.Files, error) {
+func viewed(args []string) (*httpapi.Files, error) {
 	paths := slices.Clone(args)
 	for i, arg := range args {
 		r, err := openRun(arg) // for its errors
@@ -82,5 +82,5 @@ func viewed(args []string) (*api.Files, error) {
 			}
 		}
 	}
-	return api.NewFiles(args, paths)
+	return httpapi.NewFiles(args, paths)
 }

@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/efg-tools/efg/document"
+	"github.com/efg-tools/efg/internal/jsondoc"
+	"github.com/efg-tools/efg/internal/live"
 	"github.com/efg-tools/efg/internal/rankset"
-	"github.com/efg-tools/efg/live"
 )
 
 type whereOptions struct {
@@ -67,7 +67,7 @@ func where(target string, opt *whereOptions, out io.Writer) error {
 	}
 	w := bufio.NewWriter(out)
 	if opt.json {
-		if err := document.Write(w, c); err != nil {
+		if err := jsondoc.Write(w, c); err != nil {
 			return err
 		}
 		return w.Flush()

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
-	"github.com/efg-tools/efg/live"
+	"github.com/efg-tools/efg/internal/live"
 )
 
 var seconds = regexp.MustCompile(`\d+(\.\d+)? (ns|µs|ms|s)( to \d+(\.\d+)? (ns|µs|ms|s))?`)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/efg-tools/efg/api"
+	"github.com/efg-tools/efg/internal/httpapi"
 )
 
 // newWork makes the command that newWorkers starts. It is for nobody else.
@@ -20,14 +20,14 @@ which start this command.`,
 		Args:   argCount(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			headroom = nil
-			return api.Work(cmd.InOrStdin(), cmd.OutOrStdout())
+			return httpapi.Work(cmd.InOrStdin(), cmd.OutOrStdout())
 		},
 	}
 }
 
 // newWorkers makes workers of this program, as it was when it was started.
-func newWorkers() *api.Workers {
-	return api.NewWorkers(func(ctx context.Context) *exec.Cmd {
+func newWorkers() *httpapi.Workers {
+	return httpapi.NewWorkers(func(ctx context.Context) *exec.Cmd {
 		return exec.CommandContext(ctx, "/proc/self/exe", "work")
 	})
 }

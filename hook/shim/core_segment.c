@@ -1,5 +1,5 @@
 /* The segment: creating, mapping and growing the file. Layout:
- * hook/segment/FORMAT.md. Nothing here runs on the path of a recorded call
+ * internal/segment/FORMAT.md. Nothing here runs on the path of a recorded call
  * unless a new node, edge or chunk is needed.
  *
  * Address space is reserved once; the file grows into it. Space is allocated

@@ -1,6 +1,6 @@
 /* The recorder: MPI-independent half of the hook. It takes events as words
  * (docs/internals.md) and keeps the event flow graph in the segment, a mapped
- * file that is readable at every moment (hook/segment/FORMAT.md).
+ * file that is readable at every moment (internal/segment/FORMAT.md).
  *
  * Use, in a wrapper, by the outermost MPI call of a thread only:
  *

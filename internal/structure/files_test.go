@@ -72,7 +72,7 @@ func TestFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(name, "testdata/fuzz/") || strings.HasPrefix(name, "web/dist/") { // of web/build
+		if strings.Contains(name, "testdata/fuzz/") || strings.HasPrefix(name, "internal/web/dist/") { // of internal/web/build
 			continue
 		}
 		for n, line := range bytes.Split(data, []byte("\n")) {
@@ -95,7 +95,7 @@ func TestFiles(t *testing.T) {
 func isCode(name string) bool {
 	switch filepath.Ext(name) {
 	case ".go", ".c", ".h", ".S", ".f", ".f90", ".py", ".sh", ".js", ".jsx", ".mjs", ".css":
-		return !strings.HasPrefix(name, "hook/shim/gen/") && !strings.HasPrefix(name, "web/dist/")
+		return !strings.HasPrefix(name, "hook/shim/gen/") && !strings.HasPrefix(name, "internal/web/dist/")
 	}
 	return false
 }

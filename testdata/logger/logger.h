@@ -1,6 +1,6 @@
 /* Runtime of the tests' linear logger: writes one line per outermost MPI call
  * of a thread. It shares nothing with efg; see README.md in the folder above.
- * The wrappers that use it are generated from mpi.h by internal/groundtruth.
+ * The wrappers that use it are generated from mpi.h by internal/testing/groundtruth.
  */
 #ifndef LOGGER_H
 #define LOGGER_H

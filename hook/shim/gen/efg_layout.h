@@ -1,4 +1,4 @@
-/* Generated from hook/segment/layout.go by hook/gen/layout. Do not edit. */
+/* Generated from internal/segment/layout.go by hook/internal/gen/layout. Do not edit. */
 #ifndef EFG_LAYOUT_H
 #define EFG_LAYOUT_H
 

@@ -1,4 +1,4 @@
-/* Generated from signature's procedure table by hook/gen/layout. Do not edit. */
+/* Generated from signature's procedure table by hook/internal/gen/layout. Do not edit. */
 #include "../core_internal.h"
 
 const efg_schema efg_schemas[] = {

@@ -1,0 +1,25 @@
+// Command layout writes the C side of what the recorder shares with Go: the
+// segment's layout, from the structs of package internal/segment, and the table of
+// word kinds, from package signature. So both agree by construction.
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/efg-tools/efg/internal/segment"
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: layout DIRECTORY")
+		os.Exit(2)
+	}
+	for name, content := range segment.CFiles() {
+		if err := os.WriteFile(filepath.Join(os.Args[1], name), content, 0o644); err != nil {
+			fmt.Fprintln(os.Stderr, "layout:", err)
+			os.Exit(1)
+		}
+	}
+}

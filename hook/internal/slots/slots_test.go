@@ -1,0 +1,102 @@
+package slots_test
+
+import (
+	"bytes"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/efg-tools/efg/hook/internal/slots"
+	"github.com/efg-tools/efg/internal/testing/mpilib"
+	"github.com/efg-tools/efg/signature"
+)
+
+var (
+	fortranName = regexp.MustCompile(`^(mpix?_[a-z0-9_]+|MPIX?_[A-Z0-9_]+)$`)
+	suffix      = regexp.MustCompile(`(_f08|_f08ts)?(_large)?_{0,2}$`)
+)
+
+// passes tells whether a Fortran name is that of a procedure that is never
+// recorded.
+func passes(symbol string) bool {
+	name := suffix.ReplaceAllString(strings.ToLower(symbol), "")
+	for _, p := range signature.Procs() {
+		if p.Class == signature.Pass && strings.ToLower(p.Name) == name {
+			return true
+		}
+	}
+	return false
+}
+
+// Every Fortran name that a library exports has a slot, is never recorded, or is
+// excluded by name.
+func TestCoversFortran(t *testing.T) {
+	excluded, err := mpilib.Exclusions("exclusions.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	symbols := map[string]bool{}
+	for _, s := range slots.All() {
+		for _, name := range s.Symbols {
+			symbols[name] = true
+		}
+	}
+	for _, compiler := range mpilib.FortranCompilers {
+		files, err := mpilib.Libraries(compiler)
+		if err != nil {
+			t.Fatal(err)
+		}
+		funcs, err := mpilib.Functions(files...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := 0
+		for name := range funcs {
+			if !fortranName.MatchString(name) {
+				continue
+			}
+			found++
+			if !symbols[name] && !passes(name) && !excluded(name) {
+				t.Errorf("%s: nobody knows %s", compiler, name)
+			}
+			if symbols[name] && excluded(name) {
+				t.Errorf("%s: %s has a slot and is excluded", compiler, name)
+			}
+		}
+		if found < 2000 {
+			t.Errorf("%s: found only %d names", compiler, found)
+		}
+	}
+}
+
+// The C names with a slot are those that the table has.
+func TestCoversC(t *testing.T) {
+	have := map[string]bool{}
+	for i, s := range slots.All() {
+		if s.ID != i {
+			t.Errorf("%s has number %d at place %d", s.Name, s.ID, i)
+		}
+		if have[s.Name] {
+			t.Errorf("%s has two slots", s.Name)
+		}
+		have[s.Name] = true
+	}
+	for _, p := range signature.Procs() {
+		if have[p.Name] == (p.Class == signature.Pass) || have[p.Name+"_c"] != (p.HasLarge && p.Class != signature.Pass) {
+			t.Errorf("%s: slots %v, %v", p.Name, have[p.Name], have[p.Name+"_c"])
+		}
+	}
+}
+
+func TestGeneratedFilesAreFresh(t *testing.T) {
+	for name, want := range map[string][]byte{"slots.h": slots.Header(), "symbols.h": slots.Symbols()} {
+		got, err := os.ReadFile("../../shim/gen/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("hook/shim/gen/%s is stale: run go generate ./hook", name)
+		}
+	}
+}

@@ -1,0 +1,134 @@
+package check
+
+import (
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/analysis"
+)
+
+// count counts on the graphs. If the order of events decides something, it says so
+// in doubt, and the counts mean nothing.
+func (t *tally) count() error {
+	for i := range t.p.Data.Streams {
+		s := &t.p.Data.Streams[i]
+		for k := range s.Nodes {
+			if err := t.countNode(i, k, s); err != nil || t.doubt {
+				return err
+			}
+		}
+	}
+	t.settle()
+	return nil
+}
+
+func (t *tally) countNode(i, k int, s *efg.Stream) error {
+	n := &s.Nodes[k]
+	r := rolesOf(n)
+	at := place{s.Thread, int32(k)}
+	p := t.p
+	t.total.Calls += p.Visits(i)[k]
+	if failed(n) {
+		return t.countFailed(i, k, n)
+	}
+	if r.proc == nil || n.Counted > 0 {
+		return nil
+	}
+	if err := t.countMessages(i, k, n, r, at); err != nil {
+		return err
+	}
+	if r.request != 0 {
+		err := p.Tuples(i, k, mask(r.request), func(v *analysis.Tuple) error {
+			if v.Word(r.request)>>62 == 0 {
+				lifeAt(t.requests, at).made += v.Times
+				t.total.Requests += v.Times
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if r.requests != 0 {
+		if err := t.countRequests(i, k, r); err != nil {
+			return err
+		}
+	}
+	return t.countObjects(i, k, r, at)
+}
+
+// countFailed: requests of a call that failed may be complete or not.
+func (t *tally) countFailed(i, k int, n *efg.Node) error {
+	p := procOf(n)
+	if p == nil || n.Counted > 0 {
+		return nil
+	}
+	r := &allRoles()[p.ID]
+	if r.starts {
+		t.doubt = true // a request that was active?
+	}
+	if r.requests == 0 || r.completes == "" {
+		return nil
+	}
+	return t.p.Tuples(i, k, mask(r.requests), func(v *analysis.Tuple) error {
+		for _, id := range t.array(i, k, r, v) {
+			if _, at, ok := t.issuer(id); ok {
+				t.maybe[at] += v.Times
+			}
+		}
+		return nil
+	})
+}
+
+// countMessages counts what a call sends, and what it receives if the call itself
+// tells what came.
+func (t *tally) countMessages(i, k int, n *efg.Node, r *roles, at place) error {
+	if r.proc.Persistent || !r.sends && !r.receives {
+		return nil
+	}
+	words := mask(2, r.dest, r.sendTag, r.source, r.recvTag, r.message, r.statusSource, r.statusTag, r.sendType, r.recvType)
+	return t.p.Tuples(i, k, words, func(v *analysis.Tuple) error {
+		if r.sends {
+			t.sent(t.p.PeerOf(v.Word(2), v.Word(r.dest)), t.name(v.Word(2)), v.Word(r.sendTag), v.Word(r.sendType), v.Times, at)
+		}
+		if r.receives {
+			t.countReceive(r, v, at)
+		}
+		return nil
+	})
+}
+
+func (t *tally) countReceive(r *roles, v *analysis.Tuple, at place) {
+	source, tag := v.Word(r.source), v.Word(r.recvTag)
+	switch {
+	case nothing(r, source, v.Word(r.message)):
+	case !wild(r, source, tag):
+		t.received(t.p.PeerOf(v.Word(2), source), t.name(v.Word(2)), tag, v.Word(r.recvType), v.Times, at)
+	case !r.posts:
+		comm := t.commOf(r, v.Word(2), v.Word(r.message))
+		t.received(t.p.PeerOf(comm, v.Word(r.statusSource)), t.name(comm), v.Word(r.statusTag), v.Word(r.recvType), v.Times, at)
+	}
+}
+
+// countObjects counts what a call makes and frees.
+func (t *tally) countObjects(i, k int, r *roles, at place) error {
+	if r.made+r.freed == 0 {
+		return nil
+	}
+	return t.p.Tuples(i, k, mask(r.made, r.freed), func(v *analysis.Tuple) error {
+		t.object(r, v.Word(r.made+r.freed), v.Times, at)
+		return nil
+	})
+}
+
+func (t *tally) object(r *roles, word, times uint64, at place) {
+	if isConst(word) || word == 0 {
+		return
+	}
+	l := lifeAt(t.objects, object{r.object, word})
+	if r.freed != 0 {
+		l.freed += times
+		return
+	}
+	l.made += times
+	l.at = at
+	t.total.Objects += times
+}

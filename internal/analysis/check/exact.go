@@ -1,0 +1,399 @@
+package check
+
+import (
+	"github.com/efg-tools/efg/internal/analysis"
+	"github.com/efg-tools/efg/reconstruct"
+	"github.com/efg-tools/efg/signature"
+)
+
+// wants are the events that a walk is to find.
+type wants struct {
+	sends   map[channel]uint64 // the send that so many others on the channel precede
+	typed   map[channel]uint64 // the same
+	objects map[object]bool    // the last call that made them
+	nodes   map[place]bool     // the first event of a node
+}
+
+// spot is an event.
+type spot struct {
+	place
+	event uint64
+}
+
+// found are the events that a walk has found.
+type found struct {
+	sends   map[channel]spot
+	typed   map[channel]spot
+	objects map[object]spot
+	nodes   map[place]spot
+	pending map[place]spot // the first that was not completed, by issuing node
+}
+
+// posted is a request that is not complete, or a persistent one.
+type posted struct {
+	spot
+	r                          *roles
+	comm                       uint64
+	dest, sendTag, source, tag uint64
+	message                    uint64
+	sendType, recvType         uint64
+	cancelled                  bool
+	older                      *posted // with the same name, complete in a thread that comes later
+}
+
+// walk counts by going through the events in order.
+type walk struct {
+	*tally
+	wants
+	found
+	roles  []*roles
+	e      *reconstruct.Event
+	open   map[uint64]*posted     // by request: issued or started, and not complete
+	made   map[uint64]*posted     // persistent requests
+	early  map[uint64][][2]uint64 // completed in another thread before their post was seen
+	done   []bool
+	single bool // the process has one thread: its events are in one order
+}
+
+// walkThrough replaces the counts of a tally by exact ones.
+func (t *tally) walkThrough(w wants) (*found, error) {
+	exact := newTally(t.p)
+	exact.probed = map[uint64]uint64{}
+	data := t.p.Data
+	x := &walk{
+		tally: exact, wants: w, open: map[uint64]*posted{}, made: map[uint64]*posted{}, early: map[uint64][][2]uint64{},
+		found:  found{map[channel]spot{}, map[channel]spot{}, map[object]spot{}, map[place]spot{}, map[place]spot{}},
+		single: len(data.Streams) == 1,
+	}
+	p := reconstruct.NewProcess(data, reconstruct.NewNames(data.Defs, nil))
+	for i := range data.Streams {
+		s := &data.Streams[i]
+		x.roles = make([]*roles, len(s.Nodes))
+		for k := range x.roles {
+			x.roles[k] = rolesOf(&s.Nodes[k])
+		}
+		for e, err := range p.Events(i, reconstruct.Options{}) {
+			if err != nil {
+				return nil, err
+			}
+			x.e = e
+			x.event()
+		}
+	}
+	x.close()
+	*t = *exact
+	return &x.found, nil
+}
+
+func (x *walk) event() {
+	e := x.e
+	x.total.Calls++
+	at := spot{place{e.Thread(), int32(e.Node())}, e.Seq}
+	if x.wants.nodes[at.place] {
+		if _, ok := x.found.nodes[at.place]; !ok {
+			x.found.nodes[at.place] = at
+		}
+	}
+	if e.Failed() {
+		x.failed(at)
+		return
+	}
+	r := x.roles[e.Node()]
+	switch {
+	case r.proc == nil:
+		return
+	case r.found != 0:
+		x.probe(r)
+	case r.request != 0:
+		x.issue(r, at)
+	case r.sends || r.receives:
+		x.message(r, at)
+	}
+	if r.made+r.freed != 0 {
+		x.object(r, at)
+	}
+	if r.requests != 0 {
+		x.handle(r, at)
+	}
+}
+
+// probe: a message is matched, and will be received on its communicator.
+func (x *walk) probe(r *roles) {
+	if id, ok := idOf(x.e, r.found); ok {
+		x.probed[id] = x.e.Word(2)
+	}
+}
+
+// failed: the requests of a call that failed may be complete.
+func (x *walk) failed(at spot) {
+	p := x.e.Proc()
+	if p == nil {
+		return
+	}
+	r := &allRoles()[p.ID]
+	if r.requests == 0 || r.completes == "" && !r.starts {
+		return
+	}
+	for _, id := range x.array(r) {
+		if q := x.open[id]; r.starts {
+			x.startedAgain(q, at)
+			continue
+		}
+		if q := x.open[id]; q != nil {
+			x.maybe[q.place]++
+			x.leaveOpen(q)
+			x.drop(id, q)
+		}
+	}
+}
+
+func (x *walk) array(r *roles) []uint64 {
+	if !r.vec {
+		return []uint64{x.e.Word(r.requests)}
+	}
+	a, _ := x.e.Vec(r.requests)
+	return a
+}
+
+func (x *walk) object(r *roles, at spot) {
+	word := x.e.Word(r.made + r.freed)
+	x.tally.object(r, word, 1, at.place)
+	o := object{r.object, word}
+	if r.made != 0 && x.wants.objects[o] {
+		x.found.objects[o] = at
+	}
+}
+
+func (x *walk) send(to int, comm, tag, datatype uint64, at spot) {
+	x.sent(to, comm, tag, datatype, 1, at.place)
+	c := channel{x.rank, int32(to), comm, tag}
+	if n, ok := x.wants.typed[c]; ok && x.flow(c).sent == n+1 {
+		x.found.typed[c] = at
+	}
+	if n, ok := x.wants.sends[c]; ok && x.flow(c).sent == n+1 {
+		x.found.sends[c] = at
+	}
+}
+
+// message is a blocking call.
+func (x *walk) message(r *roles, at spot) {
+	e := x.e
+	if r.sends {
+		x.send(x.p.PeerOf(e.Word(2), e.Word(r.dest)), x.name(e.Word(2)), e.Word(r.sendTag), e.Word(r.sendType), at)
+	}
+	if !r.receives {
+		return
+	}
+	source, tag := x.word(r.source), x.word(r.recvTag)
+	if nothing(r, source, x.word(r.message)) {
+		return
+	}
+	comm := x.commOf(r, e.Word(2), x.word(r.message))
+	if wild(r, source, tag) {
+		source, tag = e.Word(r.statusSource), e.Word(r.statusTag)
+	}
+	x.received(x.p.PeerOf(comm, source), x.name(comm), tag, e.Word(r.recvType), 1, at.place)
+}
+
+// word is a word of the event; of one that the procedure does not have 0.
+func (x *walk) word(i int) uint64 {
+	if i == 0 {
+		return 0
+	}
+	return x.e.Word(i)
+}
+
+// issue: a request is made.
+func (x *walk) issue(r *roles, at spot) {
+	e := x.e
+	id, ok := idOf(e, r.request)
+	if !ok {
+		return
+	}
+	lifeAt(x.requests, at.place).made++
+	x.total.Requests++
+	q := &posted{
+		spot: at, r: r, dest: x.word(r.dest), sendTag: x.word(r.sendTag),
+		source: x.word(r.source), tag: x.word(r.recvTag), message: x.word(r.message),
+		sendType: x.word(r.sendType), recvType: x.word(r.recvType),
+	}
+	q.comm = x.commOf(r, e.Word(2), q.message)
+	if r.proc.Persistent {
+		x.made[id] = q
+		return
+	}
+	x.begin(id, q)
+}
+
+// begin: an operation with a request begins.
+func (x *walk) begin(id uint64, q *posted) {
+	if q.r.sends {
+		x.send(x.p.PeerOf(q.comm, q.dest), x.name(q.comm), q.sendTag, q.sendType, q.spot)
+	}
+	q.older = x.open[id]
+	x.open[id] = q
+	if early := x.early[id]; len(early) > 0 {
+		x.early[id] = early[1:]
+		x.complete(id, early[0][0], early[0][1])
+	}
+}
+
+// handle: requests start, complete, are freed or cancelled.
+func (x *walk) handle(r *roles, at spot) {
+	array := x.array(r)
+	switch {
+	case r.starts:
+		for _, id := range array {
+			x.start(id, at)
+		}
+	case r.cancels:
+		if q := x.open[array[0]]; q != nil {
+			q.cancelled = true
+		}
+	case r.frees:
+		x.free(array[0])
+	case r.completes != "":
+		x.done = append(x.done[:0], make([]bool, len(array))...)
+		for _, k := range x.e.Completed() {
+			x.done[k] = true
+		}
+		status := statusReader{r: r, word: x.word, vec: x.vec}
+		status.each(array, func(k int, id, source, tag uint64) {
+			if x.done[k] {
+				x.complete(id, source, tag)
+			}
+		})
+	}
+}
+
+func (x *walk) vec(i int) ([]uint64, bool) {
+	list, constant := x.e.Vec(i)
+	return list, constant == 0
+}
+
+func (x *walk) start(id uint64, at spot) {
+	q := x.made[id]
+	if q == nil {
+		return
+	}
+	if !q.moves() {
+		return // it may count as inactive at once
+	}
+	if !x.startedAgain(x.open[id], at) {
+		lifeAt(x.starts, q.place).made++
+	}
+	begun := *q
+	begun.spot = spot{q.place, at.event}
+	x.begin(id, &begun)
+}
+
+// startedAgain notes a start of a request that is active.
+func (x *walk) startedAgain(active *posted, at spot) bool {
+	if active == nil || !x.single {
+		return false
+	}
+	x.twice = append(x.twice, misuse{at, "started again before its operation was complete"})
+	return true
+}
+
+// moves says whether the operation is not one with MPI_PROC_NULL alone.
+func (q *posted) moves() bool {
+	return !q.r.sends && !q.r.receives || q.r.sends && q.dest != wordProcNull || q.r.receives && q.source != wordProcNull
+}
+
+func (x *walk) free(id uint64) {
+	if q := x.made[id]; q != nil {
+		lifeAt(x.requests, q.place).freed++
+		delete(x.made, id)
+	} else if q := x.open[id]; q != nil {
+		lifeAt(x.requests, q.place).freed++
+	}
+	if q := x.open[id]; q != nil {
+		x.leaveOpen(q)
+		x.forget(id, q)
+	}
+}
+
+// forget takes a request out of those that are open.
+func (x *walk) forget(id uint64, q *posted) {
+	delete(x.open, id)
+	if q.older != nil {
+		x.open[id] = q.older
+	}
+}
+
+// complete: an operation is over. Of a receive with a wildcard the status tells
+// what came.
+func (x *walk) complete(id, source, tag uint64) {
+	q := x.open[id]
+	if q == nil {
+		if !x.single && id>>62 == 1 {
+			x.early[id] = append(x.early[id], [2]uint64{source, tag})
+		}
+		return
+	}
+	if q.r.proc.Persistent {
+		lifeAt(x.starts, q.place).freed++
+	} else {
+		lifeAt(x.requests, q.place).freed++
+	}
+	x.drop(id, q)
+	if !q.r.receives || nothing(q.r, q.source, q.message) {
+		return
+	}
+	if q.cancelled {
+		x.leaveOpen(q)
+		return
+	}
+	if !wild(q.r, q.source, q.tag) || source == wordAsPosted || source == signature.Absent {
+		source = q.source
+	}
+	if !wild(q.r, q.source, q.tag) || tag == wordAsPosted || tag == signature.Absent {
+		tag = q.tag
+	}
+	x.received(x.p.PeerOf(q.comm, source), x.name(q.comm), tag, q.recvType, 1, q.place)
+}
+
+// drop forgets a request.
+func (x *walk) drop(id uint64, q *posted) {
+	if q.cancelled && q.r.sends {
+		if to := x.p.PeerOf(q.comm, q.dest); to != analysis.NoRank {
+			x.flow(channel{x.rank, int32(to), x.name(q.comm), q.sendTag}).cancelled++
+		}
+	}
+	x.forget(id, q)
+}
+
+// leaveOpen: nobody knows whether a receive got its message.
+func (x *walk) leaveOpen(q *posted) {
+	if !q.r.receives || nothing(q.r, q.source, q.message) {
+		return
+	}
+	if wild(q.r, q.source, q.tag) {
+		x.waiting[anywhere{x.rank, x.name(q.comm)}]++
+		return
+	}
+	if from := x.p.PeerOf(q.comm, q.source); from != analysis.NoRank {
+		x.flow(channel{int32(from), x.rank, x.name(q.comm), q.tag}).pending++
+	}
+}
+
+// close notes what is open at the end.
+func (x *walk) close() {
+	for _, q := range x.open {
+		for ; q != nil; q = q.older {
+			x.leaveOpen(q)
+			x.keep(q)
+		}
+	}
+	for _, q := range x.made {
+		x.keep(q)
+	}
+}
+
+// keep keeps the first request of a node that is open at the end.
+func (x *walk) keep(q *posted) {
+	if f, ok := x.found.pending[q.place]; !ok || q.event < f.event {
+		x.found.pending[q.place] = q.spot
+	}
+}

@@ -1,0 +1,223 @@
+package check
+
+import (
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/analysis"
+	"github.com/efg-tools/efg/signature"
+)
+
+// mover computes the exchange of one call.
+type mover struct {
+	p     *analysis.Process
+	role  *collRoles
+	words []uint64
+	vec   func(word int) []uint64
+	*exchange
+	// The members that data go to and come from: the communicator's, or those of the
+	// other side, of which the first is at base.
+	me, peers, base int
+	unknown         bool
+}
+
+// exchangeOf returns what a step moves; nil if that is not known.
+func (r *reader) exchangeOf(s *efg.Step, role *collRoles, words []uint64) *exchange {
+	p := r.t.p
+	own, other := p.Members(words[role.scope])
+	both := roster{own, other}
+	if own == nil || both.size() > maxExchanging {
+		return nil
+	}
+	e := &exchange{make([]uint64, both.size()), make([]uint64, both.size())}
+	x := mover{p: p, role: role, words: words, exchange: e, me: own.Index(p.Data.Rank), peers: own.Size()}
+	if other != nil {
+		if x.peers = other.Size(); !both.swapped() {
+			x.base = own.Size()
+		}
+	}
+	x.vec = func(word int) []uint64 {
+		if v := r.fold.Vec(s, word); v != nil {
+			return v
+		}
+		return p.Vec(words[word])
+	}
+	if x.me < 0 {
+		return nil
+	}
+	if other != nil {
+		x.across(own.Size())
+	} else {
+		x.within()
+	}
+	if x.unknown {
+		return nil
+	}
+	return e
+}
+
+// within is a call on an intracommunicator.
+func (x *mover) within() {
+	c, a := x.role, &x.role.arrays
+	switch c.shape {
+	case "alltoallv", "alltoallw":
+		copy(x.from, x.list(a.recvCounts, c.recvType, a.recvTypes, x.peers))
+		if isConst(x.words[a.sendCounts]) { // in place
+			copy(x.to, x.from)
+		} else {
+			copy(x.to, x.list(a.sendCounts, c.sendType, a.sendTypes, x.peers))
+		}
+	case "allgatherv":
+		copy(x.from, x.list(a.recvCounts, c.recvType, 0, x.peers))
+		own := x.from[x.me]
+		if x.words[c.sendType] != signature.Absent {
+			own = x.given()
+		}
+		fill(x.to, own)
+	case "reduce_scatter":
+		copy(x.to, x.list(a.recvCounts, c.recvType, 0, x.peers))
+		fill(x.from, x.to[x.me])
+	case "gatherv":
+		x.rooted(x.to, x.from, c.sendCount, c.sendType, a.recvCounts, c.recvType)
+	case "scatterv":
+		x.rooted(x.from, x.to, c.recvCount, c.recvType, a.sendCounts, c.sendType)
+	default:
+		x.neighbours()
+	}
+}
+
+// rooted is an exchange with a root, which has an array for all.
+func (x *mover) rooted(own, all []uint64, count, datatype, counts, datatypes int) {
+	root := x.words[x.role.root]
+	if root >= uint64(x.peers) {
+		x.unknown = true
+		return
+	}
+	inPlace := x.words[datatype] == signature.Absent
+	if !inPlace {
+		own[root] = x.bytes(x.words[count], x.words[datatype])
+	}
+	if int(root) != x.me {
+		return
+	}
+	if copy(all, x.list(counts, datatypes, 0, x.peers)); inPlace {
+		all[x.me] = 0
+	}
+}
+
+// neighbours is a neighbourhood collective. Somebody can be a neighbour twice: what goes
+// to them is added up.
+func (x *mover) neighbours() {
+	c, a := x.role, &x.role.arrays
+	in, out, known := x.p.Neighbours(x.words[c.scope])
+	if !known {
+		x.unknown = true
+		return
+	}
+	give, take := x.blocks(a.sendCounts, c.sendCount, c.sendType, a.sendTypes, len(out)), x.blocks(a.recvCounts, c.recvCount, c.recvType, a.recvTypes, len(in))
+	for k, to := range out {
+		if uint(to) < uint(x.peers) {
+			x.to[to] += give[k]
+		}
+	}
+	for k, from := range in {
+		if uint(from) < uint(x.peers) {
+			x.from[from] += take[k]
+		}
+	}
+}
+
+// blocks are the sizes of n blocks of a buffer, by an array of counts or all alike.
+func (x *mover) blocks(counts, count, datatype, datatypes, n int) []uint64 {
+	if counts != 0 {
+		return x.list(counts, datatype, datatypes, n)
+	}
+	list := make([]uint64, n)
+	if n > 0 {
+		fill(list, x.bytes(x.words[count], x.words[datatype]))
+	}
+	return list
+}
+
+// across is a call on an intercommunicator: what a side sends the other takes. The
+// members of this side are so many.
+func (x *mover) across(side int) {
+	c, a := x.role, &x.role.arrays
+	to, from := x.to[x.base:x.base+x.peers], x.from[x.base:x.base+x.peers]
+	switch c.shape {
+	case "allreduce":
+		fill(to, x.taken())
+		copy(from, to)
+	case "reduce_scatter_block":
+		fill(to, uint64(side)*x.taken())
+		copy(from, to)
+	case "reduce_scatter":
+		sum := uint64(0)
+		for _, n := range x.list(a.recvCounts, c.recvType, 0, side) {
+			sum += n
+		}
+		fill(to, sum)
+		copy(from, to)
+	case "allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw":
+		copy(to, x.blocks(a.sendCounts, c.sendCount, c.sendType, a.sendTypes, x.peers))
+		copy(from, x.blocks(a.recvCounts, c.recvCount, c.recvType, a.recvTypes, x.peers))
+	case "bcast", "scatter", "scatterv":
+		x.acrossRooted(to, from, a.sendCounts, c.sendCount, c.sendType, x.taken)
+	case "gather", "gatherv", "reduce":
+		x.acrossRooted(from, to, a.recvCounts, c.recvCount, c.recvType, x.given)
+	}
+}
+
+// acrossRooted: the root has a block for each member of the other side, which all have
+// one for the root; the others on its side have nothing.
+func (x *mover) acrossRooted(atRoot, others []uint64, counts, count, datatype int, own func() uint64) {
+	switch root := x.words[x.role.root]; {
+	case root == wordRoot:
+		copy(atRoot, x.blocks(counts, count, datatype, 0, x.peers))
+	case root < uint64(x.peers):
+		others[root] = own()
+	case root != wordProcNull:
+		x.unknown = true
+	}
+}
+
+// given and taken are what the call has of the one buffer and the other.
+func (x *mover) given() uint64 { return x.bytes(x.words[x.role.sendCount], x.words[x.role.sendType]) }
+func (x *mover) taken() uint64 { return x.bytes(x.words[x.role.recvCount], x.words[x.role.recvType]) }
+
+func fill(list []uint64, v uint64) {
+	for j := range list {
+		list[j] = v
+	}
+}
+
+// list turns an array of n counts into bytes.
+func (x *mover) list(counts, datatype, datatypes, n int) []uint64 {
+	out := make([]uint64, n)
+	number := x.vec(counts)
+	var types []uint64
+	if datatypes != 0 {
+		types = x.vec(datatypes)
+	}
+	if len(number) != n || datatypes != 0 && len(types) != n {
+		x.unknown = true
+		return out
+	}
+	for j := range out {
+		w := x.words[datatype]
+		if datatypes != 0 {
+			w = types[j]
+		}
+		out[j] = x.bytes(number[j], w)
+	}
+	return out
+}
+
+func (x *mover) bytes(count, datatype uint64) uint64 {
+	if count == 0 {
+		return 0
+	}
+	size, ok := x.p.TypeBytes(datatype)
+	if !ok || isConst(count) || count>>40 != 0 {
+		x.unknown = true
+	}
+	return size * count
+}

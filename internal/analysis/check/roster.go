@@ -1,0 +1,57 @@
+package check
+
+import "github.com/efg-tools/efg/internal/analysis"
+
+// roster are the members of a communicator, of an intercommunicator both sides, in the
+// same order whichever side looks; nil where they are not known, or there is no other
+// side.
+type roster [2]*analysis.Members
+
+// rosterOf returns the members of a communicator or window of a process.
+func rosterOf(p *analysis.Process, word uint64) roster {
+	own, other := p.Members(word)
+	r := roster{own, other}
+	if r.swapped() {
+		r[0], r[1] = r[1], r[0]
+	}
+	return r
+}
+
+// swapped says whether the second side comes first in a roster.
+func (r *roster) swapped() bool { return r[1] != nil && r[1].At(0) < r[0].At(0) }
+
+// inter says whether there are two sides.
+func (r *roster) inter() bool { return r[1] != nil }
+
+// size is the number of members.
+func (r *roster) size() int {
+	n := 0
+	for _, m := range r {
+		if m != nil {
+			n += m.Size()
+		}
+	}
+	return n
+}
+
+// at returns member i as a rank of the run.
+func (r *roster) at(i int) int {
+	if n := r[0].Size(); i >= n {
+		return r[1].At(i - n)
+	}
+	return r[0].At(i)
+}
+
+// index is the position of a rank of the run, -1 if it is no member.
+func (r *roster) index(rank int) int {
+	if r[0] == nil {
+		return -1
+	}
+	i := r[0].Index(rank)
+	if i < 0 && r[1] != nil {
+		if i = r[1].Index(rank); i >= 0 {
+			i += r[0].Size()
+		}
+	}
+	return i
+}

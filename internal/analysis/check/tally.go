@@ -1,0 +1,233 @@
+package check
+
+import (
+	"slices"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/analysis"
+	"github.com/efg-tools/efg/signature"
+)
+
+// channel is what messages are matched by. from and to are ranks in the run.
+type channel struct {
+	from, to  int32
+	comm, tag uint64
+}
+
+// flow counts the messages of a channel.
+type flow struct {
+	sent, received uint64
+	// pending receives are posted and were never completed: they may have got a
+	// message. Cancelled operations may have taken place, or not.
+	pending, cancelled uint64
+	sender, receiver   place // a node that sends or receives: the last that was counted
+	sendOrder          int   // how-manieth that was
+	receiveOrder       int
+	out, in            typing
+}
+
+// typing is of which basic datatypes the messages of one side are, if all are of
+// the same.
+type typing struct {
+	basics uint64 // 0: none yet
+	mixed  bool   // different ones, or not known
+	open   bool   // some are not known, or fit all
+}
+
+func (y *typing) note(basics uint64) {
+	switch {
+	case basics == 0:
+		y.mixed, y.open = true, true
+	case y.basics == 0:
+		y.basics = basics
+	case y.basics != basics:
+		y.mixed = true
+	}
+}
+
+// join adds what is noted of others.
+func (y *typing) join(o typing) {
+	y.mixed = y.mixed || o.mixed || y.basics != 0 && o.basics != 0 && y.basics != o.basics
+	y.open = y.open || o.open
+	if y.basics == 0 {
+		y.basics = o.basics
+	}
+}
+
+// differs says whether no message of one side fits one of the other.
+func (y *typing) differs(o *typing) bool {
+	return !y.mixed && !o.mixed && y.basics != 0 && o.basics != 0 && y.basics != o.basics
+}
+
+// place is a node of a process.
+type place struct {
+	thread uint32
+	node   int32
+}
+
+// anywhere is where receives with a wildcard wait.
+type anywhere struct {
+	to   int32
+	comm uint64
+}
+
+// object is a communicator, window, file or datatype.
+type object struct {
+	kind signature.Kind
+	word uint64
+}
+
+// life counts how often an object was made and freed.
+type life struct {
+	made, freed uint64
+	at          place // where it was made
+}
+
+// tally is what counts in a process.
+type tally struct {
+	p    *analysis.Process
+	rank int32
+
+	flows    map[channel]*flow
+	waiting  map[anywhere]uint64
+	requests map[place]*life // by the node that issues them
+	maybe    map[place]uint64
+	objects  map[object]*life
+	starts   map[place]*life // made: started, freed: completed
+	twice    []misuse
+	total    Totals
+
+	probed map[uint64]uint64 // communicators of matched messages, if made by going through the events
+	names  map[uint64]uint64 // of communicators, see name
+	types  map[uint64]uint64 // see basics
+	doubt  bool              // the order of events decides
+
+	counted int // messages, see flow
+}
+
+// misuse is a wrong use of a persistent request.
+type misuse struct {
+	spot
+	text string
+}
+
+func newTally(p *analysis.Process) *tally {
+	return &tally{
+		p: p, rank: int32(p.Data.Rank), flows: map[channel]*flow{}, waiting: map[anywhere]uint64{},
+		requests: map[place]*life{}, maybe: map[place]uint64{}, objects: map[object]*life{}, starts: map[place]*life{}, names: map[uint64]uint64{}, types: map[uint64]uint64{},
+	}
+}
+
+func (t *tally) flow(c channel) *flow {
+	f := t.flows[c]
+	if f == nil {
+		f = &flow{}
+		t.flows[c] = f
+	}
+	return f
+}
+
+func lifeAt[K comparable](m map[K]*life, k K) *life {
+	l := m[k]
+	if l == nil {
+		l = &life{}
+		m[k] = l
+	}
+	return l
+}
+
+// sent counts messages to a peer.
+func (t *tally) sent(to int, comm, tag, datatype, times uint64, at place) {
+	if to == analysis.NoRank || t.rank < 0 {
+		return
+	}
+	f := t.flow(channel{t.rank, int32(to), comm, tag})
+	f.sent += times
+	t.counted++
+	f.sender, f.sendOrder = at, t.counted
+	f.out.note(t.basics(datatype))
+	t.total.Sent += times
+}
+
+// received counts messages from a peer.
+func (t *tally) received(from int, comm, tag, datatype, times uint64, at place) {
+	if from == analysis.NoRank || t.rank < 0 {
+		return
+	}
+	f := t.flow(channel{int32(from), t.rank, comm, tag})
+	f.received += times
+	t.counted++
+	f.receiver, f.receiveOrder = at, t.counted
+	f.in.note(t.basics(datatype))
+	t.total.Received += times
+}
+
+// basics stands for the basic datatypes of a datatype; 0 if they are not known, or
+// fit all.
+func (t *tally) basics(datatype uint64) uint64 {
+	b, ok := t.types[datatype]
+	if !ok {
+		list := basicsOf(t.p, datatype, map[uint64]bool{})
+		slices.Sort(list)
+		list = slices.Compact(list)
+		if len(list) > 0 && !slices.Contains(list, wordByte) && !slices.Contains(list, wordPacked) {
+			b = signature.Hash(list...)
+		}
+		t.types[datatype] = b
+	}
+	return b
+}
+
+// node returns the node that a request or message comes from.
+func (t *tally) node(id uint64) (*efg.Node, int, place, bool) {
+	v, ok := signature.ParseID(id)
+	if !ok {
+		return nil, 0, place{}, false
+	}
+	for i := range t.p.Data.Streams {
+		if s := &t.p.Data.Streams[i]; s.Thread == v.Thread && int(v.Node) < len(s.Nodes) {
+			return &s.Nodes[v.Node], i, place{v.Thread, int32(v.Node)}, true
+		}
+	}
+	return nil, 0, place{}, false
+}
+
+// commOf is the communicator of a receive: its own, or that of the probe that
+// found its message.
+func (t *tally) commOf(r *roles, object, message uint64) uint64 {
+	if r.message == 0 {
+		return object
+	}
+	if comm, ok := t.probed[message]; ok {
+		return comm
+	}
+	n, _, _, ok := t.node(message)
+	switch {
+	case !ok || !probeMakes(procOf(n)):
+		return 0
+	case n.Mask&mask(2) != 0:
+		t.doubt = true
+	}
+	return n.Words[2]
+}
+
+// wild says whether a receive takes messages of several senders or tags, so that
+// its completion tells what came.
+func wild(r *roles, source, tag uint64) bool {
+	return r.message != 0 || source == wordAnySource || tag == wordAnyTag
+}
+
+// nothing says whether nothing can come.
+func nothing(r *roles, source, message uint64) bool {
+	return r.source != 0 && source == wordProcNull || r.message != 0 && message == wordNoProc
+}
+
+// name is the name of a communicator that its processes agree on.
+func (t *tally) name(comm uint64) uint64 {
+	name, ok := t.names[comm]
+	if !ok {
+		name = t.p.CommonName(comm)
+		t.names[comm] = name
+	}
+	return name
+}

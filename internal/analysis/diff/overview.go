@@ -1,0 +1,368 @@
+package diff
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/analysis"
+)
+
+// Overview is how the ranks of a run differ.
+type Overview struct {
+	Timed   bool
+	Ranks   int // processes
+	Total   Totals
+	Shapes  int
+	Classes []Class // by shape
+	// Imbalance and Outliers leave out start and end of MPI. What costs most is first.
+	// All, and outliers without Op, are of all calls together.
+	All       Imbalance
+	Imbalance []Imbalance
+	Outliers  []Outlier
+	side      *side
+}
+
+// Spread is how a number is distributed over the ranks that make a call.
+type Spread struct {
+	Sum, Least, Most    uint64
+	LeastRank, MostRank int // the lowest rank of those
+	ranks               int
+}
+
+func (s *Spread) add(rank int, v uint64) {
+	if s.ranks == 0 || v < s.Least {
+		s.Least, s.LeastRank = v, rank
+	}
+	if s.ranks == 0 || v > s.Most {
+		s.Most, s.MostRank = v, rank
+	}
+	s.Sum += v
+	s.ranks++
+}
+
+// Mean is the mean over the ranks that make the call.
+func (s *Spread) Mean() float64 { return float64(s.Sum) / float64(max(s.ranks, 1)) }
+
+// Imbalance is how much more the rank with the most has than the mean, as a part of
+// the mean.
+func (s *Spread) Imbalance() float64 {
+	if s.Sum == 0 {
+		return 0
+	}
+	return float64(s.Most)/s.Mean() - 1
+}
+
+// Cost is how much more the rank with the most has than the mean.
+func (s *Spread) Cost() float64 { return float64(s.Most) - s.Mean() }
+
+// Imbalance is how the ranks that make a call at a callsite differ.
+type Imbalance struct {
+	Op, Site           string
+	Ranks              int
+	Calls, Bytes, Time Spread
+}
+
+// Metric is what is compared.
+type Metric string
+
+const (
+	CallsMetric Metric = "calls"
+	BytesMetric Metric = "bytes"
+	TimeMetric  Metric = "time"
+)
+
+// Outlier are the ranks that have far more or less of something at a callsite than
+// others of their shape; if fewer than Few have the shape, than all of such shapes.
+type Outlier struct {
+	Op, Site string
+	Metric   Metric
+	Among    int   // ranks that are compared
+	Ranks    []int // outliers, ascending
+	// Rank is the one that is farthest away, Value what it has.
+	Rank   int
+	Value  float64
+	Median float64 // of those that are compared
+	// Score is how many times the median absolute deviation, scaled to a standard
+	// deviation, Value is away from the median.
+	Score float64
+	// Distance of the durations of the rank's calls from those of all ranks' calls.
+	Distance
+	worst  Rank
+	number int // of the call
+}
+
+// Cost is how far the farthest rank is from the median.
+func (o *Outlier) Cost() float64 { return math.Abs(o.Value - o.Median) }
+
+const (
+	// Few is how many ranks a shape must have for its outliers to be looked for among
+	// them.
+	Few = 8
+	// fewest is of how many ranks one can be an outlier.
+	fewest = 5
+	// outlying is the score of outliers: Iglewicz and Hoaglin, "How to Detect and
+	// Handle Outliers", 1993.
+	outlying = 3.5
+	// minor is what part of the median an outlier must be away at least.
+	minor = 0.01
+	// described is for how many outliers the distance is computed.
+	described = 100
+)
+
+// NewOverview compares processes of a run. It calls progress, one call at a time, with
+// the number of those that are read.
+func NewOverview(run *efg.Run, procs []int, progress func(done uint64)) (*Overview, error) {
+	s, err := newSide(run)
+	if err != nil {
+		return nil, err
+	}
+	v, err := newSurvey(s, procs, counter(progress))
+	if err != nil {
+		return nil, err
+	}
+	o := &Overview{side: s, Timed: v.timed, Ranks: len(v.summaries)}
+	o.Classes, o.Shapes = v.classes()
+	for i := range v.summaries {
+		o.Total.addSummary(&v.summaries[i])
+	}
+	o.All = v.imbalance(allCalls)
+	o.Outliers = v.outliers(allCalls)
+	for i := range v.sums {
+		if !analysis.Running(v.list[i].op) {
+			continue
+		}
+		o.Imbalance = append(o.Imbalance, v.imbalance(i))
+		o.Outliers = append(o.Outliers, v.outliers(i)...)
+	}
+	o.sort()
+	return o, v.describe(o.Outliers[:min(len(o.Outliers), described)])
+}
+
+// counter returns a function that counts its calls.
+func counter(progress func(done uint64)) func() {
+	done := uint64(0)
+	return func() {
+		done++
+		progress(done)
+	}
+}
+
+// sort orders what was found: by time, then bytes, then calls.
+func (o *Overview) sort() {
+	slices.SortFunc(o.Imbalance, func(x, y Imbalance) int {
+		return cmp.Or(cmp.Compare(y.Time.Cost(), x.Time.Cost()), cmp.Compare(y.Bytes.Cost(), x.Bytes.Cost()),
+			cmp.Compare(y.Calls.Cost(), x.Calls.Cost()), cmp.Compare(x.Op, y.Op), cmp.Compare(x.Site, y.Site))
+	})
+	order := map[Metric]int{TimeMetric: 0, BytesMetric: 1, CallsMetric: 2}
+	slices.SortFunc(o.Outliers, func(x, y Outlier) int {
+		return cmp.Or(cmp.Compare(order[x.Metric], order[y.Metric]), cmp.Compare(y.Cost(), x.Cost()),
+			cmp.Compare(x.Op, y.Op), cmp.Compare(x.Site, y.Site), cmp.Compare(uint(x.Rank), uint(y.Rank)))
+	})
+}
+
+// allCalls stands for the number of a call: all together.
+const allCalls = -2
+
+// amounts are what a process has of a call; ok is false if it does not make it.
+func (s *summary) amounts(number int) (calls, bytes, time uint64, ok bool) {
+	if number == allCalls {
+		return s.profile.total.calls, s.profile.total.bytes, s.running, true
+	}
+	k := s.row(number)
+	if k == none {
+		return 0, 0, 0, false
+	}
+	r := &s.profile.rows[k]
+	return r.calls, r.bytes, s.time[k], true
+}
+
+// texts are procedure and callsite of a call.
+func (v *survey) texts(number int) (op, site string) {
+	if number == allCalls {
+		return "", ""
+	}
+	c := v.list[number]
+	return c.op, v.sites.text(c.site)
+}
+
+func (v *survey) imbalance(number int) Imbalance {
+	b := Imbalance{}
+	b.Op, b.Site = v.texts(number)
+	for i := range v.summaries {
+		s := &v.summaries[i]
+		calls, bytes, time, ok := s.amounts(number)
+		if !ok {
+			continue
+		}
+		b.Ranks++
+		b.Calls.add(s.rank, calls)
+		b.Bytes.add(s.rank, bytes)
+		b.Time.add(s.rank, time)
+	}
+	return b
+}
+
+// sample are values of ranks that can be compared.
+type sample struct {
+	of     []*summary
+	values [3][]float64 // by metric
+}
+
+var metrics = [3]Metric{TimeMetric, BytesMetric, CallsMetric}
+
+// outliers finds the outliers at a call.
+func (v *survey) outliers(number int) []Outlier {
+	byShape := map[hash]*sample{}
+	var order []hash
+	for i := range v.summaries {
+		s := &v.summaries[i]
+		calls, bytes, time, ok := s.amounts(number)
+		if !ok {
+			continue
+		}
+		m := byShape[s.shape]
+		if m == nil {
+			m = &sample{}
+			byShape[s.shape] = m
+			order = append(order, s.shape)
+		}
+		m.of = append(m.of, s)
+		for k, x := range []uint64{time, bytes, calls} {
+			m.values[k] = append(m.values[k], float64(x))
+		}
+	}
+	var list []Outlier
+	small := &sample{}
+	for _, shape := range order {
+		if m := byShape[shape]; len(m.of) < Few {
+			small.join(m)
+		} else {
+			list = append(list, m.outliers()...)
+		}
+	}
+	list = append(list, small.outliers()...)
+	for i := range list {
+		o := &list[i]
+		o.Op, o.Site = v.texts(number)
+		o.number, o.worst.Run = number, v.run
+	}
+	return list
+}
+
+func (m *sample) join(o *sample) {
+	m.of = append(m.of, o.of...)
+	for i := range m.values {
+		m.values[i] = append(m.values[i], o.values[i]...)
+	}
+}
+
+func (m *sample) outliers() (list []Outlier) {
+	for i, metric := range metrics {
+		if o := m.outlier(m.values[i]); o != nil {
+			o.Metric = metric
+			list = append(list, *o)
+		}
+	}
+	return list
+}
+
+// outlier finds the outliers among values; nil: none.
+func (m *sample) outlier(values []float64) *Outlier {
+	if len(values) < fewest {
+		return nil
+	}
+	centre, scale := robust(values)
+	if scale == 0 {
+		return nil
+	}
+	o := &Outlier{Among: len(values), Median: centre}
+	for i, x := range values {
+		away := math.Abs(x - centre)
+		if away/scale <= outlying || away <= minor*centre {
+			continue
+		}
+		o.Ranks = append(o.Ranks, m.of[i].rank)
+		if away/scale > o.Score {
+			o.Rank, o.Value, o.Score, o.worst.Proc = m.of[i].rank, x, away/scale, m.of[i].proc
+		}
+	}
+	if len(o.Ranks) == 0 {
+		return nil
+	}
+	slices.Sort(o.Ranks)
+	return o
+}
+
+// robust returns the median, and an estimate of the standard deviation that outliers
+// do not change: from the median absolute deviation, or, if more than half of the
+// values are equal, from the mean absolute deviation.
+func robust(values []float64) (centre, scale float64) {
+	centre = median(values)
+	away := make([]float64, len(values))
+	for i, x := range values {
+		away[i] = math.Abs(x - centre)
+	}
+	if mad := median(away); mad > 0 {
+		return centre, 1.4826 * mad
+	}
+	return centre, 1.2533 * stat.Mean(away, nil)
+}
+
+func median(values []float64) float64 {
+	sorted := slices.Clone(values)
+	slices.Sort(sorted)
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
+
+// describe computes how the durations of outlying ranks are distributed.
+func (v *survey) describe(list []Outlier) error {
+	for i := range list {
+		o := &list[i]
+		if o.Metric != TimeMetric || o.Rank < 0 {
+			continue
+		}
+		p, err := v.side.process(o.worst)
+		if err != nil {
+			return err
+		}
+		var own, all Totals
+		for _, s := range p.streams {
+			for k := range s.nodes {
+				if c := s.nodes[k].call; o.is(v.numbers[c], c.op) {
+					own.addNode(s.nodes[k].facts)
+				}
+			}
+		}
+		for k, c := range v.list {
+			if o.is(k, c.op) {
+				all.Time.Merge(&v.sums[k].Time)
+			}
+		}
+		o.Distance = DistanceOf(&own.Time, &all.Time)
+	}
+	return nil
+}
+
+// is says whether a call, of a procedure, is among those of the outlier.
+func (o *Outlier) is(number int, op string) bool {
+	return number == o.number || o.number == allCalls && analysis.Running(op)
+}
+
+// Against compares one rank of the first class with one of class i. The result has no
+// Items.
+func (o *Overview) Against(i int) (*Pair, error) {
+	x, err := o.side.process(o.Classes[0].First)
+	if err != nil {
+		return nil, err
+	}
+	y, err := o.side.process(o.Classes[i].First)
+	if err != nil {
+		return nil, err
+	}
+	return pairOf(x, y, true)
+}

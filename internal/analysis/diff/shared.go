@@ -1,0 +1,149 @@
+package diff
+
+import (
+	"slices"
+
+	"github.com/efg-tools/efg/internal/analysis"
+)
+
+// shared is what the summaries of a rank class's processes have in common: all but
+// peers and times.
+type shared struct {
+	summary
+	places  []peerPlace
+	objects []uint64 // that ranks are relative in
+	seats   []seat   // of one of the processes there
+	rows    [][]int  // by stream and node: number of the call in the profile
+}
+
+// peerPlace is where a summary's peer is.
+type peerPlace struct{ stream, node, word, seat int }
+
+// maxShared bounds the classes of which something is kept.
+const maxShared = 1 << 12
+
+// share keeps what a process has in common with those of its class. The caller has the
+// lock.
+func (v *survey) share(q *process, s *summary) {
+	key, ok := q.Alike()
+	if !ok || v.shared[key] != nil || len(v.shared) >= maxShared {
+		return
+	}
+	c := &shared{summary: *s}
+	c.peers, c.time = nil, nil
+	for object, at := range q.seats {
+		c.objects, c.seats = append(c.objects, object), append(c.seats, at)
+	}
+	for i, t := range q.streams {
+		rows := make([]int, len(t.nodes))
+		for k := range t.nodes {
+			n := &t.nodes[k]
+			rows[k] = s.row(v.numbers[n.call])
+			if !c.addPlaces(q, i, k, n, v.mostPeers) {
+				return
+			}
+		}
+		c.rows = append(c.rows, rows)
+	}
+	if c.hasAllPeers(q) {
+		v.shared[key] = c
+	}
+}
+
+// hasAllPeers tells whether all words that differ in the processes of the class are
+// among the peers.
+func (c *shared) hasAllPeers(q *process) bool {
+	known := map[[3]int]bool{}
+	for _, at := range c.places {
+		known[[3]int{at.stream, at.node, at.word}] = true
+	}
+	for i := range q.streams {
+		for _, at := range q.PeerWords(i) {
+			if !known[[3]int{i, at[0], at[1]}] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// addPlaces notes where the peers of a node are, as arguments does; false if there are ranks
+// in arrays.
+func (c *shared) addPlaces(q *process, i, k int, n *node, most int) bool {
+	for w := 2; w < len(n.Words); w++ {
+		if n.Mask>>w&1 != 0 {
+			continue
+		}
+		f := n.constant(q, w)
+		if f.near == f.far {
+			continue
+		}
+		if n.isVec(w) || len(c.places) >= most {
+			return false
+		}
+		c.places = append(c.places, peerPlace{i, k, w, slices.Index(c.objects, seatObject(n.Node))})
+	}
+	return true
+}
+
+// common finds what is kept of the class of a process; nil: nothing.
+func (v *survey) common(p *analysis.Process) *shared {
+	key, ok := p.Alike()
+	if !ok {
+		return nil
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.shared[key]
+}
+
+// summarize makes the summary of a process out of what its class has in common, and
+// what it has of each call; false if it has another place in a communicator.
+func (c *shared) summarize(p *analysis.Process) (*summary, []Totals, bool, error) {
+	s := c.summary
+	s.rank = p.Data.Rank
+	seats := make([]seat, len(c.seats))
+	for i, object := range c.objects {
+		if seats[i] = seatIn(p, object); seats[i].size != c.seats[i].size {
+			return nil, nil, false, nil
+		}
+	}
+	s.peers = make([]form, len(c.places))
+	for i, at := range c.places {
+		w := p.Data.Streams[at.stream].Nodes[at.node].Words[at.word]
+		s.peers[i] = seats[at.seat].form(w)
+	}
+	rows := make([]Totals, len(s.profile.calls))
+	for i := range c.rows {
+		nodes, err := p.Nodes(i)
+		if err != nil {
+			return nil, nil, false, err
+		}
+		for k := range nodes {
+			rows[c.rows[i][k]].addNode(&nodes[k])
+		}
+	}
+	return &s, rows, true, nil
+}
+
+// addShared keeps a summary that was made of what its class has in common. The caller has
+// the lock.
+func (v *survey) addShared(s *summary, rows []Totals) {
+	s.total, s.running = 0, 0
+	s.time = make([]uint64, len(rows))
+	for i, n := range s.profile.calls {
+		v.addRow(s, i, n, &rows[i])
+	}
+	v.summaries = append(v.summaries, *s)
+}
+
+// addRow adds what a process has of a call.
+func (v *survey) addRow(s *summary, i, number int, r *Totals) {
+	s.time[i] = r.Time.Sum
+	s.total += r.Time.Sum
+	if analysis.Running(v.list[number].op) {
+		s.running += r.Time.Sum
+	}
+	v.sums[number].add(r)
+	v.timed = v.timed || r.Time.Count > 0
+}

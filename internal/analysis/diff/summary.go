@@ -1,0 +1,259 @@
+package diff
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/analysis"
+	"github.com/efg-tools/efg/signature"
+)
+
+// summary is what is kept of a process while all are read.
+type summary struct {
+	proc, rank           int // of those that never knew their rank, the number of one
+	events, nodes, edges uint64
+	// shape is equal for equal nodes, but for arguments, and equal edges, but for
+	// weights; calls for equal calls and equal steps between calls.
+	shape, calls hash
+	// rest are arguments and branch runs, but for single ranks; these are in peers.
+	rest    hash
+	peers   []form
+	profile *profile
+	time    []uint64 // ns, by call of the profile
+	total   uint64   // all of these
+	running uint64   // without start and end of MPI
+}
+
+// profile is what many processes have in common: calls, and what they move.
+type profile struct {
+	calls []int // numbers, ascending
+	rows  []volume
+	total volume
+}
+
+type volume struct{ calls, errors, bytes uint64 }
+
+// survey reads all processes of a run.
+type survey struct {
+	*side
+	mostPeers int
+	progress  func() // called after each process
+
+	mu        sync.Mutex
+	numbers   map[call]int // of calls
+	list      []call
+	sums      []Totals // of all processes, by call
+	profiles  map[hash]*profile
+	steps     map[hash]*callGraph
+	summaries []summary
+	shared    map[efg.ClassKey]*shared // by class
+	timed     bool
+}
+
+// callGraph are calls and the steps between them.
+type callGraph struct {
+	calls []call
+	steps [][2]call
+}
+
+// maxPeers is how many ranks in arguments are kept of all processes together.
+const maxPeers = 1 << 24
+
+func newSurvey(s *side, procs []int, progress func()) (*survey, error) {
+	v := &survey{side: s, progress: progress, mostPeers: max(16, maxPeers/max(len(procs), 1)), numbers: map[call]int{}, profiles: map[hash]*profile{}, steps: map[hash]*callGraph{}, shared: map[efg.ClassKey]*shared{}}
+	err := analysis.EachProcess(s.run, procs, v.process)
+	if err != nil {
+		return nil, err
+	}
+	at := make(map[int]int, len(procs))
+	for _, i := range procs {
+		at[s.run.Procs[i].Rank] = i
+	}
+	for i := range v.summaries {
+		m := &v.summaries[i]
+		m.proc = at[m.rank]
+	}
+	slices.SortStableFunc(v.summaries, func(x, y summary) int {
+		return cmp.Or(cmp.Compare(uint(x.rank), uint(y.rank)), cmp.Compare(x.shape, y.shape), cmp.Compare(x.rest, y.rest))
+	})
+	return v, nil
+}
+
+// process adds a process. What needs no lock comes first.
+func (v *survey) process(p *analysis.Process) error {
+	if c := v.common(p); c != nil {
+		s, rows, ok, err := c.summarize(p)
+		if err != nil {
+			return err
+		}
+		if ok {
+			v.mu.Lock()
+			defer v.mu.Unlock()
+			v.addShared(s, rows)
+			v.progress()
+			return nil
+		}
+	}
+	q, err := newProcess(p, v.sites)
+	if err != nil {
+		return err
+	}
+	s := summary{rank: p.Data.Rank}
+	rows := map[call]*Totals{}
+	graph := &callGraph{}
+	for _, t := range q.streams {
+		s.stream(t, v.mostPeers)
+		graph.add(t)
+		for i := range t.nodes {
+			n := &t.nodes[i]
+			if rows[n.call] == nil {
+				rows[n.call] = &Totals{}
+			}
+			rows[n.call].addNode(n.facts)
+		}
+	}
+	s.calls = graph.sort()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.steps[s.calls] == nil {
+		v.steps[s.calls] = graph
+	}
+	v.add(&s, rows)
+	v.share(q, &s)
+	v.progress()
+	return nil
+}
+
+// stream adds a stream's graph to the hashes.
+func (s *summary) stream(t *stream, mostPeers int) {
+	s.events += t.Events
+	s.nodes += uint64(len(t.nodes))
+	s.shape = s.shape.add(uint64(t.Thread), uint64(len(t.nodes)))
+	s.rest = s.rest.add(t.Events)
+	for i := range t.nodes {
+		n := &t.nodes[i]
+		s.edges += uint64(len(n.Edges))
+		s.shape = s.shape.add(n.Words[0], n.Mask, n.call.site, uint64(len(n.Edges)))
+		for _, e := range n.Edges {
+			s.shape = s.shape.add(uint64(e.To))
+			s.rest = s.rest.add(e.Weight, e.Count, e.Fixed)
+		}
+		s.arguments(n, t.process, mostPeers)
+		s.rest = s.rest.add(n.Counted).sequence(n.Runs).sequence(n.Counts)
+		for k := range n.Attrs {
+			s.rest = s.rest.sequence(n.Attrs[k].Values).sequence(n.Attrs[k].Elems)
+		}
+	}
+}
+
+func (s *summary) arguments(n *node, p *process, mostPeers int) {
+	for i := 2; i < len(n.Words); i++ {
+		if n.Mask>>i&1 != 0 {
+			continue
+		}
+		f := n.constant(p, i)
+		if f.near == f.far || len(s.peers) >= mostPeers {
+			s.rest = s.rest.add(f.near)
+			continue
+		}
+		s.rest = s.rest.add(1)
+		s.peers = append(s.peers, f)
+	}
+}
+
+// sequence adds the code of a sequence: equal values that a recorder folded, and a
+// file's writer with them, have equal code.
+func (h hash) sequence(s *efg.Seq) hash {
+	if s == nil {
+		return h.add(0)
+	}
+	h = h.add(s.Len(), uint64(s.Form()), signature.HashString(string(s.Code())))
+	parts, err := s.Parts()
+	if err != nil { // whoever reads the values will say so
+		return h
+	}
+	for _, q := range parts {
+		h = h.sequence(q)
+	}
+	return h
+}
+
+// add adds the calls and steps of a stream.
+func (g *callGraph) add(t *stream) {
+	for i := range t.nodes {
+		g.calls = append(g.calls, t.nodes[i].call)
+		for _, e := range t.Nodes[i].Edges {
+			g.steps = append(g.steps, [2]call{t.nodes[i].call, t.nodes[e.To].call})
+		}
+	}
+}
+
+func (c call) compare(o call) int {
+	return cmp.Or(cmp.Compare(c.site, o.site), cmp.Compare(c.op, o.op))
+}
+
+// sort removes what is there twice, and the room that it took, and returns a hash.
+func (g *callGraph) sort() hash {
+	slices.SortFunc(g.calls, call.compare)
+	g.calls = slices.Clone(slices.Compact(g.calls))
+	slices.SortFunc(g.steps, func(x, y [2]call) int { return cmp.Or(x[0].compare(y[0]), x[1].compare(y[1])) })
+	g.steps = slices.Clone(slices.Compact(g.steps))
+	h := hashOf(uint64(len(g.calls)))
+	add := func(c call) { h = h.add(c.site, signature.HashString(c.op)) }
+	for _, c := range g.calls {
+		add(c)
+	}
+	for _, s := range g.steps {
+		add(s[0])
+		add(s[1])
+	}
+	return h
+}
+
+// add keeps a summary. The caller has the lock.
+func (v *survey) add(s *summary, rows map[call]*Totals) {
+	p := &profile{}
+	for c := range rows {
+		p.calls = append(p.calls, v.number(c))
+	}
+	slices.Sort(p.calls)
+	h := hashOf()
+	s.time = make([]uint64, len(p.calls))
+	for i, n := range p.calls {
+		r := rows[v.list[n]]
+		p.rows = append(p.rows, volume{r.Calls, r.Errors, r.Bytes})
+		h = h.add(uint64(n), r.Calls, r.Errors, r.Bytes)
+		v.addRow(s, i, n, r)
+	}
+	if s.profile = v.profiles[h]; s.profile == nil {
+		for _, r := range p.rows {
+			p.total.calls += r.calls
+			p.total.errors += r.errors
+			p.total.bytes += r.bytes
+		}
+		v.profiles[h], s.profile = p, p
+	}
+	v.summaries = append(v.summaries, *s)
+}
+
+func (v *survey) number(c call) int {
+	n, ok := v.numbers[c]
+	if !ok {
+		n = len(v.list)
+		v.numbers[c] = n
+		v.list = append(v.list, c)
+		v.sums = append(v.sums, Totals{})
+	}
+	return n
+}
+
+// row is the place of a call in the profile, -1 if the process does not make it.
+func (s *summary) row(call int) int {
+	i, ok := slices.BinarySearch(s.profile.calls, call)
+	if !ok {
+		return none
+	}
+	return i
+}

@@ -1,0 +1,428 @@
+package phases
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/analysis"
+	"github.com/efg-tools/efg/reconstruct"
+)
+
+// Place is where a phase begins or ends: a collective call, or, if Op is "", the
+// beginning or the end of the recording.
+type Place struct{ Op, Site string }
+
+// Row sums up the phases between two places, over ranks.
+type Row struct {
+	From, Until Place
+	// Times is how many phases there are; Least if some rank has fewer.
+	Times, Least uint64
+	Ranks        int // that have them
+	Calls        uint64
+	Volume       analysis.Volume
+	// MPI, App and Meeting are nanoseconds of all ranks together: in MPI calls, of
+	// all, and in the calls that end the phases. About: more than a hundredth of a
+	// rank's is divided by numbers of calls.
+	MPI, App, Meeting float64
+	About             bool
+	// Busy is how long ranks need to come to the end of all phases, without the
+	// calls that end them: the mean, the longest, and the rank that needs it.
+	Busy, MostBusy float64
+	MostRank       int
+	Dilation       *Dilation // if each call's times were recorded
+
+	first [2]int // rank and order there
+}
+
+// Dilation is how long it takes from the first to the last arrival at the calls
+// that end phases, in nanoseconds.
+type Dilation struct {
+	Count    uint64
+	Sum, Max int64
+	MaxRank  int    // that comes last where it is longest
+	MaxPhase uint64 // number of that phase in the run, from 0
+}
+
+// Mean is the mean time from first to last arrival.
+func (d *Dilation) Mean() float64 { return float64(d.Sum) / float64(max(d.Count, 1)) }
+
+// Rate is bytes sent by all ranks together in a second of the phases' mean time.
+func (r *Row) Rate() float64 {
+	if r.App == 0 {
+		return 0
+	}
+	return float64(r.Volume.Sent) / (r.App / float64(max(r.Ranks, 1)) / 1e9)
+}
+
+// Imbalance is how much longer the slowest rank needs than the mean, as a part of
+// the mean.
+func (r *Row) Imbalance() float64 {
+	if r.Busy == 0 {
+		return 0
+	}
+	return r.MostBusy/r.Busy - 1
+}
+
+// Report tells where calls, bytes and time went, by phases.
+type Report struct {
+	Rows   []Row // in the order of their first phases
+	Phases uint64
+	Ranks  int
+	// Timed: there are times. Traced: those of each event.
+	Timed, Traced bool
+	// Others sums up the calls of threads that do not make the calls where phases
+	// end: nobody knows in which phase they are.
+	Others     Row
+	Incomplete int // ranks whose recording ends early
+}
+
+// aboutFrom is how large a part of a time must be divided for it to be about right.
+const aboutFrom = 0.01
+
+// share is what a rank has in a row.
+type share struct {
+	times, calls      uint64
+	volume            analysis.Volume
+	mpi, app, meeting float64
+	divided           float64 // the part of app that is divided by numbers of calls
+	order             int
+}
+
+type builder struct {
+	run *efg.Run
+
+	mu       sync.Mutex
+	rows     map[kind]*Row
+	arrivals arrivals
+	ways     map[efg.ClassKey]*way
+	sites    map[uint64]string
+	names    *reconstruct.Names
+	report   Report
+}
+
+// New makes the report of some processes of a run.
+func New(run *efg.Run, procs []int, progress ...analysis.Progress) (*Report, error) {
+	sites, err := run.Sites()
+	if err != nil {
+		return nil, err
+	}
+	b := &builder{run: run, rows: map[kind]*Row{}, ways: map[efg.ClassKey]*way{}, sites: map[uint64]string{}, names: newNames(sites)}
+	if err := analysis.EachProcess(run, procs, b.process, progress...); err != nil {
+		return nil, err
+	}
+	for _, i := range procs {
+		for k := range run.Procs[i].Streams {
+			if !run.Procs[i].Streams[k].Complete() {
+				b.report.Incomplete++
+				break
+			}
+		}
+	}
+	return b.finish(), nil
+}
+
+func newNames(sites []efg.Site) *reconstruct.Names { return reconstruct.NewNames(nil, sites) }
+
+func (b *builder) process(p *analysis.Process) error {
+	way, err := b.way(p)
+	if err != nil {
+		return err
+	}
+	own := map[kind]*share{}
+	other := share{}
+	var came []arrival
+	traced := false
+	for i := range p.Data.Streams {
+		s := &p.Data.Streams[i]
+		nodes, err := p.Nodes(i)
+		if err != nil {
+			return err
+		}
+		if i != way.main {
+			other.all(nodes)
+			continue
+		}
+		for k, part := range way.kinds {
+			own[k] = part.share(nodes)
+		}
+		if s.Trace != nil {
+			traced = true
+			if came, err = follow(p.Data, s, way.cuts, own); err != nil {
+				return err
+			}
+		}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.add(p, own, &other)
+	if traced {
+		b.report.Traced = true
+		b.arrivals.add(p.Data.Rank, came)
+	}
+	return nil
+}
+
+// way is how the events of a process lie in phases.
+type way struct {
+	main  int // thread in which phases end
+	cuts  *cuts
+	kinds map[kind]*part
+}
+
+// maxWays bounds the ways that are kept for other ranks of a class.
+const maxWays = 1 << 12
+
+// way finds the way of a process, once for all that are alike.
+func (b *builder) way(p *analysis.Process) (*way, error) {
+	key, alike := p.Alike()
+	if alike {
+		b.mu.Lock()
+		w := b.ways[key]
+		b.mu.Unlock()
+		if w != nil {
+			return w, nil
+		}
+	}
+	w := &way{}
+	w.main, w.cuts = mainStream(p)
+	if w.main < len(p.Data.Streams) {
+		x, err := parts(p, w.main, w.cuts)
+		if err != nil {
+			return nil, err
+		}
+		w.kinds = x.kinds
+	}
+	if alike {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if len(b.ways) < maxWays {
+			// Who has a class has no times of each event: the cuts, and with them the process, are
+			// not needed again.
+			b.ways[key] = &way{main: w.main, kinds: w.kinds}
+		}
+	}
+	return w, nil
+}
+
+// mainStream is the thread in which phases end: the one that makes most of these
+// calls, or the first.
+func mainStream(p *analysis.Process) (main int, found *cuts) {
+	most := uint64(0)
+	for i := range p.Data.Streams {
+		c, events := cutsOf(p, i)
+		if i == 0 || events > most {
+			main, found, most = i, c, events
+		}
+	}
+	return main, found
+}
+
+// parts divides a stream. Nodes in several kinds of phases, with arguments that vary
+// and tell how much is moved, need a second turn in which these values are looked
+// at.
+func parts(p *analysis.Process, i int, c *cuts) (*split, error) {
+	s := &p.Data.Streams[i]
+	masks, varied := c.masks(), make([]bool, len(s.Nodes))
+	x, err := divide(p, s, c, masks, nil)
+	if err != nil {
+		return nil, err
+	}
+	again := false
+	for k := range s.Nodes {
+		if w := p.VolumeWords(i, k); w != 0 && !x.alone(k) && p.VolumeByWords(i, k) {
+			masks[k] |= w
+			varied[k], again = true, true
+		}
+	}
+	if !again {
+		return x, nil
+	}
+	return divide(p, s, c, masks, varied)
+}
+
+// divide divides a stream. Of the nodes in varied it adds up what each event moves.
+func divide(p *analysis.Process, s *efg.Stream, c *cuts, masks []uint64, varied []bool) (*split, error) {
+	f := efg.NewFold(s, p.Data.Defs, masks)
+	x := newSplit(s, c, f)
+	if varied != nil {
+		x.byStep, x.volume = varied, volumes(p, s, f, varied)
+	}
+	err := f.Each(func(steps []efg.Step) error {
+		x.run(steps, 1)
+		return nil
+	})
+	if len(x.dirty) > 0 {
+		x.close(-1, 1)
+	}
+	return x, err
+}
+
+// volumes tells what events of the nodes in varied move, by their words.
+func volumes(p *analysis.Process, s *efg.Stream, f *efg.Fold, varied []bool) func(*efg.Step) *analysis.Volume {
+	known := map[[2]int]*analysis.Volume{}
+	stream := 0
+	for i := range p.Data.Streams {
+		if &p.Data.Streams[i] == s {
+			stream = i
+		}
+	}
+	return func(at *efg.Step) *analysis.Volume {
+		if !varied[at.Node] {
+			return nil
+		}
+		key := [2]int{at.Node, at.Value}
+		v := known[key]
+		if v == nil {
+			v = &analysis.Volume{}
+			*v, _ = p.VolumeOf(stream, at.Node, f.Words(at), func(w int) []uint64 { return f.Vec(at, w) })
+			known[key] = v
+		}
+		return v
+	}
+}
+
+// alone says whether all events of a node are in one kind of phases.
+func (x *split) alone(node int) bool {
+	kinds := 0
+	for _, p := range x.kinds {
+		if p.visits[node] > 0 {
+			kinds++
+		}
+	}
+	return kinds <= 1
+}
+
+// share adds up what the nodes have in a part.
+func (p *part) share(nodes []analysis.Node) *share {
+	s := &share{times: p.times, order: p.order, volume: p.volume}
+	for k, visits := range p.visits {
+		n := &nodes[k]
+		if visits == 0 {
+			continue
+		}
+		s.calls += visits
+		if !p.counted(k) {
+			s.volume.Add(portion(&n.Volume, visits, n.Visits), 1)
+		}
+		if n.Stats == nil || n.Stats.Count == 0 {
+			continue
+		}
+		part := float64(visits) / float64(n.Stats.Count)
+		dur, gap := float64(n.Stats.Dur.Sum)*part, float64(n.Stats.Gap.Sum)*part
+		s.mpi += dur
+		s.app += dur + gap
+		s.meeting += dur * float64(p.ends[k]) / float64(visits)
+		if visits != n.Visits {
+			s.divided += dur + gap
+		}
+	}
+	return s
+}
+
+// portion is what some of the visits of a node move, if all move the same.
+func portion(v *analysis.Volume, visits, all uint64) *analysis.Volume {
+	if visits == all {
+		return v
+	}
+	of := func(n uint64) uint64 { return uint64(math.Round(float64(n) * float64(visits) / float64(all))) }
+	if v.Sent%all == 0 && v.Received%all == 0 && v.Read%all == 0 && v.Written%all == 0 {
+		of = func(n uint64) uint64 { return n / all * visits }
+	}
+	return &analysis.Volume{
+		Sent: of(v.Sent), Received: of(v.Received), Read: of(v.Read), Written: of(v.Written),
+		Messages: of(v.Messages), Receives: of(v.Receives), Unknown: of(v.Unknown),
+	}
+}
+
+// all adds all events of a stream.
+func (s *share) all(nodes []analysis.Node) {
+	for k := range nodes {
+		n := &nodes[k]
+		s.calls += n.Visits
+		s.volume.Add(&n.Volume, 1)
+		if n.Stats != nil {
+			s.mpi += float64(n.Stats.Dur.Sum)
+			s.app += float64(n.Stats.Dur.Sum + n.Stats.Gap.Sum)
+		}
+	}
+}
+
+// add adds what a rank has.
+func (b *builder) add(p *analysis.Process, own map[kind]*share, other *share) {
+	b.report.Ranks++
+	b.nameSites(p, own)
+	for k, s := range own {
+		r := b.rows[k]
+		if r == nil {
+			r = &Row{Least: math.MaxUint64, first: [2]int{math.MaxInt, 0}}
+			b.rows[k] = r
+		}
+		r.Times, r.Least = max(r.Times, s.times), min(r.Least, s.times)
+		r.add(s)
+		if busy := s.app - s.meeting; r.Ranks == 1 || busy > r.MostBusy || busy == r.MostBusy && p.Data.Rank < r.MostRank {
+			r.MostBusy, r.MostRank = busy, p.Data.Rank
+		}
+		if at := [2]int{p.Data.Rank, s.order}; at[0] < r.first[0] {
+			r.first = at
+		}
+		b.report.Timed = b.report.Timed || s.app > 0
+	}
+	if other.calls > 0 {
+		b.report.Others.add(other)
+	}
+}
+
+func (r *Row) add(s *share) {
+	r.Ranks++
+	r.Calls += s.calls
+	r.Volume.Add(&s.volume, 1)
+	r.MPI += s.mpi
+	r.App += s.app
+	r.Meeting += s.meeting
+	r.About = r.About || s.divided > aboutFrom*s.app
+	r.Busy += s.app - s.meeting
+}
+
+// nameSites finds the texts of callsites.
+func (b *builder) nameSites(p *analysis.Process, own map[kind]*share) {
+	var names *reconstruct.Names
+	for k := range own {
+		for _, s := range []spot{k.from, k.until} {
+			if _, ok := b.sites[s.site]; ok || s.op == "" {
+				continue
+			}
+			text := b.names.Place(s.site)
+			from := b.names
+			if text == "unknown" {
+				if names == nil {
+					names = reconstruct.NewNames(p.SitePlaces(), nil)
+				}
+				from = names
+			}
+			b.sites[s.site] = strings.TrimSpace(from.Func(s.site) + " " + from.Place(s.site))
+		}
+	}
+}
+
+func (b *builder) finish() *Report {
+	r := &b.report
+	b.dilate()
+	for k, row := range b.rows {
+		row.From, row.Until = Place{k.from.op, b.sites[k.from.site]}, Place{k.until.op, b.sites[k.until.site]}
+		row.Busy /= float64(row.Ranks)
+		if row.Ranks < r.Ranks {
+			row.Least = 0
+		}
+		r.Phases += row.Times
+		r.Rows = append(r.Rows, *row)
+	}
+	slices.SortFunc(r.Rows, func(x, y Row) int {
+		return cmp.Or(cmp.Compare(x.first[0], y.first[0]), cmp.Compare(x.first[1], y.first[1]),
+			cmp.Compare(x.From.Site, y.From.Site), cmp.Compare(x.Until.Site, y.Until.Site))
+	})
+	return r
+}

@@ -1,0 +1,220 @@
+package phases
+
+import (
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/analysis"
+	"github.com/efg-tools/efg/signature"
+)
+
+// meeting are the collectives that no process leaves before all have come.
+var meeting = map[string]bool{
+	"MPI_Barrier": true, "MPI_Allreduce": true, "MPI_Allgather": true, "MPI_Allgatherv": true, "MPI_Alltoall": true,
+	"MPI_Alltoallv": true, "MPI_Alltoallw": true, "MPI_Reduce_scatter": true, "MPI_Reduce_scatter_block": true,
+}
+
+// cuts tell which events of a stream end phases.
+type cuts struct {
+	p     *analysis.Process
+	nodes []cutState
+	world map[uint64]bool // communicators: have they all processes?
+}
+
+type cutState uint8
+
+const (
+	noCut    cutState = iota
+	cut               // all events of the node end phases
+	byObject          // those on some communicators do
+)
+
+// cutsOf also returns how many such events there are at most.
+func cutsOf(p *analysis.Process, i int) (c *cuts, events uint64) {
+	s := &p.Data.Streams[i]
+	c = &cuts{p, make([]cutState, len(s.Nodes)), map[uint64]bool{}}
+	for k := range s.Nodes {
+		n := &s.Nodes[k]
+		h := signature.Header(n.Words[0])
+		proc := signature.ProcByID(h.Proc())
+		switch {
+		case proc == nil || !meeting[proc.Name] || h.ErrorClass() != 0 || len(proc.Words) != len(n.Words):
+			continue
+		case n.Mask&objectMask != 0:
+			c.nodes[k] = byObject
+		case c.all(n.Words[2]):
+			c.nodes[k] = cut
+		default:
+			continue
+		}
+		events += p.Visits(i)[k]
+	}
+	return c, events
+}
+
+// objectMask is the word of the communicator.
+const objectMask = 1 << 2
+
+// all says whether a communicator has all processes of the world.
+func (c *cuts) all(comm uint64) bool {
+	all, ok := c.world[comm]
+	if !ok {
+		own, other := c.p.Members(comm)
+		all = own != nil && other == nil && own.Size() == c.p.Data.Size && c.p.Data.Size > 0
+		c.world[comm] = all
+	}
+	return all
+}
+
+// end says whether an event ends a phase; words are asked for if they decide.
+func (c *cuts) end(node int, words func() []uint64) bool {
+	return c.nodes[node] == cut || c.nodes[node] == byObject && c.all(words()[2])
+}
+
+// masks are the words that decide where phases end.
+func (c *cuts) masks() []uint64 {
+	list := make([]uint64, len(c.nodes))
+	for k := range list {
+		if c.nodes[k] == byObject {
+			list[k] = objectMask
+		}
+	}
+	return list
+}
+
+// spot is a place where phases begin or end. The zero value is the beginning or the
+// end of the recording.
+type spot struct {
+	op   string
+	site uint64
+}
+
+func spotOf(n *efg.Node) spot {
+	p := signature.ProcByID(signature.Header(n.Words[0]).Proc())
+	return spot{p.Name, n.Words[1]}
+}
+
+// kind is what phases of one row have in common.
+type kind struct{ from, until spot }
+
+// part is what a process does in the phases of a kind.
+type part struct {
+	times  uint64
+	order  int      // the how-manieth kind of the process it is
+	visits []uint64 // by node
+	ends   []uint64 // those that end phases
+	volume analysis.Volume
+	byStep []bool // nodes whose volume is in volume already
+}
+
+// counted says whether what a node moves was added up event by event.
+func (p *part) counted(k int) bool { return p.byStep != nil && p.byStep[k] }
+
+// split goes through a folded stream and divides the visits of its nodes among the
+// kinds of phases.
+type split struct {
+	nodes  []efg.Node
+	cuts   *cuts
+	fold   *efg.Fold
+	volume func(s *efg.Step) *analysis.Volume // of events whose volume varies; nil: not wanted
+	byStep []bool                             // nodes with such events
+	kinds  map[kind]*part
+	hasCut map[*efg.Step]bool
+
+	from  spot
+	open  []uint64 // visits since the last cut
+	dirty []int    // nodes with such visits
+	moved analysis.Volume
+}
+
+func newSplit(s *efg.Stream, cuts *cuts, f *efg.Fold) *split {
+	return &split{nodes: s.Nodes, cuts: cuts, fold: f, kinds: map[kind]*part{}, hasCut: map[*efg.Step]bool{}, open: make([]uint64, len(s.Nodes))}
+}
+
+// ends says whether an event ends a phase.
+func (x *split) ends(s *efg.Step) bool {
+	return x.cuts.end(s.Node, func() []uint64 { return x.fold.Words(s) })
+}
+
+// contains says whether phases end in a repeat.
+func (x *split) contains(s *efg.Step) bool {
+	has, ok := x.hasCut[s]
+	if ok {
+		return has
+	}
+	for i := range s.Body {
+		b := &s.Body[i]
+		if b.Times == 0 && x.ends(b) || b.Times > 0 && x.contains(b) {
+			has = true
+			break
+		}
+	}
+	x.hasCut[s] = has
+	return has
+}
+
+// run goes through steps that come m times. After the first turn of a repeat
+// in which phases end, every turn begins like the second one: it stands for all of
+// these.
+func (x *split) run(steps []efg.Step, m uint64) {
+	for i := range steps {
+		s := &steps[i]
+		switch {
+		case s.Times == 0:
+			x.add(s, 1)
+			if x.ends(s) {
+				x.close(s.Node, m)
+			}
+		case x.contains(s):
+			x.run(s.Body, m)
+			x.run(s.Body, m*(s.Times-1))
+		default:
+			x.bulk(s.Body, s.Times)
+		}
+	}
+}
+
+// bulk goes through steps within a phase that come n times.
+func (x *split) bulk(steps []efg.Step, n uint64) {
+	for i := range steps {
+		if s := &steps[i]; s.Times == 0 {
+			x.add(s, n)
+		} else {
+			x.bulk(s.Body, n*s.Times)
+		}
+	}
+}
+
+func (x *split) add(s *efg.Step, n uint64) {
+	if x.open[s.Node] == 0 {
+		x.dirty = append(x.dirty, s.Node)
+	}
+	x.open[s.Node] += n
+	if x.volume != nil {
+		if v := x.volume(s); v != nil {
+			x.moved.Add(v, n)
+		}
+	}
+}
+
+// close ends m phases with an event of a node; -1: with the end of the recording.
+func (x *split) close(node int, m uint64) {
+	until := spot{}
+	if node >= 0 {
+		until = spotOf(&x.nodes[node])
+	}
+	k := kind{x.from, until}
+	p := x.kinds[k]
+	if p == nil {
+		p = &part{order: len(x.kinds), visits: make([]uint64, len(x.nodes)), ends: make([]uint64, len(x.nodes)), byStep: x.byStep}
+		x.kinds[k] = p
+	}
+	p.times += m
+	if node >= 0 {
+		p.ends[node] += m
+	}
+	for _, n := range x.dirty {
+		p.visits[n] += m * x.open[n]
+		x.open[n] = 0
+	}
+	p.volume.Add(&x.moved, m)
+	x.dirty, x.moved, x.from = x.dirty[:0], analysis.Volume{}, until
+}

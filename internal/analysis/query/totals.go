@@ -1,0 +1,293 @@
+package query
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/analysis"
+)
+
+// Table is the result of a query for totals. Cells are nil, int64, uint64,
+// float64 or string.
+type Table struct {
+	Columns []string
+	Rows    [][]any
+}
+
+// cell sums up a field.
+type cell struct {
+	n, sum   uint64
+	min, max uint64
+}
+
+func (c *cell) add(v, times uint64) { c.merge(&cell{times, v * times, v, v}) }
+
+func (c *cell) merge(o *cell) {
+	if o.n == 0 {
+		return
+	}
+	if c.n == 0 || o.min < c.min {
+		c.min = o.min
+	}
+	c.max = max(c.max, o.max)
+	c.n += o.n
+	c.sum += o.sum
+}
+
+// row is a line of totals.
+type row struct {
+	key   []value
+	texts []bool
+	none  []bool // of the key: there is no value
+	count uint64
+	cells []cell
+}
+
+// rows are lines by key.
+type rows map[string]*row
+
+func (t rows) merge(o rows) {
+	for k, r := range o {
+		to := t[k]
+		if to == nil {
+			t[k] = r
+			continue
+		}
+		to.count += r.count
+		for i := range to.cells {
+			to.cells[i].merge(&r.cells[i])
+		}
+	}
+}
+
+// totaler sums up the calls of a process.
+type totaler struct {
+	*reader
+	rows rows
+	key  []byte
+	seen []*row
+	// byNode counts the matching events of a node by row, for times.
+	byNode map[*row]uint64
+}
+
+func newTotaler(r *reader) *totaler {
+	return &totaler{reader: r, rows: rows{}, byNode: map[*row]uint64{}}
+}
+
+// call sums up the matching operations of a call: its events count once in each
+// row.
+func (t *totaler) call(c *analysis.Call) {
+	t.seen = t.seen[:0]
+	for _, k := range t.match(c) {
+		t.item.op = &c.Operations[k]
+		row := t.row(&t.item)
+		if t.unit.messages || !slices.Contains(t.seen, row) {
+			t.seen = append(t.seen, row)
+			row.count += c.Times
+			t.byNode[row] += c.Times
+			t.addTime(row)
+		}
+		for i, a := range t.aggregates {
+			if a.field == nil || a.field.number == nil {
+				continue
+			}
+			if v, ok := a.field.number(&t.item); ok {
+				row.cells[i].add(uint64(v), c.Times)
+			}
+		}
+	}
+}
+
+// addTime adds the time of the current event, if it has one of its own.
+func (t *totaler) addTime(r *row) {
+	if t.timeTotal == nil || !t.item.timed {
+		return
+	}
+	for i, a := range t.aggregates {
+		if a.field != nil && a.field.name == "TIME" {
+			r.cells[i].add(uint64(t.item.end-t.item.start), 1)
+		}
+	}
+}
+
+// row finds the line of an operation.
+func (t *totaler) row(i *item) *row {
+	t.key = t.key[:0]
+	for _, f := range t.groups {
+		if f.text {
+			t.key = append(append(t.key, f.word(i)...), 0)
+			continue
+		}
+		n, ok := f.number(i)
+		t.key = fmt.Appendf(t.key, "%d %t\x00", n, ok)
+	}
+	r := t.rows[string(t.key)]
+	if r != nil {
+		return r
+	}
+	r = &row{cells: make([]cell, len(t.aggregates))}
+	for _, f := range t.groups {
+		v, ok := value{}, true
+		if f.text {
+			v.text = f.word(i)
+			ok = v.text != ""
+		} else {
+			v.number, ok = f.number(i)
+		}
+		r.key, r.texts, r.none = append(r.key, v), append(r.texts, f.text), append(r.none, !ok)
+	}
+	t.rows[string(t.key)] = r
+	return r
+}
+
+// endNode adds the times of a node, which are known of all its events together.
+func (t *totaler) endNode(n *efg.Node, visits uint64) error {
+	defer clear(t.byNode)
+	if t.timeTotal == nil || len(t.byNode) == 0 {
+		return nil
+	}
+	if n.Stats == nil || n.Stats.Count == 0 {
+		if t.traced {
+			return errPart
+		}
+		return nil
+	}
+	for row, matching := range t.byNode {
+		if matching != visits {
+			return errPart
+		}
+		s := n.Stats
+		for i, a := range t.aggregates {
+			if a.field != nil && a.field.name == "TIME" {
+				row.cells[i].merge(&cell{s.Count, s.Dur.Sum, s.Dur.Min, s.Dur.Max})
+			}
+		}
+	}
+	return nil
+}
+
+// errPart says that the graph does not tell the time of some calls.
+var errPart = errors.New("times were recorded for some calls together of which only a part is asked for: the time of that part is not known")
+
+// Totals answers a query for totals. IsTotal must hold.
+func (q *Query) Totals(run *efg.Run) (*Table, error) {
+	e, err := q.bind(run)
+	if err != nil {
+		return nil, err
+	}
+	if e.fanIn || e.fanOut {
+		return e.fans()
+	}
+	if e.aggregates == nil {
+		return nil, errors.New("no query for totals")
+	}
+	all, err := e.allRows()
+	if errors.Is(err, errPart) && e.traced {
+		e.byEvents = true
+		all, err = e.allRows()
+	}
+	if errors.Is(err, errPart) {
+		err = &Error{e.text, e.timeTotal.at, err.Error()}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return e.table(all), nil
+}
+
+func (e *engine) allRows() (rows, error) {
+	all := rows{}
+	var mu sync.Mutex
+	err := e.visit(func(r *reader) visitor { return newTotaler(r) }, func(v visitor) {
+		mu.Lock()
+		defer mu.Unlock()
+		all.merge(v.(*totaler).rows)
+	})
+	return all, err
+}
+
+// IsTotal tells whether the query asks for totals, and not for a selection or
+// the topology.
+func (q *Query) IsTotal() bool { return q.isTotal() && !q.topology }
+
+// IsTopology tells whether the query asks for the topology.
+func (q *Query) IsTopology() bool { return q.topology }
+
+// table puts rows in the order of their keys.
+func (e *engine) table(all rows) *Table {
+	t := &Table{}
+	for _, f := range e.groups {
+		t.Columns = append(t.Columns, strings.ToLower(f.name))
+	}
+	for i := range e.aggregates {
+		t.Columns = append(t.Columns, e.aggregates[i].name())
+	}
+	if len(all) == 0 && len(e.groups) == 0 {
+		all[""] = &row{cells: make([]cell, len(e.aggregates))}
+	}
+	list := make([]*row, 0, len(all))
+	for _, r := range all {
+		list = append(list, r)
+	}
+	slices.SortFunc(list, compareRows)
+	for _, r := range list {
+		t.Rows = append(t.Rows, e.line(r))
+	}
+	return t
+}
+
+func compareRows(x, y *row) int {
+	for i := range x.key {
+		c := cmp.Or(-cmp.Compare(truth(x.none[i]), truth(y.none[i])), cmp.Compare(x.key[i].number, y.key[i].number), cmp.Compare(x.key[i].text, y.key[i].text))
+		if c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+func truth(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func (e *engine) line(r *row) []any {
+	var list []any
+	for i, v := range r.key {
+		switch {
+		case r.none[i]:
+			list = append(list, nil)
+		case r.texts[i]:
+			list = append(list, v.text)
+		default:
+			list = append(list, v.number)
+		}
+	}
+	for i := range e.aggregates {
+		list = append(list, e.aggregates[i].value(r, &r.cells[i]))
+	}
+	return list
+}
+
+func (a *aggregate) value(r *row, c *cell) any {
+	switch {
+	case a.field == nil:
+		return r.count
+	case a.function == "SUM":
+		return c.sum
+	case c.n == 0:
+		return nil
+	case a.function == "MIN":
+		return c.min
+	case a.function == "MAX":
+		return c.max
+	}
+	return float64(c.sum) / float64(c.n)
+}

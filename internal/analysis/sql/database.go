@@ -1,0 +1,126 @@
+package sql
+
+import (
+	"context"
+	dbsql "database/sql"
+	"database/sql/driver"
+	"errors"
+	"sync"
+
+	"modernc.org/sqlite"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/analysis"
+	"github.com/efg-tools/efg/reconstruct"
+)
+
+// Database is a run as a database that can be read.
+type Database struct {
+	*dbsql.DB
+	run       *efg.Run
+	rebuilder *reconstruct.Run
+	first     []int
+	streams   []int64 // of the processes before each
+
+	// Progress, if there is one, is told the number of the process that is read.
+	Progress analysis.Progress
+
+	mu     sync.Mutex
+	recent []*process // read last, newest first
+	failed error      // of reading the run
+}
+
+// maxRecent is how many processes are kept for joins.
+const maxRecent = 4
+
+// connector opens connections that know the tables.
+type connector struct{ driver *sqlite.Driver }
+
+func (c connector) Connect(context.Context) (driver.Conn, error) { return c.driver.Open(":memory:") }
+func (c connector) Driver() driver.Driver                        { return c.driver }
+
+// Open prepares a run. Close closes the database, not the run.
+func Open(run *efg.Run) (*Database, error) {
+	rebuilder, err := reconstruct.NewRun(run)
+	if err != nil {
+		return nil, err
+	}
+	db := &Database{run: run, rebuilder: rebuilder, first: analysis.FirstRanks(run.Procs)}
+	streams := int64(0)
+	for i := range run.Procs {
+		db.streams = append(db.streams, streams)
+		streams += int64(len(run.Procs[i].Streams))
+	}
+	d := &sqlite.Driver{}
+	for i := range tables {
+		if err := d.RegisterModule("efg_"+tables[i].name, &module{db, &tables[i]}); err != nil {
+			return nil, err
+		}
+	}
+	db.DB = dbsql.OpenDB(connector{d})
+	db.SetMaxOpenConns(1) // the tables are those of one connection
+	db.SetMaxIdleConns(1)
+	for i := range tables {
+		t := &tables[i]
+		if _, err := db.Exec("CREATE VIRTUAL TABLE " + t.name + " USING efg_" + t.name); err != nil {
+			return nil, errors.Join(err, db.Close())
+		}
+	}
+	if _, err := db.Exec("PRAGMA query_only = ON"); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// Failure is the error, if any, that reading the run has met. SQLite only tells
+// that there was one.
+func (db *Database) Failure() error {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	return db.failed
+}
+
+func (db *Database) fail(err error) error {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if db.failed == nil {
+		db.failed = err
+	}
+	return err
+}
+
+// process is a process that has been read.
+type process struct {
+	index  int
+	data   *efg.Process
+	events *reconstruct.Process
+	facts  *analysis.Process
+	nodes  map[int][]nodeFacts // by stream
+}
+
+// process reads Procs[i], unless it was read just before.
+func (db *Database) process(i int) (*process, error) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	for k, p := range db.recent {
+		if p.index == i {
+			copy(db.recent[1:k+1], db.recent[:k])
+			db.recent[0] = p
+			return p, nil
+		}
+	}
+	if db.Progress != nil {
+		db.Progress(uint64(i))
+	}
+	events, err := db.rebuilder.Process(i)
+	if err != nil {
+		return nil, err
+	}
+	facts, err := analysis.NewProcess(events.Data(), db.first[i])
+	if err != nil {
+		return nil, err
+	}
+	p := &process{i, events.Data(), events, facts, map[int][]nodeFacts{}}
+	db.recent = append([]*process{p}, db.recent[:min(len(db.recent), maxRecent-1)]...)
+	return p, nil
+}

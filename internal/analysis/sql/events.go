@@ -1,0 +1,460 @@
+package sql
+
+import (
+	"bytes"
+	"fmt"
+	"iter"
+	"math"
+	"strings"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/analysis"
+	"github.com/efg-tools/efg/reconstruct"
+	"github.com/efg-tools/efg/signature"
+)
+
+// Columns of events.
+const (
+	eventRank = iota
+	eventThread
+	eventSeq
+	eventNode
+	eventOp
+	eventClass
+	eventSite
+	eventFunc
+	eventError
+	eventComm
+	eventPeer
+	eventTag
+	eventCount
+	eventDatatype
+	eventBytes
+	eventSent
+	eventReceived
+	eventT0
+	eventT1
+	eventArgs
+	eventOut
+)
+
+const (
+	eventColumns = `rank INTEGER, thread INTEGER, seq INTEGER, node INTEGER, op TEXT, class TEXT, site TEXT, func TEXT, error TEXT,
+		comm TEXT, peer INTEGER, tag INTEGER, count INTEGER, datatype TEXT, bytes INTEGER, sent INTEGER, received INTEGER,
+		t0 INTEGER, t1 INTEGER, args TEXT, out TEXT`
+
+	// nodeLevel are the columns that are equal for all events of a node.
+	nodeLevel = 1<<eventRank | 1<<eventThread | 1<<eventNode | 1<<eventOp | 1<<eventClass | 1<<eventSite | 1<<eventFunc | 1<<eventError
+	// walked are those that a walk tells without a look at arguments.
+	walked = nodeLevel | 1<<eventSeq
+	// operationLevel are those that are told by what the call does.
+	operationLevel = 1<<eventComm | 1<<eventPeer | 1<<eventTag | 1<<eventCount | 1<<eventDatatype | 1<<eventBytes | 1<<eventSent | 1<<eventReceived
+	eventPushed    = 1<<eventRank | 1<<eventThread | 1<<eventSeq | 1<<eventOp | 1<<eventT0
+	wholeEvent     = 1<<eventArgs | 1<<eventOut
+	eventTimes     = 1<<eventT0 | 1<<eventT1
+)
+
+func countEvents(run *efg.Run) (n float64) {
+	for i := range run.Procs {
+		for k := range run.Procs[i].Streams {
+			n += float64(run.Procs[i].Streams[k].Events)
+		}
+	}
+	return n
+}
+
+// eventRows are the events that may be wanted.
+type eventRows struct {
+	db     *Database
+	q      *request
+	procs  []int // that are left
+	p      *process
+	stream int // the next one
+
+	facts  []nodeFacts
+	thread uint32
+	chosen []bool // by node
+	seq    uint64
+	node   int
+	number uint64 // of the row in its stream
+	step   func() (bool, error)
+	stop   func()
+
+	event      *reconstruct.Event
+	follower   *analysis.Follower
+	call       *analysis.Call // nil: not asked for yet
+	line       []byte         // JSON; empty: not made yet
+	start, end int64
+	known      bool // the times
+}
+
+func openEvents(db *Database, q *request) (rows, error) {
+	return &eventRows{db: db, q: q, procs: db.ranks(q), stop: func() {}}, nil
+}
+
+// ranks lists the processes that the constraints on column 0 leave.
+func (db *Database) ranks(q *request) []int {
+	b := q.bound(0)
+	var list []int
+	for i, p := range db.run.Procs {
+		if b.has(int64(p.Rank)) {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+func (r *eventRows) id() int64 {
+	const numberBits = 40
+	return (r.db.streams[r.p.index]+int64(r.stream-1))<<numberBits | int64(r.number)
+}
+
+func (r *eventRows) close() { r.stop() }
+
+func (r *eventRows) next() (bool, error) {
+	for {
+		if r.step != nil {
+			if more, err := r.step(); more || err != nil {
+				return more, err
+			}
+			r.stop()
+			r.step, r.stop = nil, func() {}
+		}
+		if more, err := r.nextStream(); !more || err != nil {
+			return false, err
+		}
+	}
+}
+
+// nextStream goes to the next stream that may have events that are wanted.
+func (r *eventRows) nextStream() (bool, error) {
+	for {
+		if r.p == nil || r.stream == len(r.p.data.Streams) {
+			if len(r.procs) == 0 {
+				return false, nil
+			}
+			p, err := r.db.process(r.procs[0])
+			if err != nil {
+				return false, err
+			}
+			r.p, r.stream, r.procs = p, 0, r.procs[1:]
+			continue
+		}
+		i := r.stream
+		r.stream++
+		if !r.q.bound(eventThread).has(int64(r.p.data.Streams[i].Thread)) {
+			continue
+		}
+		if r.open(i) {
+			return true, nil
+		}
+	}
+}
+
+// open begins a stream, in the cheapest way that tells what is wanted; false if
+// none of its nodes is.
+func (r *eventRows) open(i int) bool {
+	s := &r.p.data.Streams[i]
+	r.facts, r.thread = r.p.factsOf(i), s.Thread
+	r.chosen = make([]bool, len(s.Nodes))
+	any := false
+	op, one := r.q.texts[eventOp]
+	for k := range r.chosen {
+		r.chosen[k] = !one || r.facts[k].op == op
+		any = any || r.chosen[k]
+	}
+	if !any {
+		return false
+	}
+	_, sought := r.q.bounds[eventSeq]
+	switch {
+	case r.q.used&^nodeLevel == 0 && !sought:
+		r.step = r.byNodes(s)
+	case r.q.used&^walked == 0:
+		r.step = r.byWalk(s)
+	default:
+		r.step = r.byEvents(i)
+	}
+	return true
+}
+
+// byNodes gives the events of a node one after the other, without a walk.
+func (r *eventRows) byNodes(s *efg.Stream) func() (bool, error) {
+	visits := make([]uint64, len(s.Nodes))
+	if len(visits) > 0 {
+		visits[0] = 1
+	}
+	for k := range s.Nodes {
+		for _, e := range s.Nodes[k].Edges {
+			visits[e.To] += e.Weight
+		}
+	}
+	node, left, before := -1, uint64(0), uint64(0)
+	return func() (bool, error) {
+		for left == 0 {
+			if node++; node == len(visits) {
+				return false, nil
+			}
+			if r.chosen[node] {
+				left = visits[node]
+			}
+			before += visits[node]
+		}
+		r.node, r.number = node, before-left
+		left--
+		return true, nil
+	}
+}
+
+// window is the range of event numbers that is wanted.
+func (r *eventRows) window(events uint64) (from, to uint64) {
+	b := r.q.bound(eventSeq)
+	if b.high < 0 || b.low > b.high {
+		return 0, 0
+	}
+	to = events
+	if b.high < math.MaxInt64 {
+		to = min(to, uint64(b.high)+1)
+	}
+	return uint64(max(b.low, 0)), to
+}
+
+func (r *eventRows) byWalk(s *efg.Stream) func() (bool, error) {
+	from, to := r.window(s.Events)
+	if from >= to {
+		return func() (bool, error) { return false, nil }
+	}
+	w := s.WalkFrom(r.p.data.Defs, from)
+	return func() (bool, error) {
+		for w.Next() {
+			r.seq, r.number, r.node = w.Seq(), w.Seq(), w.Node()
+			if r.seq >= to {
+				return false, nil
+			}
+			if r.seq >= from && r.chosen[r.node] {
+				return true, nil
+			}
+		}
+		return false, w.Err()
+	}
+}
+
+func (r *eventRows) byEvents(i int) func() (bool, error) {
+	s := &r.p.data.Streams[i]
+	from, to := r.window(s.Events)
+	if from >= to {
+		return func() (bool, error) { return false, nil }
+	}
+	opt := reconstruct.Options{From: from, To: to}
+	r.follower = nil
+	all := false
+	if r.q.uses(operationLevel) {
+		r.follower = r.p.facts.Follow(i, analysis.CommField|analysis.BytesField|analysis.TagField)
+		if all = r.follower.NeedsAll(); all {
+			opt.From = 0
+		}
+	}
+	pull, stop := iter.Pull2(r.p.events.Events(i, opt))
+	r.stop = stop
+	return func() (bool, error) {
+		for {
+			e, err, ok := pull()
+			if !ok || err != nil {
+				return false, err
+			}
+			r.event, r.seq, r.number, r.node, r.call, r.line = e, e.Seq, e.Seq, e.Node(), nil, r.line[:0]
+			if all {
+				if r.call, err = r.follower.Call(e); err != nil {
+					return false, err
+				}
+			}
+			if !r.chosen[r.node] || r.seq < from {
+				continue
+			}
+			if in, over := r.timed(); over {
+				return false, nil
+			} else if in {
+				return true, nil
+			}
+		}
+	}
+}
+
+// timed reads the event's times and tells whether they may be wanted, or those
+// of later events cannot be.
+func (r *eventRows) timed() (in, over bool) {
+	if !r.q.uses(eventTimes) {
+		return true, false
+	}
+	r.start, r.end, r.known = r.event.Times()
+	b := r.q.bound(eventT0)
+	return !r.known || b.has(r.start), r.known && r.start > b.high
+}
+
+func (r *eventRows) column(i int) (any, error) {
+	f := &r.facts[r.node]
+	switch i {
+	case eventRank:
+		return int64(r.p.data.Rank), nil
+	case eventThread:
+		return int64(r.thread), nil
+	case eventSeq:
+		return int64(r.seq), nil
+	case eventNode:
+		return int64(r.node), nil
+	case eventT0:
+		return r.time(r.start), nil
+	case eventT1:
+		return r.time(r.end), nil
+	case eventArgs, eventOut:
+		return r.json(i), nil
+	}
+	if v, ok := f.column(i); ok {
+		return v, nil
+	}
+	if r.call == nil {
+		var err error
+		if r.call, err = r.follower.Call(r.event); err != nil {
+			return nil, err
+		}
+	}
+	return r.operation(i), nil
+}
+
+func (r *eventRows) time(t int64) any {
+	if !r.known {
+		return nil
+	}
+	return t
+}
+
+// json is the object of the arguments or of the results. The line's own quotes
+// are the only ones without a backslash, so the names are found where they stand.
+func (r *eventRows) json(column int) any {
+	if len(r.line) == 0 {
+		r.line = r.event.AppendJSON(r.line)
+	}
+	_, args, _ := bytes.Cut(r.line, []byte(`,"args":`))
+	args, out, _ := bytes.Cut(args, []byte(`,"out":`))
+	if column == eventArgs {
+		return string(args)
+	}
+	return string(out[:bytes.LastIndex(out, []byte(`,"site":`))])
+}
+
+// operation returns what the call does: peer, tag and datatype of the first
+// operation that has one, bytes of all.
+func (r *eventRows) operation(column int) any {
+	list := r.call.Operations
+	switch column {
+	case eventComm:
+		n := &r.p.data.Streams[r.stream-1].Nodes[r.node]
+		return r.object(n)
+	case eventBytes, eventSent, eventReceived:
+		return volume(list, column)
+	}
+	for i := range list {
+		o := &list[i]
+		switch {
+		case column == eventPeer && o.Peer >= 0:
+			return int64(o.Peer)
+		case column == eventTag && !isConst(o.Tag):
+			return int64(o.Tag)
+		case column == eventCount && !isConst(o.Count):
+			return int64(o.Count)
+		case column == eventDatatype && o.Datatype != signature.Absent:
+			return r.p.events.Names().Handle(signature.Type, o.Datatype)
+		}
+	}
+	return nil
+}
+
+// object names the call's communicator, window or file.
+func (r *eventRows) object(n *efg.Node) any {
+	proc := r.facts[r.node].proc
+	if proc == nil || proc.Object < 0 {
+		return nil
+	}
+	return r.p.events.Names().Handle(proc.Params[proc.Object].Kind, r.event.Word(2))
+}
+
+func volume(list []analysis.Operation, column int) any {
+	var sent, received uint64
+	moves := false
+	for i := range list {
+		o := &list[i]
+		if o.Kind == analysis.OtherOperation || !o.Moves {
+			continue
+		}
+		if !o.Known {
+			return nil
+		}
+		moves = true
+		sent += o.Sent
+		received += o.Received
+	}
+	switch {
+	case !moves:
+		return nil
+	case column == eventSent:
+		return int64(sent)
+	case column == eventReceived:
+		return int64(received)
+	}
+	return int64(max(sent, received))
+}
+
+func isConst(w uint64) bool { return w>>62 == 2 }
+
+// nodeFacts are what the events of a node have in common.
+type nodeFacts struct {
+	proc                         *signature.Proc
+	op, class, site, fn, failure string
+}
+
+// factsOf gathers those of a stream, once.
+func (p *process) factsOf(i int) []nodeFacts {
+	if list := p.nodes[i]; list != nil {
+		return list
+	}
+	s := &p.data.Streams[i]
+	list := make([]nodeFacts, len(s.Nodes))
+	names := p.events.Names()
+	for k := range list {
+		w := s.Nodes[k].Words
+		header := signature.Header(w[0])
+		f := &list[k]
+		f.op, f.class = fmt.Sprintf("procedure %d", header.Proc()), "MPI_OtherOps"
+		if f.proc = signature.ProcByID(header.Proc()); f.proc != nil {
+			f.op, f.class = f.proc.Name, strings.Join(f.proc.MTF, ",")
+		}
+		if c := header.ErrorClass(); c != 0 {
+			f.failure = reconstruct.ErrorName(c)
+		}
+		f.site, f.fn = names.Place(w[1]), names.Func(w[1])
+	}
+	p.nodes[i] = list
+	return list
+}
+
+func (f *nodeFacts) column(i int) (any, bool) {
+	text := ""
+	switch i {
+	case eventOp:
+		text = f.op
+	case eventClass:
+		text = f.class
+	case eventSite:
+		text = f.site
+	case eventFunc:
+		text = f.fn
+	case eventError:
+		text = f.failure
+	default:
+		return nil, false
+	}
+	if text == "" {
+		return nil, true
+	}
+	return text, true
+}

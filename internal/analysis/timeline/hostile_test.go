@@ -1,0 +1,57 @@
+package timeline
+
+import (
+	"testing"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/testing/sim"
+)
+
+// FuzzHostile puts any times into a process, and any marks: making chunks ends, with
+// or without an error, and what they hold is in order.
+func FuzzHostile(f *testing.F) {
+	f.Add(uint64(0), []byte{}, byte(4), int64(0))
+	f.Add(uint64(1<<63), []byte("0123456789abcdefghijklmnopqrstuvwxyz0123456789\xf9\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), byte(48), int64(-1))
+	f.Fuzz(func(t *testing.T, begin uint64, codes []byte, level byte, index int64) {
+		c := sim.Config{Program: "farm", Ranks: 4, Steps: 12, Seed: 1}
+		p, err := c.Process(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		giveTimes(t, p, anyTime)
+		s := &p.Streams[0]
+		s.Trace.Begin = begin
+		if err := s.Mark(p.Defs, 5); err != nil {
+			t.Fatal(err)
+		}
+		for k := range s.Nodes {
+			if len(codes) > 12 {
+				s.Nodes[k].Times = efg.DecodeTimes(codes[k%12:])
+			}
+			if len(codes) > 40 && k < 2 && s.Marks != nil {
+				s.Marks.Nodes[k].Visits = efg.NoMarks().Events
+			}
+		}
+		level %= maxLevel + 1
+		limit := int64(maxTime) >> level >> chunkBits
+		at := place{0, level, max(-limit, min(index, limit-1))}
+		m := maker{t.Context(), newStream(p, s, 0, &markTimes{}), newCache(1 << 20), &budget{left: uint64(len(codes)) + 1}}
+		chunk, err := m.make(at)
+		if err != nil {
+			return
+		}
+		from, to := at.span()
+		if chunk.from != chunk.until && (chunk.from < from || chunk.until > to || chunk.from > chunk.until) {
+			t.Errorf("from %d to %d in %d to %d", chunk.from, chunk.until, from, to)
+		}
+		for i, e := range chunk.entries {
+			if e.cell >= chunkCells || i > 0 && chunk.entries[i-1].cell > e.cell {
+				t.Errorf("entry %d: %v", i, e)
+			}
+		}
+		v := &View{From: from, Pixel: 1 << level, Width: 100, Rows: make([]Row, 1)}
+		row := newRowSums(v)
+		row.add(at, chunk)
+		v.draw([]line{row.line(true)})
+	})
+}

@@ -1,0 +1,158 @@
+package daemon
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/efg-tools/efg/internal/procfs"
+	"github.com/efg-tools/efg/internal/segment"
+)
+
+// Job is processes that belong together and are not sealed yet.
+type Job struct {
+	Key      string
+	Segments []*Segment
+	// Problem is why it could not be sealed so far, "" if nothing went wrong.
+	Problem string
+
+	nth      int // of the jobs in a list that would have the same name
+	launcher procfs.Process
+	starter  *procfs.Watched // the launcher that was typed; nil: not known
+	changed  time.Time       // when a process began or ended
+	retry    time.Time
+	failures int
+}
+
+// Segment is a process's segment in the spool.
+type Segment struct {
+	Name    string
+	Header  segment.Header
+	Begun   bool // the header has been read
+	Running bool
+	layout  uint64 // of another version, which wrote it; else 0
+	origin  origin
+	known   bool            // origin is what a daemon has written
+	process *procfs.Watched // nil: it was gone when it was first looked at
+	path    string
+}
+
+// origin is what is known of a process while it is there. It is kept in a file, for
+// afterwards.
+type origin struct {
+	Key      string         `json:"job"`
+	Process  procfs.Process `json:"process"`
+	Launcher procfs.Process `json:"launcher"`
+	Starter  procfs.Process `json:"starter"`            // the launcher that somebody has typed
+	Launched []string       `json:"launched,omitempty"` // its command line
+	Command  []string       `json:"command,omitempty"`  // of the process
+	Tool     string         `json:"tool,omitempty"`     // that worked when the process began
+}
+
+// Started is when the first process began.
+func (j *Job) Started() time.Time {
+	var first uint64
+	for _, s := range j.Segments {
+		began := s.Header.StartReal
+		if !s.Begun {
+			began = startIn(s.Name)
+		}
+		if began != 0 && (first == 0 || began < first) {
+			first = began
+		}
+	}
+	return time.Unix(0, int64(first)).UTC()
+}
+
+// Running is how many of the job's processes are there.
+func (j *Job) Running() (n int) {
+	for _, s := range j.Segments {
+		if s.Running {
+			n++
+		}
+	}
+	return n
+}
+
+// ended tells whether nothing more is to be expected: all processes are gone, and so
+// is what started them, or, if that is not known, all ranks have been there; or nothing
+// has happened for a quiet time.
+func (j *Job) ended(now time.Time, quiet time.Duration) bool {
+	switch {
+	case j.Running() > 0:
+		return false
+	case j.launcher.PID != 0 && !j.launcher.Running(), j.launcher.PID == 0 && j.whole():
+		return true
+	}
+	return now.Sub(j.changed) >= quiet
+}
+
+// whole tells whether each rank that the processes know of has been there.
+func (j *Job) whole() bool {
+	type world struct {
+		id   uint64
+		size uint32
+	}
+	ranks := map[world]map[int32]bool{}
+	for _, s := range j.Segments {
+		if !s.Begun || s.Header.Rank < 0 {
+			return false
+		}
+		w := world{s.Header.World, s.Header.Size}
+		if ranks[w] == nil {
+			ranks[w] = map[int32]bool{}
+		}
+		ranks[w][s.Header.Rank] = true
+	}
+	for w, have := range ranks {
+		if len(have) < int(w.size) {
+			return false
+		}
+	}
+	return true
+}
+
+// Command is the command line of the job's first process.
+func (j *Job) Command() []string {
+	for _, s := range j.Segments {
+		if s.Begun {
+			return commandOf(&s.Header)
+		}
+	}
+	if len(j.Segments) > 0 {
+		return j.Segments[0].origin.Command
+	}
+	return nil
+}
+
+func commandOf(h *segment.Header) []string {
+	text := string(h.Command[:min(int(h.CommandLen), len(h.Command))])
+	return strings.Split(strings.TrimRight(text, "\x00"), "\x00")
+}
+
+// Name is that of the run that the job becomes, if nobody else has it.
+func (j *Job) Name() string {
+	program := "run"
+	if c := j.Command(); len(c) > 0 {
+		program = filepath.Base(c[0])
+		if len(c) > 1 && (strings.HasPrefix(program, "python") || program == "sh" || program == "bash") && !strings.HasPrefix(c[1], "-") {
+			program = filepath.Base(c[1])
+		}
+	}
+	program = strings.Trim(plainName(program), "-")
+	name := j.Started().Format("20060102-150405-") + program[:min(len(program), 40)]
+	if j.nth > 1 {
+		name = fmt.Sprintf("%s-%d", name, j.nth)
+	}
+	return name
+}
+
+// Paths are the segments' files.
+func (j *Job) Paths() []string {
+	var list []string
+	for _, s := range j.Segments {
+		list = append(list, s.path)
+	}
+	return list
+}

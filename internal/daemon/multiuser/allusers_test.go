@@ -1,0 +1,432 @@
+package multiuser
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// log is text that several write.
+type log struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+func newLog(l *log) *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
+
+// user is what the service tells of a user.
+func (s *stand) user(name string) UserState {
+	s.t.Helper()
+	var answer struct{ Users []UserState }
+	if text := s.ask(0, "/users"); json.Unmarshal([]byte(text), &answer) != nil {
+		s.t.Fatal(text)
+	}
+	for _, u := range answer.Users {
+		if u.Name == name {
+			return u
+		}
+	}
+	return UserState{}
+}
+
+// Each user has a child that is his, with his groups and no other user's; each is answered by
+// his own, and only root by those that it names.
+func TestEachHisOwn(t *testing.T) {
+	s := newStand(t)
+	s.start()
+	s.knock(alice)
+	s.wait("a child of alice's", func() bool { return s.user("alice").State == stateIdle })
+	if got, want := strings.Join(s.starts("alice"), ";"), "uid=61021 gid=61021 home=/nonexistent args=--keep=1d"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.user("alice").PID))
+	s.must(err)
+	for _, line := range []string{"\nUid:\t61021\t61021\t61021\t61021\n", "\nGid:\t61021\t61021\t61021\t61021\n", "\nGroups:\t61021 61098 \n", "\nCapEff:\t0000000000000000\n", "\nCapPrm:\t0000000000000000\n"} {
+		if !strings.Contains(string(status), line) {
+			t.Errorf("no line %q in\n%s", line, status)
+		}
+	}
+	for _, c := range []struct {
+		uid  int
+		path string
+		want string
+	}{
+		{alice, "/v1/runs", "uid 61021: /v1/runs"},
+		{bob, "/v1/runs", "uid 61022: /v1/runs"},
+		{bob, "/metrics", "uid 61022: /metrics"},
+		{bob, "/users/bob/v1/runs", "uid 61022: /v1/runs"},
+		{bob, "/users/alice/v1/runs", `{"error":"this is another user's"}`},
+		{bob, "/users/dave/v1/runs", `{"error":"this is another user's"}`},
+		{0, "/users/alice/v1/runs/last", "uid 61021: /v1/runs/last"},
+		{0, "/users/bob/", "uid 61022: /"},
+		{0, "/users/dave/v1/runs", `{"error":"no such user"}`},
+		{nobody, "/v1/runs", `{"error":"no daemon: user 61029: no such user"}`},
+		{nobody, "/healthz", "ok"},
+		{nobody, "/users", `{"version":1,"users":[]}`},
+	} {
+		if got := s.ask(c.uid, c.path); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%d asks %s: %s, want %s", c.uid, c.path, got, c.want)
+		}
+	}
+	if text := s.ask(alice, "/users"); !strings.Contains(text, `"alice"`) || strings.Contains(text, `"bob"`) {
+		t.Errorf("alice sees %s", text)
+	}
+	text := s.ask(0, "/metrics")
+	for _, line := range []string{"efg_service_users{state=\"idle\"} 2\n", "efg_service_starts_total 2\n", "efg_service_failures_total 0\n", "efg_service_refused_total{reason=\"unknown user\"} "} {
+		if !strings.Contains(text, line) {
+			t.Errorf("no %q in\n%s", line, text)
+		}
+	}
+	for _, path := range []string{filepath.Join(s.dir, usersDir), filepath.Join(s.dir, usersDir, "61021.sock"), filepath.Join(s.base, "store", "alice")} {
+		if _, err := s.as(bob, "ls", path+"/"); err == nil {
+			t.Errorf("bob can look into %s", path)
+		}
+	}
+	s.stop()
+	if _, err := os.Stat(filepath.Join(s.dir, "hook")); !os.IsNotExist(err) {
+		t.Errorf("the hook still finds a service: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(s.dir, "site")); err != nil {
+		t.Errorf("users do not find their runs any more: %v", err)
+	}
+}
+
+// A child that has nothing to do ends; one is started again when it is wanted.
+func TestIdle(t *testing.T) {
+	s := newStand(t)
+	s.opt.Idle = time.Millisecond
+	s.start()
+	for n := 1; n <= 2; n++ {
+		s.knock(alice)
+		s.wait("a child that has come and gone", func() bool { return len(s.starts("alice")) == n && s.user("alice").State == stateNone })
+	}
+	s.tell("alice", "do", "busy")
+	s.knock(alice)
+	s.wait("a child that has something to do", func() bool { return s.user("alice").State == stateBusy })
+	time.Sleep(3 * step) // looks at who has nothing to do
+	if u := s.user("alice"); u.State != stateBusy || u.Starts != 3 {
+		t.Errorf("%+v", u)
+	}
+}
+
+// What a service that was killed has left is found when the next one begins.
+func TestSpoolsFound(t *testing.T) {
+	s := newStand(t)
+	for name, uid := range map[string]int{"efg-61021": alice, "efg-61022": alice, "efg-061023": carol, "other": carol} {
+		s.must(os.Mkdir(filepath.Join(s.spools, name), 0o700))
+		s.must(os.Chown(filepath.Join(s.spools, name), uid, -1))
+	}
+	s.start()
+	s.wait("a look at alice's spool", func() bool { return len(s.starts("alice")) == 1 && s.user("alice").State == stateNone })
+	if u := s.user("bob"); u.Starts != 0 || s.user("carol").Starts != 0 {
+		t.Errorf("%+v: what is not his own was looked at", u)
+	}
+	s.must(os.WriteFile(filepath.Join(s.spools, "efg-61021", "x.seg"), nil, 0o600)) // its message was lost
+	s.wait("another look", func() bool { return len(s.starts("alice")) == 2 })
+}
+
+// More users than children may work take turns.
+func TestChildren(t *testing.T) {
+	s := newStand(t)
+	s.opt.Children = 1
+	s.start()
+	s.tell("alice", "do", "busy")
+	s.knock(alice)
+	s.wait("alice's turn", func() bool { return s.user("alice").State == stateBusy })
+	s.knock(bob)
+	s.knock(bob)
+	time.Sleep(2 * step)
+	if b := s.user("alice"); b.State != stateBusy || len(s.starts("bob")) != 0 {
+		t.Errorf("%+v: its place was given away", b)
+	}
+	s.must(syscall.Kill(s.user("alice").PID, syscall.SIGKILL)) // the next one has nothing to do
+	s.wait("bob's turn", func() bool { return len(s.starts("bob")) == 1 })
+	s.wait("alice's next turn", func() bool { return len(s.starts("alice")) == 2 })
+}
+
+// Children that fail, lie, or are killed are started again later and later, are told of, and
+// disturb nobody.
+func TestFailingChildren(t *testing.T) {
+	s := newStand(t)
+	s.tell("alice", "always", "fail")
+	s.tell("bob", "do", "lie")
+	s.start()
+	s.knock(alice)
+	s.knock(bob)
+	s.knock(carol)
+	s.wait("carol's child", func() bool { return s.user("carol").State == stateIdle })
+	s.wait("alice's failures", func() bool { return s.user("alice").Failures >= 3 })
+	if u := s.user("alice"); u.State != stateFailing || u.Problem != "the store is made of cheese" || len(s.starts("alice")) > 12 {
+		t.Errorf("%+v", u)
+	}
+	if got := s.ask(0, "/healthz"); !strings.Contains(got, "ok\nalice: failing, ") || !strings.Contains(got, "the store is made of cheese\n") {
+		t.Errorf("health: %s", got)
+	}
+	if got := s.ask(bob, "/healthz"); strings.Contains(got, "alice") {
+		t.Errorf("bob sees %s", got)
+	}
+	if got := s.ask(alice, "/v1/runs"); got != `{"error":"no daemon: the store is made of cheese"}`+"\n" {
+		t.Errorf("alice is told %s", got)
+	}
+	if n := strings.Count(s.log.String(), `msg="child has failed" user=alice`); n != 1 {
+		t.Errorf("said %d times", n)
+	}
+	s.must(os.Remove(filepath.Join(s.base, "store", "alice", "always")))
+	s.wait("alice's child", func() bool { return s.user("alice").State == stateIdle })
+
+	s.must(syscall.Kill(s.user("carol").PID, syscall.SIGKILL))
+	s.wait("another child of carol's", func() bool { return len(s.starts("carol")) == 2 && s.user("carol").State == stateIdle })
+	s.wait("the end of bob's lies", func() bool {
+		if u := s.user("bob"); u.PID > 0 && u.State == stateStarting {
+			syscall.Kill(u.PID, syscall.SIGKILL)
+		}
+		return s.user("bob").State == stateIdle
+	})
+	for _, line := range strings.Split(s.log.String(), "\n") {
+		if strings.Contains(line, "lies") && !strings.HasPrefix(line, "user=bob user=root msg=lies") || len(line) > 1100 {
+			t.Errorf("in the log: %.80s", line)
+		}
+	}
+	if n := strings.Count(s.log.String(), "lies"); n > mostLines {
+		t.Errorf("%d lines of one minute are in the log", n)
+	}
+}
+
+// A daemon of the user's own is left alone, until something new comes.
+func TestOwnDaemon(t *testing.T) {
+	s := newStand(t)
+	s.tell("alice", "always", "taken")
+	s.start()
+	s.knock(alice)
+	s.wait("a daemon of alice's own", func() bool { return s.user("alice").State == stateOwn })
+	if got := s.ask(0, "/healthz"); got != "ok\n" {
+		t.Errorf("health: %s", got)
+	}
+	s.must(os.Remove(filepath.Join(s.base, "store", "alice", "always")))
+	s.knock(alice)
+	s.wait("a child", func() bool { return s.user("alice").State == stateIdle })
+}
+
+// A child that ends just when something comes is followed by another.
+func TestAgain(t *testing.T) {
+	s := newStand(t)
+	s.tell("alice", "do", "again")
+	s.opt.Idle = time.Millisecond
+	s.start()
+	s.knock(alice)
+	s.wait("the next child", func() bool { return len(s.starts("alice")) == 2 && s.user("alice").State == stateNone })
+	if u := s.user("alice"); u.Failures != 0 || u.Problem != "" {
+		t.Errorf("%+v", u)
+	}
+}
+
+// Who ends his own child again and again does not make the service start more than one a second.
+func TestEndedAgainAndAgain(t *testing.T) {
+	s := newStand(t)
+	s.opt.retry = 2 * time.Second
+	s.start()
+	began := time.Now()
+	for len(s.starts("alice")) < 3 {
+		s.knock(alice)
+		if pid := s.user("alice").PID; pid != 0 {
+			syscall.Kill(pid, syscall.SIGTERM)
+		}
+		if time.Since(began) > 2*time.Minute {
+			t.Fatal(s.log)
+		}
+	}
+	if took := time.Since(began); took < 2*s.opt.retry {
+		t.Errorf("3 children within %s", took)
+	}
+}
+
+// The place of a spool that another user has taken is its owner's as soon as he records.
+func TestSquattedSpool(t *testing.T) {
+	s := newStand(t)
+	s.start()
+	spool := filepath.Join(s.spools, "efg-61021")
+	for _, squat := range []string{
+		"mkdir -m 700 " + spool,
+		"mkdir -m 777 " + spool + " && touch " + spool + "/hook",
+		"ln -s /etc " + spool,
+		"touch " + spool,
+		"mkfifo " + spool,
+	} {
+		s.must(os.RemoveAll(spool))
+		if out, err := s.as(bob, "sh", "-c", squat); err != nil {
+			t.Fatal(out)
+		}
+		s.knock(alice)
+		fi, err := os.Lstat(spool)
+		if err != nil || !fi.IsDir() || ownerOf(fi) != alice || fi.Mode().Perm() != 0o700 {
+			t.Fatalf("%s: %v, %v", squat, fi, err)
+		}
+		if list, err := os.ReadDir(spool); err != nil || len(list) > 0 && list[0].Name() == "hook" {
+			t.Errorf("%s: in the spool is %v, %v", squat, list, err)
+		}
+		s.wait("a child", func() bool { return s.user("alice").State == stateIdle }) // its start looks at the spool, too
+	}
+	if fi, err := os.Stat("/etc"); err != nil || ownerOf(fi) != 0 {
+		t.Errorf("what a link pointed to has changed: %v", err)
+	}
+	if n := strings.Count(s.log.String(), "in the place of a user's spool"); n != 5 {
+		t.Errorf("said %d times:\n%s", n, s.log)
+	}
+	away, err := filepath.Glob(filepath.Join(s.spools, "efg-away-61021-*"))
+	if err != nil || len(away) != 1 { // that with something in it
+		t.Errorf("%v, %v", away, err)
+	}
+}
+
+// A store that is another's is nobody's store.
+func TestStoreOfAnother(t *testing.T) {
+	s := newStand(t)
+	s.must(os.Mkdir(filepath.Join(s.base, "store", "alice"), 0o755))
+	s.must(os.Chown(filepath.Join(s.base, "store", "alice"), bob, -1))
+	s.start()
+	want := `{"error":"no daemon: ` + s.base + `/store/alice: belongs to user 61022, not to alice"}` + "\n"
+	if got := s.ask(alice, "/v1/runs"); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// A user without a home folder, where stores are in homes.
+func TestNoHome(t *testing.T) {
+	s := newStand(t)
+	s.opt.Store = "%h/efg"
+	s.start()
+	if got, want := s.ask(carol, "/v1/runs"), `{"error":"no daemon: carol: has no home folder"}`+"\n"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// Who has many numbers, as in a user namespace, is looked up one after the other, and does
+// not stand in the way of those who are known.
+func TestManyNumbers(t *testing.T) {
+	s := newStand(t)
+	s.start()
+	s.knock(alice)
+	s.wait("a child", func() bool { return s.user("alice").State == stateIdle })
+	for uid := range 30 {
+		s.knock(200000 + uid)
+	}
+	pid := s.user("alice").PID
+	s.must(syscall.Kill(pid, syscall.SIGKILL))
+	s.wait("another child", func() bool { u := s.user("alice"); return u.State == stateIdle && u.PID != pid })
+	s.wait("all being refused", func() bool { return strings.Count(s.log.String(), "no such user") >= 30 })
+	s.knock(200000)
+	if text := s.ask(0, "/metrics"); !strings.Contains(text, "efg_service_refused_total{reason=\"unknown user\"} 31\n") {
+		t.Error(text)
+	}
+}
+
+// Who has all connections that one may have stands in nobody else's way.
+func TestConnections(t *testing.T) {
+	s := newStand(t)
+	s.start()
+	s.ask(alice, "/v1/runs")
+	s.ask(bob, "/v1/runs")
+	held := exec.Command("setpriv", "--reuid", fmt.Sprint(alice), "--clear-groups", s.program, "hold", filepath.Join(s.dir, "http"), fmt.Sprint(mostConnections))
+	held.Stderr = os.Stderr
+	out, err := held.StdoutPipe()
+	s.must(err)
+	s.must(held.Start())
+	defer held.Wait()
+	defer held.Process.Kill()
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "held\n" {
+		t.Fatalf("%q, %v", line, err)
+	}
+	if out, err := s.as(alice, "curl", "-sS", "--unix-socket", filepath.Join(s.dir, "http"), "http://efg/v1/runs"); err == nil {
+		t.Errorf("one more connection: %s", out)
+	}
+	if got := s.ask(bob, "/v1/runs"); got != "uid 61022: /v1/runs" {
+		t.Errorf("bob is told %s", got)
+	}
+}
+
+// A child that does not come up keeps its place, but keeps nobody from beginning.
+func TestSlowChildren(t *testing.T) {
+	s := newStand(t)
+	s.start()
+	s.tell("bob", "do", "stop")
+	s.knock(bob)
+	s.wait("bob's child", func() bool { return len(s.starts("bob")) == 1 })
+	s.knock(alice)
+	s.wait("alice's child", func() bool { return s.user("alice").State == stateIdle })
+	if u := s.user("bob"); u.State != stateStarting {
+		t.Errorf("%+v", u)
+	}
+	s.must(syscall.Kill(s.user("bob").PID, syscall.SIGKILL))
+}
+
+// Sockets of systemd's are used where they are the service's, and stay.
+func TestGivenSockets(t *testing.T) {
+	s := newStand(t)
+	s.must(os.Mkdir(s.dir, 0o755))
+	for _, name := range []string{"http", "socket"} {
+		l, err := net.Listen("unix", filepath.Join(s.dir, name))
+		s.must(err)
+		s.must(os.Chmod(filepath.Join(s.dir, name), 0o666))
+		l.(*net.UnixListener).SetUnlinkOnClose(false)
+		s.opt.Given = append(s.opt.Given, l)
+	}
+	s.start()
+	s.knock(alice)
+	if got := s.ask(alice, "/v1/runs"); got != "uid 61021: /v1/runs" {
+		t.Errorf("alice is told %s", got)
+	}
+	s.stop()
+	for _, name := range []string{"http", "socket"} {
+		if _, err := os.Stat(filepath.Join(s.dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// What makes no sense is refused with one line.
+func TestMistakes(t *testing.T) {
+	for _, c := range []struct {
+		change func(s *stand)
+		err    string
+	}{
+		{func(s *stand) { s.opt.Store = "/data/efg" }, "--store /data/efg: want an absolute path with %u, %U or %h in it: each user needs another"},
+		{func(s *stand) { s.opt.Store = "data/%u" }, "--store data/%u: want an absolute path with %u, %U or %h in it: each user needs another"},
+		{func(s *stand) { s.opt.Store = "/data/%x" }, "--store /data/%x: %x: want %u, %U, %h or %%"},
+		{func(s *stand) { s.opt.Store = "/data/%" }, "--store /data/%: % at the end"},
+		{func(s *stand) { s.opt.Spools = s.base }, "want a folder of root's in which everybody can make files, as in /tmp (mode 1777)"},
+		{func(s *stand) { s.opt.Children = 0 }, "--children 0: want at least 1"},
+		{func(s *stand) { s.opt.Idle = 0 }, "--idle 0s: want a time"},
+		{func(s *stand) { s.must(os.Mkdir(s.dir, 0o777)); s.must(os.Chmod(s.dir, 0o777)) }, "is not a folder that only root can write to"},
+		{func(s *stand) { s.must(os.Mkdir(s.dir, 0o755)); s.must(os.Chown(s.dir, bob, -1)) }, "is not a folder that only root can write to"},
+		{func(s *stand) { s.start() }, "another service works here"},
+	} {
+		s := newStand(t)
+		c.change(s)
+		if err := Run(t.Context(), s.opt); err == nil || !strings.HasSuffix(err.Error(), c.err) {
+			t.Errorf("%v, want %s", err, c.err)
+		}
+	}
+}

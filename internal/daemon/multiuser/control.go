@@ -1,0 +1,114 @@
+package multiuser
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"time"
+)
+
+// What a child says to the service on its pipe, a line each. It ends when the pipe is closed:
+// when the service wants it to, or is gone.
+const (
+	sayReady = "ready" // it records
+	sayBusy  = "busy"  // there is something to record, to store or to answer
+	sayIdle  = "idle"  // there is not
+	sayWorks = "works" // it does not hang
+)
+
+// Statuses with which a child ends.
+const (
+	StatusAgain = 75 // something came when it was ending: another child is wanted
+	StatusTaken = 76 // another daemon, of the user's own, works with the spool or the store
+)
+
+// Descriptors that a child is given.
+const (
+	controlFD = 3
+	listenFD  = 4
+)
+
+// beat is how often a child says that it works, at most.
+const beat = time.Minute
+
+// Child is the side of a child.
+type Child struct {
+	// Asked is where questions come in.
+	Asked net.Listener
+
+	control *os.File
+	mu      sync.Mutex
+	busy    bool
+	said    bool // whether there is anything to do has been said
+	beaten  time.Time
+}
+
+// NewChild takes up what the service has given to this process. The context ends when the
+// service wants it to end.
+func NewChild(ctx context.Context) (*Child, context.Context, error) {
+	c := &Child{control: os.NewFile(controlFD, "control")}
+	file := os.NewFile(listenFD, "questions")
+	defer file.Close()
+	var err error
+	if c.Asked, err = net.FileListener(file); err != nil {
+		return nil, nil, err
+	}
+	ctx, end := context.WithCancel(ctx)
+	go func() {
+		io.Copy(io.Discard, c.control)
+		end()
+	}()
+	return c, ctx, nil
+}
+
+// Ready: programs are recorded.
+func (c *Child) Ready() { c.say(sayReady) }
+
+// Works is called again and again.
+func (c *Child) Works(now time.Time) {
+	c.mu.Lock()
+	due := now.Sub(c.beaten) >= beat
+	if due {
+		c.beaten = now
+	}
+	c.mu.Unlock()
+	if due {
+		c.say(sayWorks)
+	}
+}
+
+// Occupied says whether there is anything to do, if that is news.
+func (c *Child) Occupied(busy bool) {
+	c.mu.Lock()
+	news := !c.said || busy != c.busy
+	c.busy, c.said = busy, true
+	c.mu.Unlock()
+	switch {
+	case news && busy:
+		c.say(sayBusy)
+	case news:
+		c.say(sayIdle)
+	}
+}
+
+// say tells the service; if that is gone, the context ends.
+func (c *Child) say(word string) { c.control.WriteString(word + "\n") }
+
+// pause is how long the service listens to nothing after a word.
+const pause = 10 * time.Millisecond
+
+// listen reads what a child says until it says no more, or something that is none of the
+// words: it may be a hostile user's.
+func listen(r io.Reader, heard func(word string)) {
+	for lines := bufio.NewScanner(r); lines.Scan(); time.Sleep(pause) {
+		switch word := lines.Text(); word {
+		case sayReady, sayBusy, sayIdle, sayWorks:
+			heard(word)
+		default:
+			return
+		}
+	}
+}

@@ -1,0 +1,25 @@
+package multiuser
+
+import (
+	"sync"
+	"time"
+)
+
+// limiter lets so much through in a minute.
+type limiter struct {
+	most  int
+	mu    sync.Mutex
+	since time.Time
+	n     int
+}
+
+// pass tells whether one more may pass, and whether it is the first that may not.
+func (l *limiter) pass() (ok, first bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if now := time.Now(); now.Sub(l.since) > time.Minute {
+		l.since, l.n = now, 0
+	}
+	l.n++
+	return l.n <= l.most, l.n == l.most+1
+}

@@ -1,0 +1,122 @@
+package multiuser
+
+import (
+	"slices"
+	"time"
+
+	"github.com/efg-tools/efg/internal/account"
+)
+
+// user is one whose programs record, or who has asked.
+type user struct {
+	uid     uint32
+	account *account.Account // nil as long as it is not known who that is
+	store   string
+
+	wanted bool // a child is to be there
+	// look: it is to end as soon as there is nothing to do: nobody has asked for it.
+	look    bool
+	since   time.Time // wanted since
+	working bool      // a child works, or begins to
+	began   time.Time // when it began
+	process *process  // nil if it has not begun
+	ready   bool
+	busy    bool
+	ending  bool
+	idle    time.Time // since when it has had nothing to do
+	heard   time.Time // when it said last that it works
+	asking  int       // questions that it is asked
+
+	starts   int
+	failures int       // one after the other
+	agains   int       // children, one after the other, that ended just when something came
+	retry    time.Time // not before
+	problem  string    // why the last one failed
+	taken    bool      // because of a daemon of the user's own
+
+	seen    time.Time     // when something came to the spool or went, when the last child ended
+	changed chan struct{} // is closed when something is new
+}
+
+// states of users, as the service shows them.
+const (
+	stateNone     = "none"     // no child: nothing to do
+	stateWaiting  = "waiting"  // for a place, or until it is tried again
+	stateStarting = "starting" //
+	stateBusy     = "busy"
+	stateIdle     = "idle"
+	stateEnding   = "ending"
+	stateFailing  = "failing"
+	stateOwn      = "own daemon"
+)
+
+var states = []string{stateNone, stateWaiting, stateStarting, stateBusy, stateIdle, stateEnding, stateFailing, stateOwn}
+
+func (u *user) state() string {
+	switch {
+	case u.working && u.ending:
+		return stateEnding
+	case u.working && !u.ready:
+		return stateStarting
+	case u.working && u.busy:
+		return stateBusy
+	case u.working:
+		return stateIdle
+	case u.own():
+		return stateOwn
+	case u.wanted && u.failures > 0 && !u.taken:
+		return stateFailing
+	case u.wanted:
+		return stateWaiting
+	}
+	return stateNone
+}
+
+// own tells whether the user has a daemon of his own: one of the service's would have ended.
+func (u *user) own() bool { return u.taken && u.failures >= mostTaken }
+
+// news wakes those who wait for the user's child.
+func (u *user) news() {
+	close(u.changed)
+	u.changed = make(chan struct{})
+}
+
+func (u *user) name() string {
+	if u.account == nil {
+		return ""
+	}
+	return u.account.Name
+}
+
+// UserState is what the service tells of a user.
+type UserState struct {
+	Name     string `json:"name"`
+	UID      uint32 `json:"uid"`
+	State    string `json:"state"`
+	Store    string `json:"store"`
+	PID      int    `json:"pid,omitempty"`      // of the child
+	Starts   int    `json:"starts"`             // of children, since the service began
+	Failures int    `json:"failures,omitempty"` // of the last children, one after the other
+	Problem  string `json:"problem,omitempty"`
+}
+
+// list tells of all users, or of one.
+func (s *supervisor) list(only func(uid uint32) bool) []UserState {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := []UserState{}
+	for _, u := range s.users {
+		if u.account == nil || !only(u.uid) {
+			continue
+		}
+		x := UserState{
+			Name: u.name(), UID: u.uid, State: u.state(), Store: u.store, Starts: u.starts, Failures: u.failures, Problem: u.problem,
+		}
+		if u.process != nil {
+			x.PID = u.process.cmd.Process.Pid
+		}
+		list = append(list, x)
+	}
+	slices.SortFunc(list, func(a, b UserState) int { return int(int64(a.UID) - int64(b.UID)) })
+	return list
+}

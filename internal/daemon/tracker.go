@@ -1,0 +1,331 @@
+package daemon
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/efg-tools/efg/internal/live"
+	"github.com/efg-tools/efg/internal/procfs"
+	"github.com/efg-tools/efg/internal/segment"
+)
+
+// tracker follows the segments in a spool. What has not changed it does not look at
+// again, but lists the folder now and then all the same.
+type tracker struct {
+	spool    *Spool
+	keep     bool // write what is found out beside the segments
+	segments map[string]*Segment
+	jobs     map[string]*Job
+	sealing  map[string]bool      // segments in lists of runs that are being sealed
+	new      map[string]time.Time // segments that have not begun: when they were first seen
+	peers    map[string]int       // process numbers that processes' sockets told, by segment
+	foreign  int
+	tool     string // this daemon's name and version
+
+	changes   *changes
+	processes *procfs.Watch
+	listed    time.Time // zero: the folder is to be listed
+	version   uint64    // of segments and jobs: goes up with each change
+}
+
+func newTracker(s *Spool, keep bool) *tracker {
+	return &tracker{
+		spool: s, keep: keep, segments: map[string]*Segment{}, jobs: map[string]*Job{}, sealing: map[string]bool{}, new: map[string]time.Time{}, peers: map[string]int{},
+		changes: watchChanges(s.Dir), processes: procfs.NewWatch(),
+	}
+}
+
+func (t *tracker) close() {
+	t.changes.close()
+	t.processes.Close()
+}
+
+// list are the jobs in the order in which they began.
+func (t *tracker) list() []*Job {
+	var list []*Job
+	for _, j := range t.jobs {
+		list = append(list, j)
+	}
+	slices.SortFunc(list, func(a, b *Job) int {
+		if c := a.Started().Compare(b.Started()); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Key, b.Key)
+	})
+	return list
+}
+
+// listAgain is how often the spool is listed, whatever the kernel tells of it.
+const listAgain = 5 * time.Second
+
+// scan takes note of new segments and of processes that have ended.
+func (t *tracker) scan(now time.Time) error {
+	names, complete := t.changes.since()
+	if !complete || now.Sub(t.listed) >= listAgain {
+		if err := t.listFolder(now); err != nil {
+			return err
+		}
+	} else {
+		t.look(names, now)
+	}
+	t.processes.Update()
+	for _, s := range t.segments {
+		t.update(s, now)
+	}
+	return nil
+}
+
+// listFolder compares what is known with what is there.
+func (t *tracker) listFolder(now time.Time) error {
+	names, foreign, err := t.spool.segments()
+	if err != nil {
+		return err
+	}
+	t.foreign, t.listed = foreign, now
+	there := make(map[string]bool, len(names))
+	for _, name := range names {
+		there[name] = true
+	}
+	for name, s := range t.segments {
+		if !there[name] || t.sealing[name] || !t.keep && !s.known {
+			t.drop(s) // the last is found anew: by now more may be known
+		}
+	}
+	for name := range t.new {
+		if !there[name] {
+			delete(t.new, name)
+		}
+	}
+	for _, name := range names {
+		if t.segments[name] == nil && !t.sealing[name] {
+			t.begin(name, now)
+		}
+	}
+	return nil
+}
+
+// look looks at the segments that may have come or gone, and at those that had not begun.
+func (t *tracker) look(names []string, now time.Time) {
+	for name := range t.new {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		s := t.segments[name]
+		fi, err := os.Lstat(t.spool.path(name))
+		switch {
+		case err != nil:
+			if delete(t.new, name); s != nil {
+				t.drop(s)
+			}
+		case !isOwn(fi):
+			t.listed = time.Time{} // to count them
+		case s == nil && !t.sealing[name]:
+			t.begin(name, now)
+		case s != nil && !t.keep && !s.known: // the daemon may have told more of it
+			t.drop(s)
+			t.begin(name, now)
+		}
+	}
+}
+
+// begin takes up a new segment.
+func (t *tracker) begin(name string, now time.Time) {
+	s := &Segment{Name: name, path: t.spool.path(name)}
+	if !s.look() && now.Sub(t.firstSeen(name, now)) < beginTime {
+		return // its process is just making it: it is not in its memory yet
+	}
+	delete(t.new, name)
+	if s.known = s.readOrigin(); !s.known {
+		t.findOrigin(s)
+	}
+	delete(t.peers, name)
+	if s.origin.Process.PID != 0 {
+		s.process = t.processes.Add(s.origin.Process)
+		s.Running = s.process.Running()
+	}
+	t.segments[name] = s
+	j := t.jobs[s.origin.Key]
+	if j == nil {
+		j = &Job{Key: s.origin.Key}
+		t.jobs[j.Key] = j
+	}
+	j.Segments = append(j.Segments, s)
+	if s.origin.Launcher.PID != 0 {
+		j.launcher = s.origin.Launcher
+	}
+	if s.origin.Starter.PID != 0 && j.starter == nil {
+		j.starter = t.processes.Add(s.origin.Starter)
+	}
+	j.changed = now
+	t.version++
+}
+
+// beginTime is more than a process takes to make its segment.
+const beginTime = 2 * time.Second
+
+func (t *tracker) firstSeen(name string, now time.Time) time.Time {
+	if _, ok := t.new[name]; !ok {
+		t.new[name] = now
+	}
+	return t.new[name]
+}
+
+// look reads the header, and tells whether it is another one by now; that of a process
+// that is just beginning may not be there yet.
+func (s *Segment) look() bool {
+	h, _, err := segment.Activities(s.path)
+	var other *segment.VersionError
+	if errors.As(err, &other) && s.layout == 0 {
+		s.layout = other.Layout
+		return true
+	}
+	if err != nil || s.Begun && *h == s.Header {
+		return false
+	}
+	s.Header, s.Begun = *h, true
+	return true
+}
+
+// readOrigin reads what was kept of a process's origin.
+func (s *Segment) readOrigin() bool {
+	data, err := os.ReadFile(s.path + jobExt)
+	var o origin
+	if err != nil || json.Unmarshal(data, &o) != nil || o.Key == "" {
+		return false
+	}
+	s.origin = o
+	return true
+}
+
+// findOrigin finds out which job a process belongs to, and keeps that.
+func (t *tracker) findOrigin(s *Segment) {
+	o := &s.origin
+	pid := pidIn(s.Name)
+	if !live.Running(s.path) {
+		pid = t.peers[s.Name] // in a container its number is another one here
+	}
+	if p, ok := procfs.ReadStatus(pid); ok && !p.Gone {
+		o.Process = p.Process
+		o.Launcher, _ = launcherOf(o.Process.PID)
+		o.Starter, o.Launched = starterOf(o.Process.PID)
+	}
+	o.Key = t.keyOf(s)
+	if s.Begun {
+		o.Command, o.Tool = commandOf(&s.Header), t.tool
+	}
+	if t.keep {
+		if data, err := json.Marshal(o); err == nil {
+			t.spool.write(s.Name+jobExt, data) // without it the job is found anew
+		}
+	}
+}
+
+// keyOf names the job of a process: that of a process of the same MPI_COMM_WORLD; else
+// what started it; else, of a process that was gone before anybody
+// looked, one that began at about the same time with the same command.
+func (t *tracker) keyOf(s *Segment) string {
+	h, o := &s.Header, &s.origin
+	world := s.Begun && h.World != 0
+	for _, x := range t.segments {
+		if world && x.Begun && x.Header.World == h.World && x.Header.Host == h.Host && x.Header.Size == h.Size {
+			return x.origin.Key
+		}
+	}
+	if o.Launcher.PID != 0 {
+		return fmt.Sprintf("launcher %d.%d", o.Launcher.PID, o.Launcher.Start)
+	}
+	if world {
+		return fmt.Sprintf("world %x.%x", h.World, h.Size)
+	}
+	if o.Process.PID != 0 {
+		return fmt.Sprintf("process %d.%d", o.Process.PID, o.Process.Start)
+	}
+	if key, ok := t.similar(s); ok {
+		return key
+	}
+	return "segment " + s.Name
+}
+
+// together is how far apart the ranks of a job begin.
+const together = 5 * time.Second
+
+// similar looks for a job that lacks this rank.
+func (t *tracker) similar(s *Segment) (key string, ok bool) {
+	h := &s.Header
+	if !s.Begun || h.Rank < 0 {
+		return "", false
+	}
+	for _, j := range t.list() {
+		fits, taken := false, false
+		for _, x := range j.Segments {
+			g := &x.Header
+			same := x.Begun && g.Size == h.Size && g.Host == h.Host && g.Command == h.Command
+			apart := time.Duration(g.StartReal - h.StartReal).Abs()
+			fits = fits || same && apart < together
+			taken = taken || same && g.Rank == h.Rank
+		}
+		if fits && !taken {
+			return j.Key, true
+		}
+	}
+	return "", false
+}
+
+// pidIn is the process number in a segment's name, HOST.PID.TIME.seg.
+func pidIn(name string) int {
+	parts := strings.Split(strings.TrimSuffix(name, segmentExt), ".")
+	if len(parts) < 3 {
+		return 0
+	}
+	pid, _ := strconv.Atoi(parts[len(parts)-2])
+	return pid
+}
+
+// startIn is when a process began, by its segment's name.
+func startIn(name string) uint64 {
+	name = strings.TrimSuffix(name, segmentExt)
+	ns, _ := strconv.ParseUint(name[strings.LastIndexByte(name, '.')+1:], 16, 63)
+	return ns
+}
+
+// update follows a process.
+func (t *tracker) update(s *Segment, now time.Time) {
+	if !s.Running {
+		return
+	}
+	s.Running = s.process.Running()
+	if s.layout == 0 && (!s.Begun || s.Header.Rank < 0 || !s.Running) && s.look() {
+		t.version++
+	}
+	if !s.Running {
+		t.jobs[s.origin.Key].changed = now
+		t.version++
+	}
+}
+
+// drop forgets a segment.
+func (t *tracker) drop(s *Segment) {
+	t.version++
+	delete(t.segments, s.Name)
+	if s.process != nil {
+		t.processes.Drop(s.process)
+	}
+	j := t.jobs[s.origin.Key]
+	if j == nil {
+		return
+	}
+	j.Segments = slices.DeleteFunc(j.Segments, func(x *Segment) bool { return x == s })
+	if len(j.Segments) == 0 {
+		delete(t.jobs, j.Key)
+		if j.starter != nil {
+			t.processes.Drop(j.starter)
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package mtf
+
+import (
+	"errors"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/analysis"
+	"github.com/efg-tools/efg/signature"
+)
+
+// A word is stored as a token, so that what is the same on all ranks is the same
+// number: three bits of its kind, and above them its value.
+const (
+	tokenNumber   = iota // a number, zigzag
+	tokenConst           // number of a constant
+	tokenDef             // number of a definition of the process
+	tokenFamily          // that, and in the 24 low bits the number in its family
+	tokenID              // thread, 26 bits of node, 20 of slot
+	tokenRelative        // a rank: its distance from the process's own in the communicator, zigzag
+	tokenRaw             // the word follows
+	tokenKinds
+)
+
+const sequenceMask = 1<<24 - 1
+
+var errToken = errors.New("a word that no definition or rank explains")
+
+// words turns words of a process into tokens and back.
+type words struct {
+	defs    []efg.Def
+	index   map[uint64]int
+	facts   *analysis.Process // nil while definitions are read
+	ranks   map[uint64][2]int64
+	rank    int // of the process in the run
+	current [2]int64
+}
+
+func newWords(defs []efg.Def) *words {
+	w := &words{defs: defs, index: make(map[uint64]int, len(defs)), ranks: map[uint64][2]int64{}}
+	for i := range defs {
+		if _, ok := w.index[defs[i].Word]; !ok {
+			w.index[defs[i].Word] = i
+		}
+	}
+	return w
+}
+
+// in sets the communicator in which ranks are relative; own rank and size are 0 if
+// they are not known.
+func (w *words) in(comm uint64) {
+	c, ok := w.ranks[comm]
+	if !ok && w.facts != nil {
+		own, other := w.facts.Members(comm)
+		if own != nil && other == nil && own.Index(w.rank) >= 0 {
+			c = [2]int64{int64(own.Index(w.rank)), int64(own.Size())}
+		}
+		w.ranks[comm] = c
+	}
+	w.current = c
+}
+
+// append appends the token of a word. below is how many definitions it may refer
+// to; peer tells that it is a rank.
+func (w *words) append(list []uint64, v uint64, below int, peer bool) []uint64 {
+	switch {
+	case v>>62 == 2 && v<<3>>3 == v&^(1<<63):
+		return append(list, (v&^(1<<63))<<3|tokenConst)
+	case v>>62 == 1:
+		id, _ := signature.ParseID(v)
+		if id.Slot < 1<<20 && id.Thread < 1<<12 {
+			return append(list, (uint64(id.Thread)<<46|uint64(id.Node)<<20|uint64(id.Slot))<<3|tokenID)
+		}
+	}
+	if n, ok := w.index[v]; ok && n < below && v>>20 != 0 {
+		return append(list, uint64(n)<<3|tokenDef)
+	}
+	if n, ok := w.index[v&^sequenceMask]; ok && n < below && v>>24 != 0 {
+		return append(list, (uint64(n)<<24|v&sequenceMask)<<3|tokenFamily)
+	}
+	if rank, size := w.current[0], w.current[1]; peer && v > 0 && int64(v) < size {
+		return append(list, zigzag(around(int64(v)-rank, size))<<3|tokenRelative)
+	}
+	if n := int64(v); n > -1<<53 && n < 1<<53 {
+		return append(list, zigzag(n)<<3|tokenNumber)
+	}
+	return append(list, tokenRaw, v)
+}
+
+// around brings a distance into (-size/2, size/2].
+func around(d, size int64) int64 {
+	d = ((d % size) + size) % size
+	if 2*d > size {
+		d -= size
+	}
+	return d
+}
+
+// word returns the word of the token at the front of list, and the rest.
+func (w *words) word(list []uint64, below int) (v uint64, rest []uint64, err error) {
+	t, rest := list[0], list[1:]
+	v = t >> 3
+	switch t & 7 {
+	case tokenNumber:
+		return unzigzag(v), rest, nil
+	case tokenConst:
+		return v | 1<<63, rest, nil
+	case tokenDef:
+		if v < uint64(below) {
+			return w.defs[v].Word, rest, nil
+		}
+	case tokenFamily:
+		if n := v >> 24; n < uint64(below) {
+			return w.defs[n].Word&^sequenceMask | v&sequenceMask, rest, nil
+		}
+	case tokenID:
+		id := signature.ID{Thread: uint32(v >> 46 & (1<<12 - 1)), Node: uint32(v >> 20 & (1<<26 - 1)), Slot: uint32(v & (1<<20 - 1))}
+		return id.Word(), rest, nil
+	case tokenRelative:
+		if rank, size := w.current[0], w.current[1]; size > 0 {
+			d := int64(unzigzag(v)) % size
+			return uint64(((rank+d)%size + size) % size), rest, nil
+		}
+	case tokenRaw:
+		if len(rest) > 0 && v == 0 {
+			return rest[0], rest[1:], nil
+		}
+	}
+	return 0, nil, errToken
+}
+
+func zigzag(v int64) uint64    { return uint64(v)<<1 ^ uint64(v>>63) }
+func unzigzag(u uint64) uint64 { return u>>1 ^ -(u & 1) }
+
+// isPeer tells whether word i of events with a header holds ranks.
+func isPeer(header uint64, i int) bool {
+	p := signature.ProcByID(signature.Header(header).Proc())
+	if p == nil || i < signature.FirstWord || i >= len(p.Words) || p.Words[i].Param < 0 {
+		return false
+	}
+	w := &p.Words[i]
+	k := p.Params[w.Param].Kind
+	return k == signature.Peer || k == signature.Rank || k == signature.Status && w.Part == signature.Source
+}

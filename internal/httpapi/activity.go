@@ -1,0 +1,22 @@
+package httpapi
+
+import "sync/atomic"
+
+// activity counts questions.
+type activity struct {
+	now   atomic.Int64
+	total atomic.Uint64
+}
+
+// begin counts a question, until it is ended.
+func (a *activity) begin() (end func()) {
+	a.total.Add(1)
+	a.now.Add(1)
+	return func() { a.now.Add(-1) }
+}
+
+// Asked tells how many questions are being answered, streams of events among them, and how
+// many there have been since the server began.
+func (s *Server) Asked() (now int, total uint64) {
+	return int(s.activity.now.Load()), s.activity.total.Load()
+}

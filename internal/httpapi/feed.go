@@ -1,0 +1,159 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+)
+
+const (
+	// mostStreams is how many clients may listen to events at once.
+	mostStreams = 64
+	// heartbeat is how often a stream says that it is there.
+	heartbeat = 15 * time.Second
+	// retry is after how long a browser asks again for a stream that has ended.
+	retry = 2 * time.Second
+)
+
+// message is a server-sent event.
+type message struct {
+	id   uint64
+	name string
+	data []byte // a line
+}
+
+// producer makes the events of a stream until the context ends or there are no more.
+type producer func(ctx context.Context, emit func(name string, data []byte))
+
+// feeds are streams of events. Who asks for the same one shares it: it is made once, and
+// only while somebody listens.
+type feeds struct {
+	ctx context.Context
+
+	mu      sync.Mutex
+	open    map[string]*feed
+	clients int
+}
+
+type feed struct {
+	cancel    context.CancelFunc
+	last      *message // for those who come later
+	listeners map[chan message]bool
+}
+
+func newFeeds(ctx context.Context) *feeds { return &feeds{ctx: ctx, open: map[string]*feed{}} }
+
+// listen begins to listen to a stream. The channel is closed when the stream has ended;
+// of events that are not taken in time only the newest stays.
+func (f *feeds) listen(key string, make producer) (<-chan message, func(), error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.clients >= mostStreams {
+		return nil, nil, &statusError{http.StatusServiceUnavailable, "too many clients listen to events"}
+	}
+	s := f.open[key]
+	if s == nil {
+		s = f.start(key, make)
+	}
+	c := newMessages()
+	s.listeners[c] = true
+	f.clients++
+	if s.last != nil {
+		c <- *s.last
+	}
+	return c, func() { f.leave(key, s, c) }, nil
+}
+
+func newMessages() chan message { return make(chan message, 1) }
+
+func (f *feeds) start(key string, make producer) *feed {
+	s := &feed{listeners: map[chan message]bool{}}
+	var ctx context.Context
+	ctx, s.cancel = context.WithCancel(f.ctx)
+	f.open[key] = s
+	go func() {
+		var id uint64
+		make(ctx, func(name string, data []byte) {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			id++
+			s.last = &message{id, name, data}
+			for c := range s.listeners {
+				select {
+				case <-c:
+				default:
+				}
+				c <- *s.last // only we send, and there is room
+			}
+		})
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.open[key] == s {
+			delete(f.open, key)
+		}
+		for c := range s.listeners {
+			close(c)
+		}
+		s.listeners = nil
+		s.cancel()
+	}()
+	return s
+}
+
+func (f *feeds) leave(key string, s *feed, c chan message) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.clients--
+	delete(s.listeners, c)
+	if len(s.listeners) == 0 {
+		s.cancel()
+		if f.open[key] == s {
+			delete(f.open, key)
+		}
+	}
+}
+
+// streams is how many clients listen.
+func (f *feeds) streams() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.clients
+}
+
+// stream answers with the events of a feed.
+func (s *Server) stream(w http.ResponseWriter, r *http.Request, key string, make producer) error {
+	messages, leave, err := s.feeds.listen(key, make)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-store")
+	if r.Method == http.MethodHead {
+		return nil
+	}
+	control := http.NewResponseController(w)
+	write := func(format string, args ...any) bool {
+		_, err := fmt.Fprintf(w, format, args...)
+		return err == nil && control.Flush() == nil
+	}
+	alive := time.NewTicker(heartbeat)
+	defer alive.Stop()
+	for ok := write("retry: %d\n\n", retry.Milliseconds()); ok; {
+		select {
+		case m, more := <-messages:
+			if !more {
+				return nil
+			}
+			ok = write("id: %d\nevent: %s\ndata: %s\n\n", m.id, m.name, m.data)
+		case <-alive.C:
+			ok = write(": alive\n\n")
+		case <-r.Context().Done():
+			return nil
+		}
+	}
+	return nil
+}

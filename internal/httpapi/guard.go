@@ -1,0 +1,148 @@
+package httpapi
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+)
+
+// guard lets only those ask who may, and tells browsers what pages may do.
+type guard struct {
+	token string
+	hosts []string // names by which it may be called, besides loopback ones
+	any   bool     // listens beyond loopback: addresses are names by which it may be called
+	next  http.Handler
+}
+
+// policy: nothing but what comes from here; Graphviz is WebAssembly.
+const policy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; img-src 'self' data: blob:; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	who := peerOf(r)
+	switch {
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		h.Set("Allow", "GET, HEAD")
+		fail(w, r, http.StatusMethodNotAllowed, "only GET and HEAD")
+	case r.ContentLength != 0:
+		h.Set("Connection", "close")
+		http.NewResponseController(w).SetReadDeadline(time.Now().Add(time.Second)) // nobody waits for it
+		fail(w, r, http.StatusRequestEntityTooLarge, "want no body")
+	case who.unix && !who.allowed():
+		fail(w, r, http.StatusForbidden, "this is another user's")
+	case !who.unix && !g.called(r.Host):
+		fail(w, r, http.StatusMisdirectedRequest, "unknown host name; --http-host allows more")
+	case !g.sameOrigin(r):
+		fail(w, r, http.StatusForbidden, "request from another site")
+	case !who.unix && r.URL.Path != "/healthz" && !g.entered(w, r):
+	default:
+		g.next.ServeHTTP(w, r)
+	}
+}
+
+// called tells whether a Host header is a name of this server: a page of another name
+// that leads here (DNS rebinding) must not read anything.
+func (g *guard) called(host string) bool {
+	name := host
+	if n, _, err := net.SplitHostPort(host); err == nil {
+		name = n
+	}
+	name = strings.ToLower(strings.TrimSuffix(strings.Trim(name, "[]"), "."))
+	if ip := net.ParseIP(name); ip != nil {
+		return ip.IsLoopback() || g.any
+	}
+	return name == "localhost" || slices.ContainsFunc(g.hosts, func(h string) bool { return strings.EqualFold(h, name) })
+}
+
+// sameOrigin tells whether a request that a page made is one of our page. What people
+// open themselves, and programs other than browsers, have no origin.
+func (g *guard) sameOrigin(r *http.Request) bool {
+	if list, ok := r.Header["Origin"]; ok {
+		u, err := url.Parse(list[0])
+		scheme := "http"
+		if r.TLS != nil {
+			scheme = "https"
+		}
+		if err != nil || len(list) > 1 || u.Host != r.Host || u.Scheme != scheme {
+			return false
+		}
+	}
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "", "none", "same-origin":
+		return true
+	}
+	return r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
+}
+
+// entered tells whether who asks has the token: in a header, in a cookie, or once in the
+// URL, for which there is a cookie then. It has answered if not.
+func (g *guard) entered(w http.ResponseWriter, r *http.Request) bool {
+	if header := r.Header.Get("Authorization"); header != "" {
+		token, ok := strings.CutPrefix(header, "Bearer ")
+		if ok && g.matches(token) {
+			return true
+		}
+		return g.refuse(w, r)
+	}
+	query := r.URL.Query()
+	if token := query.Get("token"); token != "" {
+		if !g.matches(token) {
+			return g.refuse(w, r)
+		}
+		http.SetCookie(w, &http.Cookie{
+			Name: g.cookie(), Value: token, Path: "/", HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode,
+		})
+		query.Del("token")
+		to := url.URL{Path: "/" + strings.TrimLeft(r.URL.Path, `/\`), RawQuery: query.Encode()}
+		w.Header().Set("Cache-Control", "no-store")
+		http.Redirect(w, r, to.String(), http.StatusSeeOther)
+		return false
+	}
+	if c, err := r.Cookie(g.cookie()); err == nil && g.matches(c.Value) {
+		return true
+	}
+	return g.refuse(w, r)
+}
+
+func (g *guard) refuse(w http.ResponseWriter, r *http.Request) bool {
+	w.Header().Set("WWW-Authenticate", `Bearer realm="efg"`)
+	fail(w, r, http.StatusUnauthorized, "wants the token: open the address that efg daemon or efg view has printed, or send it as Authorization: Bearer TOKEN")
+	return false
+}
+
+func (g *guard) matches(token string) bool {
+	a, b := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(g.token))
+	return g.token != "" && subtle.ConstantTimeCompare(a[:], b[:]) == 1
+}
+
+// cookie is the name of the cookie with the token: ports share cookies, so each token
+// has its own.
+func (g *guard) cookie() string {
+	sum := sha256.Sum256([]byte("efg cookie " + g.token))
+	return "efg-" + hex.EncodeToString(sum[:6])
+}
+
+// peer is who asks, as far as the kernel tells.
+type peer struct {
+	unix bool
+	uid  uint32
+	err  error
+}
+
+// allowed: the user of this process, and root.
+func (p *peer) allowed() bool {
+	return p.err == nil && (p.uid == 0 || p.uid == uint32(os.Geteuid()))
+}

@@ -1,0 +1,229 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/net/netutil"
+)
+
+// Listening says where a server listens.
+type Listening struct {
+	// TCP is HOST:PORT; "": at none.
+	TCP string
+	// Unix is the path of a socket; "": none.
+	Unix string
+	// Given are sockets that are open already, as systemd hands them over.
+	Given []net.Listener
+	// Cert and Key are files for TLS over TCP.
+	Cert, Key string
+}
+
+const (
+	mostConnections = 256
+	mostHeader      = 16 << 10
+	shutdownTimeout = 2 * time.Second
+)
+
+// serverTimeouts are how long clients may take for a request's header, for the next
+// request, and for an answer: patientWriter gives them more.
+type serverTimeouts struct{ header, idle, write time.Duration }
+
+var timeouts = serverTimeouts{5 * time.Second, time.Minute, 2 * time.Minute}
+
+// Listeners are the sockets of a server.
+type Listeners struct {
+	list []net.Listener
+	tcp  net.Addr // the first over TCP
+	tls  *tls.Config
+	// Beyond: one can be reached from other machines.
+	Beyond bool
+}
+
+// Loopback tells whether an address can be reached from this machine only.
+func Loopback(address string) (bool, error) {
+	a, err := net.ResolveTCPAddr("tcp", address)
+	return err == nil && a.IP.IsLoopback(), err
+}
+
+// Listen opens sockets.
+func (o *Listening) Listen() (l *Listeners, err error) {
+	l = &Listeners{}
+	defer func() {
+		if err != nil {
+			l.Close()
+			l = nil
+		}
+	}()
+	if o.Cert != "" || o.Key != "" {
+		pair, err := tls.LoadX509KeyPair(o.Cert, o.Key)
+		if err != nil {
+			return l, err
+		}
+		l.tls = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}
+	}
+	for _, given := range o.Given {
+		l.add(given)
+	}
+	if o.TCP != "" && l.tcp == nil {
+		c, err := net.Listen("tcp", o.TCP)
+		if err != nil {
+			return l, err
+		}
+		l.add(c)
+	}
+	if o.Unix != "" {
+		c, err := listenUnix(o.Unix)
+		if err != nil {
+			return l, err
+		}
+		l.list = append(l.list, c)
+	}
+	return l, nil
+}
+
+// add takes a socket. What comes over TCP may be from anybody: connections are bounded.
+func (l *Listeners) add(c net.Listener) {
+	a, ok := c.Addr().(*net.TCPAddr)
+	if !ok {
+		l.list = append(l.list, c)
+		return
+	}
+	if l.tcp == nil {
+		l.tcp = a
+	}
+	l.Beyond = l.Beyond || !a.IP.IsLoopback()
+	c = netutil.LimitListener(c, mostConnections)
+	if l.tls != nil {
+		c = tls.NewListener(c, l.tls)
+	}
+	l.list = append(l.list, c)
+}
+
+// listenUnix opens a socket that only its user can connect to, in the place of one that
+// nobody listens at any more.
+func listenUnix(path string) (net.Listener, error) {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	c, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// Address is that for browsers, without the token; "" if there is none.
+func (l *Listeners) Address() string {
+	if l.tcp == nil {
+		return ""
+	}
+	u := url.URL{Scheme: "http", Host: l.tcp.String(), Path: "/"}
+	if l.tls != nil {
+		u.Scheme = "https"
+	}
+	if a, ok := l.tcp.(*net.TCPAddr); ok && a.IP.IsUnspecified() {
+		if host, err := os.Hostname(); err == nil {
+			u.Host = net.JoinHostPort(host, fmt.Sprint(a.Port))
+		}
+	}
+	return u.String()
+}
+
+// Close closes the sockets.
+func (l *Listeners) Close() {
+	for _, c := range l.list {
+		c.Close()
+	}
+}
+
+// Serve answers at the sockets until the context ends, and closes them.
+func (l *Listeners) Serve(ctx context.Context, s *Server) error {
+	srv := &http.Server{
+		Handler: s, DisableGeneralOptionsHandler: true, ConnContext: withPeer, MaxHeaderBytes: mostHeader, ReadHeaderTimeout: timeouts.header,
+		IdleTimeout: timeouts.idle, WriteTimeout: timeouts.write, ErrorLog: slog.NewLogLogger(s.opt.Log.Handler(), slog.LevelDebug),
+	}
+	ended := make(chan error, len(l.list))
+	for _, c := range l.list {
+		go func() { ended <- srv.Serve(c) }()
+	}
+	var err error
+	select {
+	case <-ctx.Done():
+	case err = <-ended:
+	}
+	s.Close()
+	quick, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
+	defer cancel()
+	if srv.Shutdown(quick) != nil {
+		srv.Close()
+	}
+	if errors.Is(err, http.ErrServerClosed) {
+		err = nil
+	}
+	return err
+}
+
+// leastToken is how long a token must be.
+const leastToken = 16
+
+// NewToken makes a token that nobody can guess.
+func NewToken() string {
+	b := make([]byte, 24)
+	rand.Read(b) // never fails
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+// ReadToken reads a token from a file that is its user's alone.
+func ReadToken(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	if !fi.Mode().IsRegular() || fi.Mode().Perm()&0o077 != 0 {
+		return "", fmt.Errorf("%s: others can read it; chmod 600", path)
+	}
+	b := make([]byte, 4096)
+	n, _ := f.Read(b)
+	token := strings.TrimSpace(string(b[:n]))
+	if len(token) < leastToken || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r >= 0x7f || strings.ContainsRune(`",;\`, r) }) {
+		return "", fmt.Errorf("%s: want a token of at least %d letters, digits and signs", path, leastToken)
+	}
+	return token, nil
+}
+
+// KeepToken reads the token of a file, and makes both if they are not there.
+func KeepToken(path string) (string, error) {
+	token, err := ReadToken(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return token, err
+	}
+	token = NewToken()
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return "", err
+	}
+	_, err = f.WriteString(token + "\n")
+	return token, errors.Join(err, f.Close())
+}

@@ -1,0 +1,45 @@
+package httpapi
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/efg-tools/efg/internal/analysis"
+	"github.com/efg-tools/efg/internal/jsondoc"
+)
+
+// mostBins bounds the rows of a matrix of bins.
+const mostBins = 2048
+
+var matrixParams = []string{"collectives", "one_sided", "from", "to", "bins"}
+
+// matrix is a communication matrix, which is asked for as a whole or for a block of it,
+// pair by pair or added up.
+func matrix(q *query) whole {
+	opt := analysis.MatrixOptions{Collectives: q.flag("collectives"), OneSided: q.flag("one_sided")}
+	bins, from, to := q.number("bins", 0, 1, mostBins), q.span("from"), q.span("to")
+	return whole{
+		of:   fmt.Sprintf("matrix %+v", opt),
+		make: func(in *input) (encoder, error) { return analysis.NewMatrix(in.run, opt) },
+		take: func(name string, whole io.Reader) (any, error) {
+			m, err := analysis.DecodeMatrix(whole)
+			if err != nil {
+				return nil, err
+			}
+			block, given := jsondoc.BlockOf(m, from, to)
+			switch {
+			case given && !m.Valid(block):
+				return nil, badRequest("from, to: want ranks below %d", m.Size)
+			case bins > 0:
+				return jsondoc.NewMatrixBins(name, m, opt, block, bins), nil
+			case given:
+				cut, err := m.Cut(block)
+				if err != nil {
+					return nil, badRequest("%v", err)
+				}
+				return jsondoc.NewMatrixBlock(name, cut, opt, block), nil
+			}
+			return jsondoc.NewMatrix(name, m, opt), nil
+		},
+	}
+}

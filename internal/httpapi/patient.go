@@ -1,0 +1,49 @@
+package httpapi
+
+import (
+	"net/http"
+	"time"
+)
+
+// patience is how long a client may take for what is written at once: some ten
+// kilobytes.
+const patience = 30 * time.Second
+
+// patientWriter gives up on clients that do not read, however long an answer is.
+type patientWriter struct {
+	http.ResponseWriter
+	control *http.ResponseController
+}
+
+// piece is how much is written at once.
+const piece = 64 << 10
+
+func (w *patientWriter) Write(p []byte) (n int, err error) {
+	for first := true; first || len(p) > 0; first = false {
+		w.control.SetWriteDeadline(time.Now().Add(patience)) // not all that tests write to have one
+		k, err := w.ResponseWriter.Write(p[:min(len(p), piece)])
+		n += k
+		if err != nil {
+			return n, err
+		}
+		p = p[k:]
+	}
+	return n, nil
+}
+
+// Unwrap is for http.ResponseController.
+func (w *patientWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// statusWriter notes the status.
+type statusWriter struct {
+	http.ResponseWriter
+	status int
+}
+
+func (w *statusWriter) WriteHeader(status int) {
+	w.status = status
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap is for http.ResponseController.
+func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

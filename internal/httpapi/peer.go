@@ -1,0 +1,42 @@
+package httpapi
+
+import (
+	"context"
+	"net"
+	"net/http"
+
+	"github.com/efg-tools/efg/internal/peercred"
+)
+
+type peerKey struct{}
+
+// withPeer is the ConnContext of a server: it notes who has connected. A net.Conn that is
+// no unix socket's tells nobody.
+func withPeer(ctx context.Context, c net.Conn) context.Context {
+	p := &peer{}
+	if l, ok := c.(interface{ NetConn() net.Conn }); ok { // crypto/tls, for one
+		c = l.NetConn()
+	}
+	if u, ok := c.(*net.UnixConn); ok {
+		p.unix = true
+		p.uid, p.err = credentials(u)
+	}
+	return context.WithValue(ctx, peerKey{}, p)
+}
+
+// credentials asks the kernel who is at the other end. Tests put another in its place.
+var credentials = func(c *net.UnixConn) (uid uint32, err error) {
+	cred, err := peercred.Of(c)
+	if err != nil {
+		return 0, err
+	}
+	return cred.Uid, nil
+}
+
+// peerOf is who asks; nobody if it is not known.
+func peerOf(r *http.Request) *peer {
+	if p, ok := r.Context().Value(peerKey{}).(*peer); ok {
+		return p
+	}
+	return &peer{}
+}

@@ -1,0 +1,251 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math"
+	"net/http"
+	"slices"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/analysis"
+	"github.com/efg-tools/efg/internal/analysis/check"
+	"github.com/efg-tools/efg/internal/analysis/diff"
+	"github.com/efg-tools/efg/internal/analysis/loops"
+	"github.com/efg-tools/efg/internal/analysis/phases"
+	"github.com/efg-tools/efg/internal/draw/graph"
+	"github.com/efg-tools/efg/internal/jsondoc"
+)
+
+// question is what can be asked of a run file.
+type question struct {
+	params []string
+	// prepare reads the parameters, and returns what answers.
+	prepare func(q *query) answerer
+}
+
+// answerer writes the answer about a run, and returns its type.
+type answerer func(in *input, w io.Writer) (contentType string, err error)
+
+// input is what a question is about.
+type input struct {
+	context.Context
+	run  *efg.Run
+	name string
+	// other is the run that it is compared with, if any.
+	other *input
+}
+
+const (
+	jsonType = "application/json"
+	textType = "text/plain; charset=utf-8"
+)
+
+// asJSON is an answerer that writes a document.
+func asJSON(make func(in *input) (any, error)) answerer {
+	return func(in *input, w io.Writer) (string, error) {
+		v, err := make(in)
+		if err == nil {
+			err = jsondoc.Write(w, v)
+		}
+		return jsonType, err
+	}
+}
+
+// questions are those that have a path of their own under a run.
+var questions = map[string]question{
+	"":         {[]string{"streams", "limit"}, askInfo},
+	reportPath: {[]string{"rank", "by"}, askReport},
+	"/graph":   {[]string{"rank", "thread", "collapse", "format", "colour"}, askGraph},
+	"/loops":   {[]string{"rank", "ranges"}, askLoops},
+	"/phases":  {[]string{"rank"}, askPhases},
+	"/check":   {nil, askCheck},
+	"/diff":    {[]string{"ranks", "with", "ranges"}, askDiff},
+}
+
+func askInfo(q *query) answerer {
+	which, most := q.choice("streams", "all", "all", "incomplete", "none"), q.number("limit", jsondoc.AllStreams, 1, jsondoc.AllStreams)
+	if which == "none" {
+		most = 0
+	}
+	return asJSON(func(in *input) (any, error) { return jsondoc.NewInfo(in.name, in.run, which == "all", most) })
+}
+
+// ofRanks is an answerer that writes a document about the ranks of a parameter.
+func ofRanks(q *query, name string, make func(in *input, procs []int) (any, error)) answerer {
+	set, ranges := q.ranks(name), q.number("ranges", math.MaxInt, 1, math.MaxInt)
+	return asJSON(func(in *input) (any, error) {
+		procs, err := set.Find(in.run)
+		if err != nil {
+			return nil, badRequest("%v", err)
+		}
+		v, err := make(in, procs)
+		jsondoc.CutRanges(v, ranges)
+		return v, err
+	})
+}
+
+func askReport(q *query) answerer {
+	by := q.choices("by", jsondoc.ReportTables...)
+	return ofRanks(q, "rank", func(in *input, procs []int) (any, error) {
+		rep, err := analysis.NewReport(in.run, procs)
+		if err != nil {
+			return nil, err
+		}
+		return jsondoc.NewReport(in.name, in.run, rep, by), nil
+	})
+}
+
+// graphTypes are the types of the formats of a graph.
+var graphTypes = map[string]string{
+	"json": jsonType, "dot": "text/vnd.graphviz; charset=utf-8", "graphml": "application/xml", "svg": "image/svg+xml", "png": "image/png",
+}
+
+func askGraph(q *query) answerer {
+	rank, thread, collapse := q.number("rank", 0, 0, 1<<31-1), q.number("thread", 0, 0, 1<<31-1), q.number("collapse", 0, 0, 1000)
+	format := q.choice("format", "json", "json", "dot", "graphml", "svg", "png")
+	measures := graph.Measures()
+	var colour *graph.Measure
+	if q.has("colour") {
+		i := slices.IndexFunc(measures, func(m graph.Measure) bool { return m.Name == q.text("colour") })
+		if i < 0 {
+			q.fail("colour", "time, calls or bytes")
+		} else {
+			colour = &measures[i]
+		}
+	}
+	return func(in *input, w io.Writer) (string, error) {
+		g, err := buildGraph(in.run, rank, thread)
+		if err != nil {
+			return "", err
+		}
+		if colour != nil && colour.Name == "time" && !g.Timed {
+			return "", badRequest("colour=time: %s has no times", in.name)
+		}
+		if collapse > 0 {
+			g = g.Collapse(collapse)
+		}
+		return graphTypes[format], writeGraph(w, g, format, in.name, colour)
+	}
+}
+
+func buildGraph(run *efg.Run, rank, thread int) (*graph.Graph, error) {
+	proc := slices.IndexFunc(run.Procs, func(p efg.ProcInfo) bool { return p.Rank == rank })
+	if proc < 0 {
+		return nil, badRequest("no rank %d in the run", rank)
+	}
+	stream := slices.IndexFunc(run.Procs[proc].Streams, func(s efg.StreamInfo) bool { return int(s.Thread) == thread })
+	if stream < 0 {
+		return nil, badRequest("no thread %d: rank %d has %d recorded threads", thread, rank, len(run.Procs[proc].Streams))
+	}
+	return graph.Build(run, proc, stream)
+}
+
+func writeGraph(w io.Writer, g *graph.Graph, format, name string, colour *graph.Measure) (err error) {
+	switch format {
+	case "json":
+		err = jsondoc.Write(w, jsondoc.NewGraph(name, g))
+	case "dot":
+		err = g.DOT(w, colour)
+	case "graphml":
+		err = g.GraphML(w)
+	case "svg":
+		err = g.SVG(w, colour)
+	case "png":
+		err = g.PNG(w, colour)
+	}
+	if errors.Is(err, graph.ErrTooLarge) {
+		return &statusError{http.StatusUnprocessableEntity, "the graph is " + err.Error() + "; collapse loops, or take format dot, json or graphml"}
+	}
+	return err
+}
+
+func askLoops(q *query) answerer {
+	return ofRanks(q, "rank", func(in *input, procs []int) (any, error) {
+		s, err := loops.Summarize(in.run, procs)
+		if err != nil {
+			return nil, err
+		}
+		return jsondoc.NewLoops(in.name, in.run, s, len(procs)), nil
+	})
+}
+
+func askPhases(q *query) answerer {
+	return ofRanks(q, "rank", func(in *input, procs []int) (any, error) {
+		rep, err := phases.New(in.run, procs)
+		if err != nil {
+			return nil, err
+		}
+		return jsondoc.NewPhases(in.name, rep), nil
+	})
+}
+
+func askCheck(*query) answerer {
+	return asJSON(func(in *input) (any, error) {
+		rep, err := check.New(in.run)
+		if err != nil {
+			return nil, err
+		}
+		return jsondoc.NewCheck(in.name, rep), nil
+	})
+}
+
+// askDiff compares, as efg diff does: with another run, two ranks, or all that are asked
+// for.
+func askDiff(q *query) answerer {
+	given := q.has("ranks")
+	return ofRanks(q, "ranks", func(in *input, procs []int) (any, error) {
+		if in.other != nil {
+			return diffRuns(in, procs, given)
+		}
+		files := []string{in.name}
+		switch {
+		case given && len(procs) == 2:
+			return diffPair(files, diff.Rank{Run: in.run, Proc: procs[0]}, diff.Rank{Run: in.run, Proc: procs[1]})
+		case given && len(procs) < 2:
+			return nil, badRequest("ranks: want at least two")
+		}
+		o, err := diff.NewOverview(in.run, procs, func(uint64) {})
+		if err != nil {
+			return nil, err
+		}
+		return jsondoc.NewOverview(in.name, o), nil
+	})
+}
+
+// diffRuns compares two runs, or the only rank that is asked for of both.
+func diffRuns(in *input, procs []int, given bool) (any, error) {
+	set := make([]int, 0, len(procs))
+	if given {
+		for _, p := range procs {
+			rank := in.run.Procs[p].Rank
+			i := slices.IndexFunc(in.other.run.Procs, func(p efg.ProcInfo) bool { return p.Rank == rank })
+			if i < 0 {
+				return nil, badRequest("no rank %d in %s", rank, in.other.name)
+			}
+			set = append(set, i)
+		}
+	} else {
+		for i := range in.other.run.Procs {
+			set = append(set, i)
+		}
+	}
+	files := []string{in.name, in.other.name}
+	if given && len(procs) == 1 {
+		return diffPair(files, diff.Rank{Run: in.run, Proc: procs[0]}, diff.Rank{Run: in.other.run, Proc: set[0]})
+	}
+	r, err := diff.NewRuns(in.run, in.other.run, [2][]int{procs, set}, func(uint64) {})
+	if err != nil {
+		return nil, err
+	}
+	return jsondoc.NewRunsDiff(files, r, []string{}), nil
+}
+
+func diffPair(files []string, a, b diff.Rank) (any, error) {
+	p, err := diff.NewPair(a, b)
+	if err != nil {
+		return nil, err
+	}
+	return jsondoc.NewPair(files, p), nil
+}

@@ -1,0 +1,149 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/efg-tools/efg/internal/merge"
+)
+
+// snapshots are run files of jobs that are still running, as they were a moment ago. Their
+// files have no name: nothing of them stays.
+type snapshots struct {
+	folder string
+	turn   *semaphore.Weighted // one is made at a time
+
+	mu   sync.Mutex
+	shot map[string]*snapshot
+}
+
+type snapshot struct {
+	file  *os.File
+	at    time.Time
+	fresh time.Duration // how long it is taken for what is
+}
+
+const (
+	// leastFresh is how long a snapshot is used, or so many times as long as it took to
+	// make it and to answer questions about it.
+	leastFresh = time.Second
+	freshTimes = 10
+	// keptShots is how many are kept.
+	keptShots = 4
+)
+
+func newSnapshots(folder string) *snapshots {
+	return &snapshots{folder: folder, turn: semaphore.NewWeighted(1), shot: map[string]*snapshot{}}
+}
+
+// source is a snapshot of a job.
+func (s *snapshots) source(ctx context.Context, e *Entry) (*source, error) {
+	x := s.find(e.Name)
+	if x == nil {
+		if err := s.turn.Acquire(ctx, 1); err != nil {
+			return nil, err
+		}
+		defer s.turn.Release(1)
+		if x = s.find(e.Name); x == nil {
+			var err error
+			if x, err = s.make(e); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return &source{
+		name: e.Name, tag: fmt.Sprintf("%s\x00snapshot\x00%d", e.Name, x.at.UnixNano()), at: x.at,
+		open: func() (*os.File, error) { return s.reopen(x) }, spent: func(took time.Duration) { s.spent(x, took) },
+	}, nil
+}
+
+// spent has a snapshot used for longer, as questions about it took long: those who follow a
+// job do not keep the processor busy, however many they are and whatever they ask.
+func (s *snapshots) spent(x *snapshot, took time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x.fresh += freshTimes * took
+}
+
+// find returns the snapshot of a job, if it is fresh.
+func (s *snapshots) find(name string) *snapshot {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if x := s.shot[name]; x != nil && time.Since(x.at) < x.fresh {
+		return x
+	}
+	return nil
+}
+
+// make makes a snapshot of a job. What cannot be read by now is left out.
+func (s *snapshots) make(e *Entry) (*snapshot, error) {
+	began := time.Now()
+	tmp, err := os.CreateTemp(s.folder, ".snapshot-*.tmp") // what a daemon removes at its start
+	if err != nil {
+		return nil, err
+	}
+	path := tmp.Name()
+	defer os.Remove(path)
+	if err := tmp.Close(); err != nil {
+		return nil, err
+	}
+	if _, err := merge.Run(e.Segments, merge.Options{Output: path, Workers: 1, SkipBroken: true, Tool: "efg snapshot"}); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, gone(e.Name, err)
+		}
+		return nil, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	x := &snapshot{file: f, at: began, fresh: max(leastFresh, freshTimes*time.Since(began))}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if old := s.shot[e.Name]; old != nil {
+		old.file.Close()
+	}
+	s.shot[e.Name] = x
+	s.dropOldest()
+	return x, nil
+}
+
+func (s *snapshots) dropOldest() {
+	for len(s.shot) > keptShots {
+		oldest := ""
+		for name, x := range s.shot {
+			if oldest == "" || x.at.Before(s.shot[oldest].at) {
+				oldest = name
+			}
+		}
+		s.shot[oldest].file.Close()
+		delete(s.shot, oldest)
+	}
+}
+
+// reopen opens a snapshot's file once more.
+func (s *snapshots) reopen(x *snapshot) (*os.File, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f, err := os.Open(fmt.Sprintf("/proc/self/fd/%d", x.file.Fd()))
+	if err != nil {
+		return nil, &statusError{503, "the snapshot has just been replaced; ask again"}
+	}
+	return f, nil
+}
+
+func (s *snapshots) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for name, x := range s.shot {
+		x.file.Close()
+		delete(s.shot, name)
+	}
+}

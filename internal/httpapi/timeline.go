@@ -1,0 +1,164 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math"
+	"net/http"
+	"os"
+	"sync"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/analysis/timeline"
+	"github.com/efg-tools/efg/internal/jsondoc"
+)
+
+// timelineType is that of the encoding that package timeline describes.
+const timelineType = "application/vnd.efg.timeline"
+
+const (
+	usualWidth, usualRows = 800, 512
+	// mostEvents bounds how many events are walked through for an answer; the same
+	// question again goes on.
+	mostEvents = 10_000_000
+	// leastEvents is more than it takes to get further: to open a rank counts, too.
+	leastEvents = 100
+)
+
+var timelineParams = []string{"from", "to", "width", "ranks", "rows", "share", "slices", "events", "format"}
+
+// timelines keeps the timeline that was asked for last: what one question has computed
+// serves the next.
+type timelines struct {
+	mu   sync.Mutex
+	tag  string
+	kept *keptTimeline
+}
+
+// keptTimeline is a timeline and its file. It is closed when nobody uses it and another
+// has taken its place.
+type keptTimeline struct {
+	*timeline.Timeline
+	run  *efg.Run
+	file *os.File
+	uses int
+}
+
+// use returns the timeline of a run, and what ends the use.
+func (t *timelines) use(x *source) (*keptTimeline, func(), error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.kept == nil || t.tag != x.tag {
+		k, err := openTimeline(x)
+		if err != nil {
+			return nil, nil, err
+		}
+		t.drop()
+		k.uses++ // ours
+		t.kept, t.tag = k, x.tag
+	}
+	k := t.kept
+	k.uses++
+	return k, func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		k.release()
+	}, nil
+}
+
+func (k *keptTimeline) release() {
+	if k.uses--; k.uses == 0 {
+		k.file.Close()
+	}
+}
+
+func (t *timelines) drop() {
+	if t.kept != nil {
+		t.kept.release()
+		t.kept = nil
+	}
+}
+
+func (t *timelines) close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.drop()
+}
+
+func openTimeline(x *source) (*keptTimeline, error) {
+	f, err := x.open()
+	if err != nil {
+		return nil, err
+	}
+	run, err := runOf(x.name, f)
+	if err == nil {
+		var l *timeline.Timeline
+		if l, err = timeline.New(run); err == nil {
+			return &keptTimeline{Timeline: l, run: run, file: f}, nil
+		}
+	}
+	f.Close()
+	return nil, err
+}
+
+// timeline answers with what ranks did when.
+func (s *Server) timeline(w http.ResponseWriter, r *http.Request, q *query) error {
+	view := timeline.Query{
+		From: q.long("from"), To: q.long("to"), Width: q.number("width", usualWidth, 1, timeline.MaxWidth),
+		Rows: q.number("rows", usualRows, 1, timeline.MaxRows), Share: q.flag("share"),
+		Slices: q.number("slices", 0, 0, timeline.MaxSlices), Events: uint64(q.number("events", mostEvents, leastEvents, mostEvents)),
+	}
+	set, format := q.ranks("ranks"), q.choice("format", "bytes", "bytes", "json")
+	if q.err != nil {
+		return q.err
+	}
+	x, err := s.source(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	x.stamp(w)
+	key := tagOf(x.tag, "timeline", q.values.Encode())
+	if notModified(w, r, key) { // only complete ones have tags
+		return nil
+	}
+	a, err := s.answers.get(r.Context(), key, func(ctx context.Context, w io.Writer) (string, bool, error) {
+		defer x.count()()
+		t, release, err := s.lines.use(x)
+		if err != nil {
+			return "", false, asStatus(err)
+		}
+		defer release()
+		if view.Procs, err = set.Find(t.run); err != nil {
+			return "", false, badRequest("%v", err)
+		}
+		v, err := t.View(ctx, view)
+		if err != nil {
+			return "", false, asStatus(err)
+		}
+		if format == "json" {
+			return jsonType, v.Complete, jsondoc.Write(w, jsondoc.NewTimeline(x.name, v))
+		}
+		return timelineType, v.Complete, v.Encode(w)
+	})
+	if err != nil {
+		return err
+	}
+	return a.send(w, r)
+}
+
+// asStatus gives errors of timelines their status.
+func asStatus(err error) error {
+	switch {
+	case errors.Is(err, timeline.ErrNoTimes):
+		return &statusError{http.StatusUnprocessableEntity, err.Error()}
+	case errors.Is(err, timeline.ErrQuery):
+		return badRequest("%v", err)
+	}
+	return err
+}
+
+// long is a number of nanoseconds.
+func (q *query) long(name string) int64 {
+	return int64(q.number(name, 0, math.MinInt64, math.MaxInt64))
+}

@@ -1,0 +1,246 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/efg-tools/efg/efg"
+)
+
+// Workers answer questions about large runs in processes of their own, which are
+// answered in the same way: the memory and the time that these take are not those of
+// who serves, and they end with whoever asked.
+type Workers struct {
+	// Command makes the command that calls Work.
+	Command func(ctx context.Context) *exec.Cmd
+	// Memory is how many bytes of memory a worker may take.
+	Memory int64
+	// Time is how long it may work.
+	Time time.Duration
+	// Nodes and Bytes are how many nodes and edges all streams of runs may have, and how
+	// many bytes the files, to be looked at here.
+	Nodes uint64
+	Bytes int64
+
+	once  sync.Once
+	turns *semaphore.Weighted
+}
+
+// Bounds of workers, unless others are set, and how many there are at once.
+const (
+	WorkerMemory = 1 << 30
+	WorkerTime   = 5 * time.Minute
+	SmallNodes   = 40 << 10
+	SmallBytes   = 4 << 20
+	mostWorkers  = 2
+)
+
+// NewWorkers makes workers that a command starts, with the usual bounds.
+func NewWorkers(command func(ctx context.Context) *exec.Cmd) *Workers {
+	return &Workers{Command: command, Memory: WorkerMemory, Time: WorkerTime, Nodes: SmallNodes, Bytes: SmallBytes}
+}
+
+// task is what a worker is told. The files that it is about are its descriptors from
+// firstFile on.
+type task struct {
+	Path   string   `json:"path"` // of the question, see taskOf
+	Query  string   `json:"query"`
+	Names  []string `json:"names"` // of the files
+	Memory int64    `json:"memory"`
+}
+
+// outcome is what a worker tells at the end, through the descriptor outcomeFile; the
+// answer itself it writes to standard output.
+type outcome struct {
+	Type   string `json:"type"`
+	Status int    `json:"status,omitempty"` // of a statusError
+	Error  string `json:"error,omitempty"`
+}
+
+const (
+	outcomeFile = 3
+	firstFile   = 4
+)
+
+// large tells whether a question about runs is one for a worker. What cannot be read is
+// not: the answer says so.
+func (k *Workers) large(files []*os.File) bool {
+	if k == nil {
+		return false
+	}
+	var nodes uint64
+	var size int64
+	for _, f := range files {
+		fi, err := f.Stat()
+		if err != nil {
+			return false
+		}
+		if size += fi.Size(); size > k.Bytes {
+			return true
+		}
+		o, err := efg.ReadOutline(f, fi.Size())
+		if err != nil {
+			return false
+		}
+		if n := o.Most(); n > k.Nodes-min(nodes, k.Nodes) {
+			return true
+		}
+		nodes += o.Most()
+	}
+	return false
+}
+
+// answer has a worker answer a question. It ends the worker when the context ends.
+func (k *Workers) answer(ctx context.Context, t task, files []*os.File, w io.Writer) (contentType string, err error) {
+	k.once.Do(func() { k.turns = semaphore.NewWeighted(mostWorkers) })
+	if err := k.turns.Acquire(ctx, 1); err != nil {
+		return "", err
+	}
+	defer k.turns.Release(1)
+	limited, cancel := context.WithTimeoutCause(ctx, k.Time, errTooLong)
+	defer cancel()
+	t.Memory = k.Memory
+	o, err := k.run(limited, t, files, w)
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case errors.Is(context.Cause(limited), errTooLong):
+		return "", &statusError{http.StatusUnprocessableEntity, fmt.Sprintf("to answer takes more than %v; the command efg does it without a limit", k.Time)}
+	case err != nil:
+		return "", err
+	case o.Status != 0:
+		return "", &statusError{o.Status, o.Error}
+	case o.Error != "":
+		return "", errors.New(o.Error)
+	}
+	return o.Type, nil
+}
+
+var errTooLong = errors.New("too long")
+
+// run runs a worker. While it works its standard input stays open: when it is closed,
+// whoever asked is gone, however that went.
+func (k *Workers) run(ctx context.Context, t task, files []*os.File, w io.Writer) (*outcome, error) {
+	told, tell, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer told.Close()
+	cmd := k.Command(ctx)
+	var said limitedBuffer
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = w, &said, time.Second
+	cmd.ExtraFiles = append([]*os.File{tell}, files...)
+	in, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	tell.Close()
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	_ = json.NewEncoder(in).Encode(t) // an error: it has ended already, and it is told below why
+	var o outcome
+	none := json.NewDecoder(io.LimitReader(told, 1<<20)).Decode(&o)
+	if err := cmd.Wait(); err != nil || none != nil {
+		return nil, k.failure(err, said.Bytes())
+	}
+	return &o, nil
+}
+
+// failure tells why a worker has not answered. The runtime of Go says on standard error
+// that there is no memory, the system just ends it.
+func (k *Workers) failure(err error, said []byte) error {
+	var exit *exec.ExitError
+	killed := errors.As(err, &exit) && !exit.Exited()
+	if killed || bytes.Contains(said, []byte("out of memory")) || bytes.Contains(said, []byte("cannot allocate memory")) {
+		return &statusError{http.StatusUnprocessableEntity, fmt.Sprintf("to answer takes more memory than the %d MiB that there are for it; the command efg does it without a limit", k.Memory>>20)}
+	}
+	return fmt.Errorf("the process that was to answer has failed: %v: %s", err, bytes.TrimSpace(said))
+}
+
+// limitedBuffer keeps the beginning of what is written.
+type limitedBuffer struct{ bytes.Buffer }
+
+func (b *limitedBuffer) Write(p []byte) (int, error) {
+	const most = 4096
+	b.Buffer.Write(p[:min(len(p), most-min(b.Len(), most))])
+	return len(p), nil
+}
+
+// Work answers the question that it is told on in, in a process of Workers, to out.
+func Work(in io.Reader, out io.Writer) error {
+	decoder := json.NewDecoder(in)
+	var t task
+	if err := decoder.Decode(&t); err != nil {
+		return fmt.Errorf("no task: %w", err)
+	}
+	go func() {
+		io.Copy(io.Discard, in) // nothing comes; it ends with who has asked
+		os.Exit(1)
+	}()
+	withhold(t.Memory)
+	var o outcome
+	var err error
+	if o.Type, err = t.answer(out); err != nil {
+		var known *statusError
+		if errors.As(err, &known) {
+			o.Status = known.status
+		}
+		o.Error = err.Error()
+	}
+	return json.NewEncoder(os.NewFile(outcomeFile, "outcome")).Encode(o)
+}
+
+// answer answers.
+func (t *task) answer(out io.Writer) (contentType string, err error) {
+	values, err := url.ParseQuery(t.Query)
+	if err != nil {
+		return "", err
+	}
+	q := &query{values: values}
+	answer, err := taskOf(t.Path, q)
+	if err == nil {
+		err = q.err
+	}
+	if err != nil {
+		return "", err
+	}
+	var files []*os.File
+	for i, name := range t.Names {
+		files = append(files, os.NewFile(uintptr(firstFile+i), name))
+	}
+	in, err := inputs(context.Background(), t.Names, files)
+	if err != nil {
+		return "", err
+	}
+	return answer(in, out)
+}
+
+// taskOf returns what answers a question, or makes the whole of which an answer is a part.
+func taskOf(path string, q *query) (answerer, error) {
+	if make, ok := wholes[path]; ok {
+		p := make(q)
+		return p.encode, nil
+	}
+	ask, ok := questions[path]
+	if path == wherePath {
+		ask, ok = whereQuestion, true
+	}
+	if !ok {
+		return nil, fmt.Errorf("no question %q", path)
+	}
+	return ask.prepare(q), nil
+}

@@ -1,0 +1,22 @@
+// Package jsondoc makes the JSON documents that tell what was computed of a run: what
+// the commands write with --json, and what the HTTP API answers. Members may be added
+// to a document; those that are there stay, or its version is raised.
+package jsondoc
+
+import (
+	"encoding/json"
+	"io"
+)
+
+// Write writes a document as the commands do.
+func Write(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	if _, ok := v.(interface{ compact() }); !ok {
+		enc.SetIndent("", "  ")
+	}
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// compact: the entries of a matrix are too many for a line each.
+func (*Matrix) compact() {}

@@ -1,0 +1,206 @@
+package jsondoc
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/reconstruct"
+)
+
+// Info is what efg info tells of a run file; docs/guide.md describes it.
+type Info struct {
+	Schema    string    `json:"schema"`
+	File      string    `json:"file"`
+	Bytes     uint64    `json:"bytes"`
+	Tool      string    `json:"tool"`
+	Command   []string  `json:"command"`
+	Launcher  []string  `json:"launcher,omitempty"`
+	Started   time.Time `json:"started"`
+	Seconds   float64   `json:"seconds"`
+	Status    *int      `json:"status,omitempty"`
+	Time      string    `json:"time"`
+	Polls     string    `json:"polls,omitempty"`
+	Queries   bool      `json:"queries"`
+	Buffers   bool      `json:"buffers"`
+	Programs  []string  `json:"programs"`
+	MPI       []string  `json:"mpi"`
+	Hosts     []string  `json:"hosts"`
+	Processes int       `json:"processes"`
+	Missing   []int     `json:"missing"` // ranks
+	Threads   int       `json:"threads"`
+	Events    uint64    `json:"events"`
+	Dropped   uint64    `json:"dropped"`
+	Nodes     uint64    `json:"nodes"`
+	Edges     uint64    `json:"edges"`
+	Graphs    int       `json:"shapes"` // of graphs: equal but for arguments and weights
+	Ratio     float64   `json:"ratio"`
+	Complete  int       `json:"complete"`
+	Streams   []Stream  `json:"streams"`
+	// Linear is how many bytes the run would have as a list of events.
+	Linear uint64 `json:"-"`
+	// Ended: it is known when the command ended, and how.
+	Ended bool `json:"-"`
+}
+
+// Stream is a thread of a rank.
+type Stream struct {
+	Rank     int    `json:"rank"`
+	PID      int    `json:"pid"`
+	Thread   uint32 `json:"thread"`
+	Events   uint64 `json:"events"`
+	Nodes    uint64 `json:"nodes"`
+	Edges    uint64 `json:"edges"`
+	Bytes    uint64 `json:"bytes"`
+	Dropped  uint64 `json:"dropped"`
+	End      string `json:"end"`
+	Complete bool   `json:"complete"`
+	// InCall is the call that the thread was in when its recording ended; nil: none.
+	InCall *Call `json:"inCall,omitempty"`
+}
+
+// Call is a call in progress.
+type Call struct {
+	Op    string     `json:"op"`
+	Args  []string   `json:"args"` // "source=3"
+	Site  string     `json:"site"`
+	Since *time.Time `json:"since,omitempty"` // if times were recorded
+}
+
+var endTexts = map[efg.End]string{
+	efg.EndOpen: "killed or running", efg.EndThread: "thread ended",
+	efg.EndFinalized: "finalized", efg.EndExit: "exit without MPI_Finalize",
+}
+
+// AllStreams has NewInfo list as many streams as there are.
+const AllStreams = math.MaxInt
+
+// NewInfo sums up a run. It lists streams, or, unless all is set, those that are incomplete: the
+// first ones, so many at most.
+func NewInfo(path string, r *efg.Run, all bool, most int) (*Info, error) {
+	sites, err := r.Sites()
+	if err != nil {
+		return nil, err
+	}
+
+	m := &r.Meta
+	s := &Info{
+		Schema: "efg-info/1", File: path, Bytes: r.Size(), Tool: m.Tool, Command: m.Command, Launcher: m.Launcher, Started: time.Unix(0, m.Started).UTC(),
+		Seconds: max(0, float64(m.Ended-m.Started)/1e9), Ended: m.Ended != 0, Time: m.Time,
+		Polls: m.Polls, Queries: m.Queries, Buffers: m.Buffers, Processes: len(r.Procs), Missing: missing(r),
+		Streams: []Stream{},
+	}
+	if s.Ended && !m.StatusUnknown {
+		s.Status = &m.Status
+	}
+	graphs := map[int]bool{}
+	hosts := map[string]bool{}
+	last, graph := &efg.ProcInfo{}, -1 // most processes are like the one before
+	for i := range r.Procs {
+		p := &r.Procs[i]
+		if !slices.Equal(p.Command, last.Command) || p.MPI != last.MPI {
+			s.Programs = addOnce(s.Programs, strings.Join(p.Command, " "))
+			s.MPI = addOnce(s.MPI, p.MPI)
+		}
+		if p.Host != last.Host && !hosts[p.Host] && p.Host != "" {
+			hosts[p.Host] = true
+			s.Hosts = append(s.Hosts, p.Host)
+		}
+		for j := range p.Streams {
+			t := &p.Streams[j]
+			s.add(t)
+			if t.Class != graph {
+				graph = t.Class
+				graphs[graph] = true
+			}
+			if (all || !t.Complete()) && len(s.Streams) < most {
+				s.Streams = append(s.Streams, asStream(p, t))
+				if s.Streams[len(s.Streams)-1].InCall, err = callOf(r, sites, i, j); err != nil {
+					return nil, err
+				}
+			}
+		}
+		last = p
+	}
+	s.Graphs = len(graphs)
+	if s.Bytes > 0 {
+		s.Ratio = float64(s.Linear) / float64(s.Bytes)
+	}
+	return s, nil
+}
+
+// callOf is the call that a stream was in when its recording ended, nil if it was in
+// none.
+func callOf(r *efg.Run, sites []efg.Site, i, j int) (*Call, error) {
+	pending, defs, err := r.Pending(i, j)
+	if pending == nil || err != nil {
+		return nil, err
+	}
+	info := &r.Procs[i]
+	p := &efg.Process{Rank: info.Rank, Size: info.Size, Start: info.Start, Defs: defs}
+	text := reconstruct.DescribePending(p, info.Streams[j].Thread, pending, reconstruct.NewNames(defs, sites))
+	c := &Call{Op: text.Op, Args: append([]string{}, text.Args...), Site: text.Site}
+	if at := pending.At(p); at != 0 {
+		since := time.Unix(0, at).UTC()
+		c.Since = &since
+	}
+	return c, nil
+}
+
+func (s *Info) add(t *efg.StreamInfo) {
+	s.Threads++
+	s.Events += t.Events
+	s.Dropped += t.Dropped
+	s.Nodes += t.Nodes
+	s.Edges += t.Edges
+	s.Linear += 8 * t.Words
+	if t.Complete() {
+		s.Complete++
+	}
+}
+
+func asStream(p *efg.ProcInfo, t *efg.StreamInfo) Stream {
+	return Stream{
+		Rank: p.Rank, PID: p.PID, Thread: t.Thread, Events: t.Events, Nodes: t.Nodes, Edges: t.Edges, Bytes: t.Bytes,
+		Dropped: t.Dropped, End: endTexts[t.End], Complete: t.Complete(),
+	}
+}
+
+// addOnce appends v unless it is empty or there.
+func addOnce(list []string, v string) []string {
+	if v == "" {
+		return list
+	}
+	for _, l := range list {
+		if l == v {
+			return list
+		}
+	}
+	return append(list, v)
+}
+
+// missing returns the ranks that the worlds have and the file has not. The ranks
+// of a world follow those of the one before.
+func missing(r *efg.Run) []int {
+	const most = 1000
+	list := []int{}
+	next, end := 0, 0 // rank to come, end of the current world
+	for _, p := range r.Procs {
+		if p.Rank < 0 {
+			break
+		}
+		for ; next < p.Rank && len(list) < most; next++ {
+			list = append(list, next)
+		}
+		if p.Rank >= end {
+			end += p.Size
+		}
+		next = p.Rank + 1
+	}
+	for ; next < end && len(list) < most; next++ {
+		list = append(list, next)
+	}
+	return list
+}

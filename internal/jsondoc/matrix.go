@@ -1,0 +1,174 @@
+package jsondoc
+
+import (
+	"slices"
+
+	"github.com/efg-tools/efg/internal/analysis"
+)
+
+// Matrix is a communication matrix; docs/report.md describes it.
+type Matrix struct {
+	Schema      string      `json:"schema"`
+	File        string      `json:"file"`
+	Ranks       int         `json:"ranks"`
+	OneSided    bool        `json:"one_sided"`
+	Collectives bool        `json:"collectives"`
+	From        *[2]int     `json:"from,omitempty"` // of a block: the first and last sender
+	To          *[2]int     `json:"to,omitempty"`   // and receiver
+	Total       Cell        `json:"total"`
+	Outside     Cell        `json:"outside"`
+	Entries     [][4]uint64 `json:"entries"`
+	Fans        []Fan       `json:"fans"`
+	Unmatched   []Unmatched `json:"unmatched"`
+}
+
+type Cell struct {
+	Bytes    uint64 `json:"bytes"`
+	Messages uint64 `json:"messages"`
+}
+
+// Fan says that each of From sends Bytes in Messages to each of Members but
+// itself, or only to those behind it.
+type Fan struct {
+	From     [][3]int `json:"from"`
+	Members  [][3]int `json:"members"`
+	Behind   bool     `json:"behind"`
+	Bytes    uint64   `json:"bytes"`
+	Messages uint64   `json:"messages"`
+}
+
+type Unmatched struct {
+	Rank     int    `json:"rank"`
+	Sent     uint64 `json:"sent"`
+	Receives uint64 `json:"receives"`
+}
+
+func NewMatrix(path string, m *analysis.Matrix, opt analysis.MatrixOptions) *Matrix {
+	all, _, _ := m.Totals()
+	j := &Matrix{
+		Schema: "efg-matrix/1", File: path, Ranks: m.Size, OneSided: opt.OneSided, Collectives: opt.Collectives,
+		Total: Cell(all), Outside: Cell(m.Outside),
+		Entries: make([][4]uint64, 0, len(m.Entries)), Fans: []Fan{}, Unmatched: []Unmatched{},
+	}
+	for _, e := range m.Entries {
+		j.Entries = append(j.Entries, [4]uint64{uint64(e.From), uint64(e.To), e.Bytes, e.Messages})
+	}
+	j.Fans = joinFans(m.Fans)
+	for _, u := range m.Unmatched {
+		j.Unmatched = append(j.Unmatched, Unmatched{u.Rank, u.Sent, u.Received})
+	}
+	return j
+}
+
+// NewMatrixBlock holds a block that was cut out of a matrix.
+func NewMatrixBlock(path string, cut *analysis.Matrix, opt analysis.MatrixOptions, b analysis.Block) *Matrix {
+	j := NewMatrix(path, cut, opt)
+	j.From, j.To = asSpan(b.From), asSpan(b.To)
+	return j
+}
+
+// BlockOf is the block of a matrix from these ranks to those, first and last each, nil: all.
+// It is not always Valid. given: it was asked for.
+func BlockOf(m *analysis.Matrix, from, to *[2]int) (b analysis.Block, given bool) {
+	b = m.All()
+	if from != nil {
+		b.From = analysis.Range{First: from[0], Last: from[1]}
+	}
+	if to != nil {
+		b.To = analysis.Range{First: to[0], Last: to[1]}
+	}
+	return b, from != nil || to != nil
+}
+
+func asSpan(r analysis.Range) *[2]int { return &[2]int{r.First, r.Last} }
+
+// joinFans writes fans that differ in the sender only as one.
+func joinFans(fans []analysis.Fan) []Fan {
+	type key struct {
+		many   *analysis.Members
+		higher bool
+		cell   analysis.Cell
+	}
+	from := map[key][]int{}
+	var order []key
+	for _, f := range fans {
+		k := key{f.Many, f.Higher, f.Cell}
+		if from[k] == nil {
+			order = append(order, k)
+		}
+		from[k] = append(from[k], f.From)
+	}
+	list := []Fan{}
+	for _, k := range order {
+		senders := from[k]
+		slices.Sort(senders)
+		list = append(list, Fan{
+			From:    ranges(len(senders), func(i int) int { return senders[i] }),
+			Members: ranges(k.many.Size(), k.many.At), Behind: k.higher, Bytes: k.cell.Bytes, Messages: k.cell.Messages,
+		})
+	}
+	return list
+}
+
+// ranges writes a list as runs of first, count and stride.
+func ranges(n int, at func(int) int) [][3]int {
+	list := [][3]int{}
+	for i := 0; i < n; {
+		first, stride, j := at(i), 0, i+1
+		if j < n {
+			stride = at(j) - first
+			for j < n && at(j)-at(j-1) == stride {
+				j++
+			}
+		}
+		if j-i == 1 {
+			stride = 0
+		}
+		list = append(list, [3]int{first, j - i, stride})
+		i = j
+	}
+	return list
+}
+
+// MatrixBins is a block of a matrix of many ranks, added up: Bytes[i][j] is what Width
+// ranks from From[0]+i*Width on sent to Width ranks from To[0]+j*Width on.
+type MatrixBins struct {
+	Schema      string     `json:"schema"`
+	File        string     `json:"file"`
+	Ranks       int        `json:"ranks"`
+	OneSided    bool       `json:"one_sided"`
+	Collectives bool       `json:"collectives"`
+	Total       Cell       `json:"total"`
+	Outside     Cell       `json:"outside"`
+	From        *[2]int    `json:"from"` // the first and last sender
+	To          *[2]int    `json:"to"`   // and receiver
+	Width       int        `json:"width"`
+	Size        int        `json:"size"` // the larger one of Rows and Columns
+	Rows        int        `json:"rows"`
+	Columns     int        `json:"columns"`
+	Bytes       [][]uint64 `json:"bytes"`
+	Messages    [][]uint64 `json:"messages"`
+	Unmatched   int        `json:"unmatched"` // receivers where sends and receives differ in number
+}
+
+func (*MatrixBins) compact() {}
+
+// NewMatrixBins adds a block of a matrix that is Valid up into at most so many rows and
+// columns.
+func NewMatrixBins(path string, m *analysis.Matrix, opt analysis.MatrixOptions, block analysis.Block, most int) *MatrixBins {
+	b := m.Bin(block, most)
+	j := &MatrixBins{
+		Schema: "efg-matrix-bins/1", File: path, Ranks: m.Size, OneSided: opt.OneSided, Collectives: opt.Collectives,
+		From: asSpan(block.From), To: asSpan(block.To), Total: Cell(b.Total()),
+		Width: b.Width, Size: max(b.Rows, b.Columns), Rows: b.Rows, Columns: b.Columns, Bytes: b.Bytes, Messages: b.Messages,
+	}
+	if block == m.All() {
+		j.Outside = Cell(m.Outside)
+	}
+	for _, u := range m.Unmatched {
+		if block.To.Has(u.Rank) {
+			j.Unmatched++
+		}
+	}
+	return j
+}

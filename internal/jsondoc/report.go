@@ -1,0 +1,199 @@
+package jsondoc
+
+import (
+	"slices"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/analysis"
+)
+
+// Report is a report; docs/report.md describes it. Times are in nanoseconds.
+type Report struct {
+	Schema     string      `json:"schema"`
+	File       string      `json:"file"`
+	Command    []string    `json:"command"`
+	Timed      bool        `json:"timed"`
+	Processes  int         `json:"processes"`
+	Total      Row         `json:"total"`
+	App        *uint64     `json:"app,omitempty"`
+	Untimed    uint64      `json:"untimed"`
+	Dropped    uint64      `json:"dropped"`
+	Incomplete int         `json:"incomplete"`
+	Procedures []OpRow     `json:"procedures,omitempty"`
+	Callsites  []OpRow     `json:"callsites,omitempty"`
+	Ranks      []RankRow   `json:"ranks,omitempty"`
+	Imbalance  []Imbalance `json:"imbalance,omitempty"`
+	Waits      []Wait      `json:"waits,omitempty"`
+}
+
+// Row is what calls have in common.
+type Row struct {
+	Counts
+	Time *Times `json:"time,omitempty"`
+}
+
+// Counts are how many calls there were, and what they moved, in bytes and messages.
+type Counts struct {
+	Calls    uint64 `json:"calls"`
+	Errors   uint64 `json:"errors"`
+	Sent     uint64 `json:"sent"`
+	Received uint64 `json:"received"`
+	Read     uint64 `json:"read"`
+	Written  uint64 `json:"written"`
+	Messages uint64 `json:"messages"`
+	Receives uint64 `json:"receives"`
+	Unknown  uint64 `json:"unknown"`
+}
+
+// Interval is what is known of some durations together.
+type Interval struct {
+	Count uint64 `json:"count"`
+	Sum   uint64 `json:"sum"`
+	Min   uint64 `json:"min"`
+	Max   uint64 `json:"max"`
+}
+
+// Times is an Interval with the distribution.
+type Times struct {
+	Interval
+	Bins []uint64 `json:"bins"`
+}
+
+type OpRow struct {
+	Op   string `json:"op"`
+	Site string `json:"site,omitempty"`
+	Row
+	Ranks    int     `json:"ranks"`
+	Least    *uint64 `json:"least,omitempty"`
+	Most     *uint64 `json:"most,omitempty"`
+	MostRank *int    `json:"most_rank,omitempty"`
+}
+
+type RankRow struct {
+	Rank    int     `json:"rank"`
+	PID     int     `json:"pid"`
+	Threads int     `json:"threads"`
+	App     *uint64 `json:"app,omitempty"`
+	Row
+}
+
+type Imbalance struct {
+	Op        string  `json:"op"`
+	Site      string  `json:"site"`
+	Ranks     int     `json:"ranks"`
+	Mean      float64 `json:"mean"`
+	Most      uint64  `json:"most"`
+	MostRank  int     `json:"most_rank"`
+	Imbalance float64 `json:"imbalance"`
+	Cost      float64 `json:"cost"`
+}
+
+type Wait struct {
+	Rank  int    `json:"rank"`
+	Op    string `json:"op"`
+	Site  string `json:"site"`
+	Time  uint64 `json:"time"`
+	Calls uint64 `json:"calls"`
+}
+
+// ReportTables are the tables of a report.
+var ReportTables = []string{"procedure", "callsite", "rank"}
+
+// The rows of the shorter lists.
+const (
+	MostImbalanced = 10
+	LongestWaits   = 10
+)
+
+// NewReport holds all rows of these tables, of all if there are none.
+func NewReport(path string, r *efg.Run, rep *analysis.Report, tables []string) *Report {
+	j := &Report{
+		Schema: "efg-report/1", File: path, Command: r.Meta.Command, Timed: rep.Timed, Processes: len(rep.Ranks),
+		Total: asRow(&rep.Total), Untimed: rep.Untimed, Dropped: rep.Dropped, Incomplete: rep.Incomplete,
+	}
+	if rep.Timed {
+		j.App = &rep.App
+	}
+	wanted := func(table string) bool { return len(tables) == 0 || slices.Contains(tables, table) }
+	if wanted("procedure") {
+		j.Procedures = asOps(rep.Procedures, rep.Timed)
+	}
+	if wanted("callsite") {
+		j.Callsites = asOps(rep.Callsites, rep.Timed)
+		for _, c := range rep.Imbalanced(MostImbalanced) {
+			j.Imbalance = append(j.Imbalance, Imbalance{c.Op, c.Site, c.Ranks, c.Mean(), c.Most, c.MostRank, c.Imbalance(), c.Cost()})
+		}
+		for _, w := range rep.Waits[:min(len(rep.Waits), LongestWaits)] {
+			j.Waits = append(j.Waits, Wait{w.Rank, w.Op, w.Site, w.Time, w.Calls})
+		}
+	}
+	if wanted("rank") {
+		for i := range rep.Ranks {
+			k := &rep.Ranks[i]
+			row := RankRow{Rank: k.Rank, PID: k.PID, Threads: k.Threads, Row: asRow(&k.Row)}
+			if rep.Timed {
+				row.App = &k.App
+			}
+			j.Ranks = append(j.Ranks, row)
+		}
+	}
+	return j
+}
+
+// Keep leaves out tables that are not wanted.
+func (j *Report) Keep(tables []string) {
+	if !slices.Contains(tables, "procedure") {
+		j.Procedures = nil
+	}
+	if !slices.Contains(tables, "callsite") {
+		j.Callsites, j.Imbalance, j.Waits = nil, nil, nil
+	}
+	if !slices.Contains(tables, "rank") {
+		j.Ranks = nil
+	}
+}
+
+func asRow(r *analysis.Row) Row {
+	return Row{asCounts(r), asTimes(&r.Time)}
+}
+
+func asCounts(r *analysis.Row) Counts {
+	return Counts{
+		Calls: r.Calls, Errors: r.Errors, Sent: r.Sent, Received: r.Received, Read: r.Read, Written: r.Written,
+		Messages: r.Messages, Receives: r.Receives, Unknown: r.Unknown,
+	}
+}
+
+// asTimes returns nil if no times were recorded.
+func asTimes(t *analysis.Times) *Times {
+	i := asInterval(t)
+	if i == nil {
+		return nil
+	}
+	last := len(t.Bins)
+	for last > 0 && t.Bins[last-1] == 0 {
+		last--
+	}
+	return &Times{*i, t.Bins[:last]}
+}
+
+// asInterval returns nil if no times were recorded.
+func asInterval(t *analysis.Times) *Interval {
+	if t.Count == 0 {
+		return nil
+	}
+	return &Interval{t.Count, t.Sum, t.Min, t.Max}
+}
+
+func asOps(rows []analysis.OpRow, timed bool) []OpRow {
+	list := make([]OpRow, 0, len(rows))
+	for i := range rows {
+		r := &rows[i]
+		j := OpRow{Op: r.Op, Site: r.Site, Row: asRow(&r.Row), Ranks: r.Ranks}
+		if timed {
+			j.Least, j.Most, j.MostRank = &r.Least, &r.Most, &r.MostRank
+		}
+		list = append(list, j)
+	}
+	return list
+}

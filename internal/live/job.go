@@ -1,0 +1,231 @@
+package live
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/segment"
+	"github.com/efg-tools/efg/internal/symbolize"
+)
+
+// Job is what the segments of a job's processes tell, as they are at about one
+// moment.
+type Job struct {
+	Ranks []*Rank // by rank in the job
+	// Size is the number of ranks of all worlds: those that Ranks lacks are missing.
+	Size int
+	// Running: at least one process is still there.
+	Running bool
+	// Now is the moment as CLOCK_MONOTONIC tells it, ns, and Real as Unix time.
+	Now  uint64
+	Real time.Time
+	// Broken says which segments could not be read, and why.
+	Broken []string
+	Sites  []efg.Site
+}
+
+// Rank is a process of the job.
+type Rank struct {
+	*segment.Segment
+	Path    string
+	Number  int // rank in the job: worlds follow each other, as in run files
+	First   int // rank in the job of rank 0 of its MPI_COMM_WORLD
+	Running bool
+	// Moved[i]: thread i went on while the job was looked at.
+	Moved []bool
+}
+
+// ErrNoSegments: there is nothing to look at.
+var ErrNoSegments = errors.New("no segments (.seg) in it")
+
+// Segments lists the segments in a folder that belong to this user.
+func Segments(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && filepath.Ext(e.Name()) == ".seg" && segment.CheckOwner(info) == nil {
+			paths = append(paths, filepath.Join(dir, e.Name()))
+		}
+	}
+	if len(paths) == 0 {
+		return nil, ErrNoSegments
+	}
+	return paths, nil
+}
+
+// Read reads a job's segments and looks at them again after at least pause: a thread
+// whose state has changed meanwhile is one that moves.
+func Read(paths []string, pause time.Duration) (*Job, error) {
+	began := time.Now()
+	j := &Job{}
+	for i, r := range readAll(paths) {
+		switch {
+		case r.err == nil:
+			j.Ranks = append(j.Ranks, r.rank)
+			j.Running = j.Running || r.rank.Running
+		case !errors.Is(r.err, os.ErrNotExist): // gone since it was listed
+			j.Broken = append(j.Broken, fmt.Sprintf("%s: %v", paths[i], withoutName(r.err)))
+		}
+	}
+	if len(j.Ranks) == 0 {
+		return nil, fmt.Errorf("nothing can be read: %s", strings.Join(append(j.Broken, "no segments"), "; "))
+	}
+	if j.Running {
+		time.Sleep(pause - time.Since(began))
+	}
+	for _, r := range j.Ranks {
+		r.lookAgain()
+	}
+	j.stamp()
+	j.number()
+	j.Sites = symbolize.Sites(j.processes())
+	return j, nil
+}
+
+// withoutName drops the file name that package segment puts in front.
+func withoutName(err error) error {
+	if cause := errors.Unwrap(err); cause != nil {
+		return cause
+	}
+	return err
+}
+
+type readResult struct {
+	rank *Rank
+	err  error
+}
+
+func readAll(paths []string) []readResult {
+	out := make([]readResult, len(paths))
+	var wg sync.WaitGroup
+	limit := make(chan struct{}, 4)
+	for i, path := range paths {
+		limit <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-limit }()
+			running := Running(path) // before it is read: it may end meanwhile
+			s, err := segment.ReadFile(path)
+			if err != nil {
+				out[i].err = err
+				return
+			}
+			out[i].rank = &Rank{Segment: s, Path: path, Running: running, Moved: make([]bool, len(s.Activities))}
+		})
+	}
+	wg.Wait()
+	return out
+}
+
+// lookAgain finds out which threads have gone on.
+func (r *Rank) lookAgain() {
+	_, now, err := segment.Activities(r.Path)
+	for i := range r.Activities {
+		a := &r.Activities[i]
+		behind := a.Events != r.Process.Streams[i].Events
+		changed := r.Running && (err != nil || i >= len(now) || now[i].Busy || now[i].Events != a.Events || now[i].Tick != a.Tick)
+		r.Moved[i] = a.Busy || behind || changed
+	}
+}
+
+func (j *Job) stamp() {
+	var t unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) == nil {
+		j.Now = uint64(t.Nano())
+	}
+	j.Real = time.Now()
+	if j.Running {
+		return
+	}
+	// Of a job that is no more: as of its last sign of life.
+	j.Now = 0
+	for _, r := range j.Ranks {
+		j.Now = max(j.Now, r.Header.EndMono)
+		for _, a := range r.Activities {
+			j.Now = max(j.Now, a.Since)
+		}
+	}
+	h := &j.Ranks[0].Header
+	j.Real = time.Unix(0, int64(h.StartReal)+int64(j.Now-h.StartMono))
+}
+
+// number gives the processes their ranks in the job: worlds follow each other in the
+// order in which they began. Of two processes that say to be the same rank of the same
+// world the later one is of another world, as a launcher that names none starts them
+// one after the other.
+func (j *Job) number() {
+	type id struct {
+		world uint64
+		nth   int
+	}
+	slices.SortStableFunc(j.Ranks, func(a, b *Rank) int { return cmp.Compare(a.Header.StartReal, b.Header.StartReal) })
+	type place struct {
+		world uint64
+		rank  int
+	}
+	taken := map[place]int{}
+	sizes, of := map[id]int{}, map[*Rank]id{}
+	var worlds []id
+	for _, r := range j.Ranks {
+		at := place{r.Process.World, r.Process.Rank}
+		w := id{at.world, taken[at]}
+		if taken[at]++; r.Process.Rank < 0 {
+			w.nth = -1
+		}
+		if _, ok := sizes[w]; !ok {
+			worlds = append(worlds, w)
+		}
+		sizes[w] = max(sizes[w], r.Process.Size, r.Process.Rank+1)
+		of[r] = w
+	}
+	first := map[id]int{}
+	for _, w := range worlds {
+		first[w] = j.Size
+		j.Size += sizes[w]
+	}
+	for _, r := range j.Ranks {
+		if r.First, r.Number = first[of[r]], -1; r.Process.Rank >= 0 {
+			r.Number = r.First + r.Process.Rank
+			r.Process.Rank = r.Number
+		}
+	}
+	slices.SortStableFunc(j.Ranks, func(a, b *Rank) int { return cmp.Compare(uint(a.Number), uint(b.Number)) })
+}
+
+func (j *Job) processes() []*efg.Process {
+	var list []*efg.Process
+	for _, r := range j.Ranks {
+		list = append(list, &r.Process)
+	}
+	return list
+}
+
+// Missing are the ranks of the job that have no segment.
+func (j *Job) Missing() []int {
+	have := make(map[int]bool, len(j.Ranks))
+	for _, r := range j.Ranks {
+		have[r.Number] = true
+	}
+	var list []int
+	for i := 0; i < j.Size && len(list) < maxListed; i++ {
+		if !have[i] {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// maxListed bounds lists of ranks: a broken segment can claim any size.
+const maxListed = 1 << 17

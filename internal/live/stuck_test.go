@@ -1,0 +1,170 @@
+package live
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/segment"
+)
+
+// fake is a job whose threads wait as waits says.
+func fake(waits [][]waiting, ended []bool) (*Job, *verdict) {
+	j := &Job{Size: len(waits), Running: true}
+	for i := range waits {
+		s := &segment.Segment{Activities: make([]segment.Activity, len(waits[i]))}
+		s.Process.Streams = make([]efg.Stream, len(waits[i]))
+		r := &Rank{Segment: s, Number: i, Running: !ended[i], Moved: make([]bool, len(waits[i]))}
+		j.Ranks = append(j.Ranks, r)
+	}
+	return j, &verdict{waits: waits}
+}
+
+// naive finds who can never go on by trying again and again.
+func naive(waits [][]waiting, ended []bool) []bool {
+	free := make([]bool, len(waits))
+	can := func(w *waiting) bool {
+		if w.unclear {
+			return true
+		}
+		for _, x := range w.needs {
+			met, all := x.unknown && !x.all, true
+			for _, m := range x.ranks {
+				ok := m >= len(waits) || free[m]
+				met, all = met || ok, all && ok
+			}
+			if x.all && !all || !x.all && !met {
+				return false
+			}
+		}
+		return true
+	}
+	for changed := true; changed; {
+		changed = false
+		for i := range waits {
+			if free[i] || ended[i] {
+				continue
+			}
+			for t := range waits[i] {
+				if can(&waits[i][t]) {
+					free[i], changed = true, true
+				}
+			}
+		}
+	}
+	stuck := make([]bool, len(waits))
+	for i := range waits {
+		stuck[i] = !free[i] && !ended[i]
+	}
+	return stuck
+}
+
+func randomWaits(rng *rand.Rand, n int) ([][]waiting, []bool) {
+	var sets []*set
+	for range 1 + rng.IntN(2*n) {
+		s := &set{unknown: rng.IntN(20) == 0}
+		for range 1 + rng.IntN(3) {
+			s.ranks = append(s.ranks, rng.IntN(n+rng.IntN(2)))
+		}
+		slices.Sort(s.ranks)
+		s.ranks = slices.Compact(s.ranks)
+		sets = append(sets, s)
+	}
+	waits, ended := make([][]waiting, n), make([]bool, n)
+	for i := range waits {
+		ended[i] = rng.IntN(15) == 0
+		for range 1 + rng.IntN(2)*rng.IntN(2) {
+			w := waiting{unclear: rng.IntN(12) == 0}
+			for range rng.IntN(4) {
+				s := sets[rng.IntN(len(sets))]
+				all := rng.IntN(2) == 0
+				w.unclear = w.unclear || all && s.unknown
+				w.needs = append(w.needs, need{set: s, all: all})
+			}
+			waits[i] = append(waits[i], w)
+		}
+	}
+	return waits, ended
+}
+
+// Who can never go on is who the plain definition says, on random jobs; and every
+// rank that can never go on is in a cycle, waits in vain, or for such ranks.
+func TestRelease(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	some := 0
+	for round := range 20000 {
+		waits, ended := randomWaits(rng, 1+rng.IntN(9))
+		j, v := fake(waits, ended)
+		want := naive(waits, ended)
+		if v.stuck = v.release(j); !slices.Equal(v.stuck, want) {
+			t.Fatalf("round %d: %v, want %v, of %+v", round, v.stuck, want, waits)
+		}
+		v.explain(j)
+		told := map[int]bool{}
+		for _, list := range append(slices.Clone(v.cycles), v.inVain, v.because) {
+			for _, r := range list {
+				told[r] = true
+				if !want[r] {
+					t.Fatalf("round %d: rank %d is told to be stuck", round, r)
+				}
+			}
+		}
+		for i, stuck := range want {
+			if stuck {
+				some++
+				if !told[i] {
+					t.Fatalf("round %d: nothing is told of rank %d", round, i)
+				}
+			}
+		}
+		checkCycles(t, j, v)
+	}
+	if some < 1000 {
+		t.Errorf("only %d ranks were stuck", some)
+	}
+}
+
+func checkCycles(t *testing.T, j *Job, v *verdict) {
+	t.Helper()
+	for _, ranks := range v.cycles {
+		cycle := v.cycleOf(j, ranks)
+		for k, r := range cycle {
+			next, found := cycle[(k+1)%len(cycle)], false
+			for _, w := range v.waits[r] {
+				for _, x := range w.needs {
+					found = found || slices.Contains(x.ranks, next)
+				}
+			}
+			if !found {
+				t.Fatalf("cycle %v of %v: %d does not need %d", cycle, ranks, r, next)
+			}
+		}
+	}
+}
+
+// A ring of many ranks, and a barrier that one rank does not reach, take no more than
+// a moment.
+func TestManyRanks(t *testing.T) {
+	const n = 131072
+	waits, missing := make([][]waiting, n), &set{ranks: []int{n - 1}}
+	for i := range waits {
+		waits[i] = []waiting{{needs: []need{{set: missing, all: true}}}}
+	}
+	waits[n-1] = []waiting{{needs: []need{{set: &set{ranks: []int{5}}}}}}
+	j, v := fake(waits, make([]bool, n))
+	v.stuck = v.release(j)
+	v.explain(j)
+	if len(v.cycles) != 1 || !slices.Equal(v.cycles[0], []int{5, n - 1}) || len(v.because) != n-2 {
+		t.Errorf("%d cycles, %d behind", len(v.cycles), len(v.because))
+	}
+	for i := range waits {
+		waits[i] = []waiting{{needs: []need{{set: &set{ranks: []int{(i + 1) % n}}}}}}
+	}
+	j, v = fake(waits, make([]bool, n))
+	v.stuck = v.release(j)
+	v.explain(j)
+	if len(v.cycles) != 1 || len(v.cycles[0]) != n || len(v.cycleOf(j, v.cycles[0])) != n {
+		t.Errorf("%d cycles", len(v.cycles))
+	}
+}

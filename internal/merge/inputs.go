@@ -1,0 +1,183 @@
+package merge
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/segment"
+)
+
+// kind tells what an input is.
+type kind uint8
+
+const (
+	segmentFile kind = iota
+	runFile
+)
+
+// kindOf tells what a file is by its name.
+func kindOf(name string) (kind, bool) {
+	switch filepath.Ext(name) {
+	case ".seg":
+		return segmentFile, true
+	case ".efg":
+		return runFile, true
+	}
+	return 0, false
+}
+
+// input is a file that is to be merged.
+type input struct {
+	path    string // as it was given
+	abs     string
+	kind    kind
+	size    int64
+	changed int64
+}
+
+// findInputs lists the files that the arguments stand for, sorted, each once.
+// Folders are searched; the output, if it is there from an earlier time, is not
+// taken.
+func findInputs(args []string, output string) ([]input, error) {
+	f := finder{output: output, seen: map[string]bool{}}
+	for _, arg := range args {
+		if err := f.argument(arg); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(f.inputs, func(a, b input) int { return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.abs, b.abs)) })
+	return f.inputs, nil
+}
+
+type finder struct {
+	output string
+	seen   map[string]bool // absolute paths
+	found  int             // files, repeated ones too
+	inputs []input
+}
+
+func (f *finder) argument(arg string) error {
+	st, err := os.Stat(arg)
+	if err != nil {
+		return argumentError(arg, err)
+	}
+	if st.IsDir() {
+		before := f.found
+		if err := f.folder(arg); err != nil {
+			return err
+		}
+		if f.found == before {
+			return argumentError(arg, errors.New("no run files (.efg) and no segments (.seg) in it"))
+		}
+		return nil
+	}
+	if f.isOutput(arg, st) {
+		return argumentError(arg, errors.New("is the file to be written"))
+	}
+	if !st.Mode().IsRegular() {
+		return argumentError(arg, errNotRegular)
+	}
+	k, ok := kindOf(arg)
+	if !ok {
+		if k, err = sniff(arg); err != nil {
+			return argumentError(arg, err)
+		}
+	}
+	return f.add(arg, k, st)
+}
+
+var errNotRegular = errors.New("not a regular file")
+
+// sniff tells what a file is by how it begins.
+func sniff(path string) (kind, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	var head [8]byte
+	if _, err := io.ReadFull(f, head[:]); err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return 0, err
+	}
+	switch {
+	case binary.LittleEndian.Uint64(head[:]) == segment.Magic:
+		return segmentFile, nil
+	case efg.IsRunFile(head[:]):
+		return runFile, nil
+	}
+	return 0, errors.New("neither a run file nor a segment")
+}
+
+// folder adds what is in a folder and the folders in it.
+func (f *finder) folder(dir string) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return argumentError(path, err)
+		}
+		if d.IsDir() {
+			if path != dir && strings.HasPrefix(d.Name(), workPrefix) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		k, ok := kindOf(path)
+		if !ok || strings.HasPrefix(d.Name(), ".") {
+			return nil
+		}
+		st, err := os.Stat(path)
+		if err != nil {
+			return argumentError(path, err)
+		}
+		if st.IsDir() || f.isOutput(path, st) {
+			return nil
+		}
+		return f.add(path, k, st)
+	})
+}
+
+func (f *finder) add(path string, k kind, st fs.FileInfo) error {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return argumentError(path, err)
+	}
+	f.found++
+	if !f.seen[abs] {
+		f.seen[abs] = true
+		f.inputs = append(f.inputs, input{path, abs, k, st.Size(), st.ModTime().UnixNano()})
+	}
+	return nil
+}
+
+func (f *finder) isOutput(path string, st fs.FileInfo) bool {
+	out, err := os.Stat(f.output)
+	return err == nil && os.SameFile(st, out)
+}
+
+// ArgumentError is a mistake in what was asked for.
+type ArgumentError struct{ Cause error }
+
+func (e *ArgumentError) Error() string { return e.Cause.Error() }
+
+func (e *ArgumentError) Unwrap() error { return e.Cause }
+
+// argumentError says which argument is wrong; the path is told once.
+func argumentError(path string, err error) error {
+	return &ArgumentError{fmt.Errorf("%s: %w", path, withoutPath(err))}
+}
+
+func withoutPath(err error) error {
+	var p *os.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}

@@ -1,0 +1,81 @@
+package testrun
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/testing/groundtruth"
+)
+
+// Program is a program of testdata that is recorded.
+type Program struct {
+	Source string // as in "c/jacobi.c"
+	Args   string // DIR stands for a folder of its own
+	Ranks  int    // 0: 4
+	MPI    string // the only MPI library to record it with; "": each
+	Time   string // as for efg run; "": the default
+	Fails  bool   // its status need not be 0
+}
+
+// Recording is a program that was recorded.
+type Recording struct {
+	Program int // its number in the list
+	MPI     string
+	Run     *efg.Run
+	Stdout  string
+}
+
+// Record records programs with the MPI libraries that are installed, and hands each run to
+// check, in a test of its own.
+func Record(t *testing.T, programs []Program, check func(t *testing.T, r *Recording)) {
+	t.Helper()
+	benches, err := groundtruth.Benches(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, bench := range benches {
+		for i := range programs {
+			p := &programs[i]
+			if p.MPI != "" && p.MPI != bench.Name {
+				continue
+			}
+			name := strings.TrimSpace(filepath.Base(p.Source) + " " + p.Args)
+			if p.Time != "" {
+				name += "-" + p.Time
+			}
+			t.Run(bench.Name+"/"+strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+				run, stdout := record(t, bench, p)
+				check(t, &Recording{i, bench.Name, run, stdout})
+			})
+		}
+	}
+}
+
+func record(t *testing.T, bench *groundtruth.Bench, p *Program) (run *efg.Run, stdout string) {
+	t.Helper()
+	program, err := bench.Build(t.Context(), p.Source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := t.TempDir()
+	file := filepath.Join(own, "run.efg")
+	var flags []string
+	if p.Time != "" {
+		flags = []string{"--time", p.Time}
+	}
+	ranks := p.Ranks
+	if ranks == 0 {
+		ranks = 4
+	}
+	line := append([]string{program}, strings.Fields(strings.ReplaceAll(p.Args, "DIR", own))...)
+	result, err := bench.RecordedWith(t.Context(), flags, file, ranks, line...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if result.Status != 0 && !p.Fails {
+		t.Fatalf("status %d\n%s", result.Status, result.Stderr)
+	}
+	return Open(t, file), result.Stdout
+}

@@ -1,0 +1,145 @@
+// Package testrun makes runs for the tests of packages that read them: of processes that
+// a test has made, of simulated programs, of programs that are recorded with each MPI, and
+// those that package text keeps.
+package testrun
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/text"
+	"github.com/efg-tools/efg/internal/testing/sim"
+	"github.com/efg-tools/efg/reconstruct"
+)
+
+// Open opens a run file until the test ends.
+func Open(tb testing.TB, file string) *efg.Run {
+	tb.Helper()
+	run, err := efg.OpenRun(file)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { run.Close() })
+	return run
+}
+
+// Encode is the run file of processes.
+func Encode(tb testing.TB, procs []*efg.Process, meta efg.Meta) []byte {
+	tb.Helper()
+	var file bytes.Buffer
+	if err := efg.EncodeRun(&file, procs, meta); err != nil {
+		tb.Fatal(err)
+	}
+	return file.Bytes()
+}
+
+// Decode reads a run file.
+func Decode(tb testing.TB, file []byte) *efg.Run {
+	tb.Helper()
+	run, err := efg.NewRun(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return run
+}
+
+// Of is a run of processes.
+func Of(tb testing.TB, procs []*efg.Process, meta efg.Meta) *efg.Run {
+	tb.Helper()
+	return Decode(tb, Encode(tb, procs, meta))
+}
+
+// Simulated is a run of a simulated program.
+func Simulated(tb testing.TB, c sim.Config) *efg.Run {
+	tb.Helper()
+	return simulated(tb, c, nil)
+}
+
+// SimulatedFile is the run file of a simulated program.
+func SimulatedFile(tb testing.TB, c sim.Config) []byte {
+	tb.Helper()
+	var procs []*efg.Process
+	for p, err := range c.All(1) {
+		if err != nil {
+			tb.Fatal(err)
+		}
+		procs = append(procs, p)
+	}
+	meta, err := c.Meta()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return Encode(tb, procs, meta)
+}
+
+// Traced is Simulated with the time of each call: event n of a stream lasts about 400 ns,
+// 600 ns after the one before.
+func Traced(tb testing.TB, c sim.Config) *efg.Run {
+	tb.Helper()
+	return simulated(tb, c, func(p *efg.Process) error {
+		ns := uint64(400)
+		return sim.GiveTimes(p, func() uint64 { return 0 }, func() uint64 {
+			ns = 1000 - ns
+			return ns
+		})
+	})
+}
+
+func simulated(tb testing.TB, c sim.Config, times func(p *efg.Process) error) *efg.Run {
+	tb.Helper()
+	run, err := c.Run(times)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return run
+}
+
+// Texts are the run files of recorded programs that a folder has as text, by name.
+func Texts(tb testing.TB, folder string) map[string][]byte {
+	tb.Helper()
+	paths, err := filepath.Glob(filepath.Join(folder, "*.txt"))
+	if err != nil || len(paths) < 5 {
+		tb.Fatalf("%v: %v", paths, err)
+	}
+	files := map[string][]byte{}
+	for _, path := range paths {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		file, err := text.Parse(path, bytes.NewReader(content))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		files[strings.TrimSuffix(filepath.Base(path), ".txt")] = Encode(tb, file.Procs, file.Meta)
+	}
+	return files
+}
+
+// EachEvent hands the events of a run to f, in order: processes, streams of each, events of
+// each.
+func EachEvent(tb testing.TB, run *efg.Run, f func(p *reconstruct.Process, e *reconstruct.Event)) {
+	tb.Helper()
+	rebuilder, err := reconstruct.NewRun(run)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for i := range run.Procs {
+		p, err := rebuilder.Process(i)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		for k := range p.Streams() {
+			for e, err := range p.Events(k, reconstruct.Options{}) {
+				if err != nil {
+					tb.Fatal(err)
+				}
+				f(p, e)
+			}
+		}
+	}
+}

@@ -1,0 +1,259 @@
+package web_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/efg-tools/efg/internal/testing/sim"
+)
+
+// The page is tested as people use it: efg records programs, efg view and efg daemon
+// serve them, and a browser is driven by internal/web/test/page.mjs, which compares what is drawn
+// with what the commands of efg say. Pictures of the views go to screenshots in
+// $CI_OUTPUT, or in the module's folder.
+
+// limit ends everything that a test starts, if it hangs.
+const limit = 8 * time.Minute
+
+// setting is what page.mjs is told.
+type setting struct {
+	Address  string `json:"address"`
+	Modules  string `json:"modules"` // folder of npm packages
+	Chromium string `json:"chromium"`
+	Efg      string `json:"efg"`
+	Runs     string `json:"runs"` // folder of run files
+	Shots    string `json:"shots"`
+	Only     string `json:"only"` // a pattern of names of checks
+	Live     *jobs  `json:"live,omitempty"`
+}
+
+// stage is a folder with efg and what it recorded.
+type stage struct {
+	t         *testing.T
+	ctx       context.Context
+	dir, root string
+	efg       string
+}
+
+func newStage(t *testing.T) *stage {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	t.Cleanup(cancel)
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &stage{t: t, ctx: ctx, dir: t.TempDir(), root: root}
+	s.efg = filepath.Join(s.dir, "efg")
+	s.in(root, "go", "build", "-o", s.efg, "./cmd/efg")
+	if os.Geteuid() == 0 { // else Open MPI does not run
+		t.Setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")
+		t.Setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+	}
+	return s
+}
+
+func (s *stage) path(name string) string { return filepath.Join(s.dir, name) }
+
+// in runs a command in a folder.
+func (s *stage) in(dir, name string, args ...string) []byte {
+	s.t.Helper()
+	cmd := exec.CommandContext(s.ctx, name, args...)
+	cmd.Dir = dir
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		s.t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, errs.Bytes())
+	}
+	return out
+}
+
+// compile builds a program of testdata/c.
+func (s *stage) compile(name string) {
+	s.t.Helper()
+	source := filepath.Join(s.root, "testdata", "c", name+".c")
+	s.in(s.dir, "mpicc.openmpi", "-O1", "-g", "-o", name, source, "-lm", "-lpthread")
+}
+
+// record records a program of testdata/c as a run.
+func (s *stage) record(run, times, ranks, program string, args ...string) {
+	s.t.Helper()
+	if _, err := os.Stat(s.path(program)); err != nil {
+		s.compile(program)
+	}
+	s.in(s.dir, s.efg, append([]string{"run", "--time", times, "-o", run + ".efg", "--",
+		"mpiexec.openmpi", "--oversubscribe", "-n", ranks, "./" + program}, args...)...)
+}
+
+// simulate makes a run of many ranks.
+func (s *stage) simulate(run string, c sim.Config) {
+	s.t.Helper()
+	parts := s.path(run + ".parts")
+	if err := os.Mkdir(parts, 0o700); err != nil {
+		s.t.Fatal(err)
+	}
+	list, err := c.WriteNodes(parts, 2)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.in(s.dir, s.efg, append([]string{"merge", "-o", run + ".efg"}, list...)...)
+}
+
+// copy takes a run file that takes long to make.
+func (s *stage) copy(run, file string) {
+	s.t.Helper()
+	data, err := os.ReadFile(file)
+	if err == nil {
+		err = os.WriteFile(s.path(run+".efg"), data, 0o600)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// spoil makes a run whose texts are markup.
+func (s *stage) spoil(run, from string) {
+	s.t.Helper()
+	text := s.in(s.dir, s.efg, "dump", from+".efg")
+	for _, r := range [][2]string{
+		{`"400"`, `"<script>hacked=1</script>"`},
+		{`"jacobi.c:42"`, `"<img src=x onerror=hacked=1>.c:42"`},
+		{`"main"`, `"</title><svg onload=hacked=1>"`},
+		{`host "`, `host "<b>`},
+	} {
+		if !bytes.Contains(text, []byte(r[0])) {
+			s.t.Fatalf("there is no %s in the dump", r[0])
+		}
+		text = bytes.ReplaceAll(text, []byte(r[0]), []byte(r[1]))
+	}
+	if err := os.WriteFile(s.path(run+".txt"), text, 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	s.in(s.dir, s.efg, "assemble", run+".txt", "-o", run+".efg")
+}
+
+// address finds the address of a page in what efg says; "" if it is not there.
+func address(text string) string {
+	return regexp.MustCompile(`http://127\.0\.0\.1:[^\s"]+`).FindString(text)
+}
+
+// start starts efg in the background until the test ends, and returns the address of
+// its page, which it says.
+func (s *stage) start(args ...string) string {
+	s.t.Helper()
+	cmd := exec.CommandContext(s.ctx, s.efg, args...)
+	cmd.Dir = s.dir
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	cmd.Stderr = cmd.Stdout
+	if err := cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() {
+		cmd.Process.Signal(syscall.SIGINT)
+		cmd.Wait()
+	})
+	lines := bufio.NewScanner(out)
+	var said []string
+	for lines.Scan() {
+		said = append(said, lines.Text())
+		if found := address(lines.Text()); found != "" {
+			go func() {
+				for lines.Scan() { // what it says later must not hold it up
+				}
+			}()
+			return found
+		}
+	}
+	s.t.Fatalf("efg %s: no address: %s", strings.Join(args, " "), strings.Join(said, "\n"))
+	return ""
+}
+
+// browse has page.mjs go through its checks; each is a test.
+func (s *stage) browse(c setting) {
+	s.t.Helper()
+	c.Efg, c.Runs, c.Shots, c.Modules, c.Only = s.efg, s.dir, shots(s.t, s.root), modules(s.t), os.Getenv("EFG_PAGE_CHECKS")
+	var err error
+	if c.Chromium, err = exec.LookPath("chromium"); err != nil {
+		s.t.Fatalf("%v; scripts/setup.sh test installs it", err)
+	}
+	data, err := json.Marshal(c)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.WriteFile(s.path("page.json"), data, 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	out := s.in(s.root, "node", filepath.Join("internal", "web", "test", "page.mjs"), s.path("page.json"))
+	n := 0
+	for line := range strings.Lines(string(out)) {
+		var r struct{ Name, Error string }
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			s.t.Fatalf("page.mjs: %v: %s", err, line)
+		}
+		n++
+		s.t.Run(r.Name, func(t *testing.T) {
+			if r.Error != "" {
+				t.Error(r.Error)
+			}
+		})
+	}
+	if n == 0 {
+		s.t.Fatal("page.mjs has checked nothing")
+	}
+}
+
+// shots is the folder for pictures.
+func shots(t *testing.T, root string) string {
+	dir := os.Getenv("CI_OUTPUT")
+	if dir == "" {
+		dir = root
+	}
+	dir = filepath.Join(dir, "screenshots")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// modules is the folder of npm packages that scripts/setup.sh fills.
+func modules(t *testing.T) string {
+	lock, err := os.ReadFile("package-lock.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(lock)
+	return filepath.Join(cache, "efg", "web-"+hex.EncodeToString(sum[:6]), "node_modules")
+}
+
+func TestPage(t *testing.T) {
+	s := newStage(t)
+	s.record("jacobi", "stats", "4", "jacobi", "400")
+	s.record("traced", "trace", "4", "jacobi", "200")
+	s.record("nest", "stats", "4", "nest")
+	s.record("farm", "off", "5", "farm")
+	s.record("faults", "stats", "4", "faults", "lost")
+	s.spoil("hostile", "jacobi")
+	s.simulate("halo", sim.Config{Program: "halo", Ranks: 1024, Steps: 20, Seed: 1, Stats: true})
+	s.copy("huge", "testdata/halo131072.efg") // of bench/simulate -ranks 131072 -steps 5
+	s.browse(setting{Address: s.start("view", "jacobi.efg", "traced.efg", "nest.efg", "farm.efg", "faults.efg", "hostile.efg", "halo.efg", "huge.efg")})
+}

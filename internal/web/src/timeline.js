@@ -1,0 +1,44 @@
+// The server's answer about a timeline: a line of JSON, then a byte for each pixel of each
+// row. internal/analysis/timeline describes it.
+
+export const outside = 0, other = 251, untimed = 252, unread = 254, nothing = 255;
+
+// decode reads an answer.
+export function decode(data) {
+  const end = data.indexOf(10);
+  if (end < 0) throw new Error("the timeline has no header");
+  const head = JSON.parse(new TextDecoder().decode(data.subarray(0, end)));
+  if (head.schema !== "efg-timeline/1") throw new Error(`a timeline of an unknown form: ${head.schema}`);
+  const pixels = data.subarray(end + 1, end + 1 + head.rows.length * head.width);
+  if (pixels.length < head.rows.length * head.width) throw new Error("the timeline is cut off");
+  return { ...head, pixels };
+}
+
+// looked is which part of a view was looked at, 0 to 1: of rows of several ranks how many of
+// them, of others which part of their time.
+export function looked(view) {
+  if (view.complete) return 1;
+  let sum = 0;
+  view.rows.forEach(([, , ranks, read], y) => {
+    if (ranks > 1) sum += read / ranks;
+    else sum += 1 - view.pixels.subarray(y * view.width, (y + 1) * view.width).reduce((n, p) => n + (p === unread), 0) / view.width;
+  });
+  return sum / view.rows.length;
+}
+
+// Ticks of an axis: about so many round times between from and to, in ns.
+export function ticks(from, to, about) {
+  const rough = (to - from) / about;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((k) => k * power).find((s) => s >= rough);
+  const list = [];
+  for (let t = Math.ceil(from / step) * step; t <= to; t += step) list.push(t);
+  return list;
+}
+
+// within keeps a stretch of time within the run, and not shorter than some nanoseconds.
+export function within(from, to, begin, end) {
+  const length = Math.min(end - begin, Math.max(100, to - from));
+  const start = Math.max(begin, Math.min(end - length, from));
+  return [Math.round(start), Math.round(start + length)];
+}
