@@ -4,13 +4,14 @@ import (
 	"fmt"
 
 	"github.com/efg-tools/efg/internal/analysis/diff"
+	"github.com/efg-tools/efg/internal/units"
 )
 
 // overview writes how the ranks of a run differ.
 func (w *diffWriter) overview(file string, o *diff.Overview) error {
 	fmt.Fprintf(w, "file      %s\nranks     %s\ncalls     %s, %s\n", file, grouped(uint64(o.Ranks)), grouped(o.Total.Calls), byteText(o.Total.Bytes))
 	if o.Timed {
-		fmt.Fprintf(w, "time      %s in MPI, all ranks together\n", nanoText(float64(o.Total.Time.Sum)))
+		fmt.Fprintf(w, "time      %s in MPI, all ranks together\n", units.Nanoseconds(float64(o.Total.Time.Sum)))
 	} else {
 		fmt.Fprintf(w, "time      not recorded; efg run --time stats does\n")
 	}
@@ -40,7 +41,7 @@ func (w *diffWriter) classes(o *diff.Overview) {
 		n := uint64(len(c.Ranks))
 		cells := []string{className(c), grouped(n), fmt.Sprint(c.Nodes), fmt.Sprint(c.Edges), grouped(c.Total.Calls / n), meanBytes(c.Total.Bytes, n)}
 		if o.Timed {
-			cells = append(cells, nanoText(float64(c.Total.Time.Sum)/float64(n)))
+			cells = append(cells, units.Nanoseconds(float64(c.Total.Time.Sum)/float64(n)))
 		}
 		t.row(append(cells, cut(rangesText(c.Ranks)))...)
 	}
@@ -122,8 +123,8 @@ func (w *diffWriter) imbalance(o *diff.Overview) {
 		cells := []string{siteText(b.Op, b.Site), b.Op, grouped(uint64(b.Ranks)), number(b.Calls.Mean()), grouped(b.Calls.Most),
 			meanBytes(b.Bytes.Sum, uint64(b.Ranks)), byteCell(b.Bytes.Most), part(b.Bytes.Imbalance())}
 		if o.Timed {
-			cells = append(cells, nanoText(b.Time.Mean()), nanoText(float64(b.Time.Most)), fmt.Sprint(b.Time.MostRank),
-				part(b.Time.Imbalance()), nanoText(b.Time.Cost()))
+			cells = append(cells, units.Nanoseconds(b.Time.Mean()), units.Nanoseconds(float64(b.Time.Most)), fmt.Sprint(b.Time.MostRank),
+				part(b.Time.Imbalance()), units.Nanoseconds(b.Time.Cost()))
 		}
 		rows = append(rows, cells)
 	}
@@ -168,7 +169,7 @@ func (w *diffWriter) outliers(o *diff.Overview) {
 		x := &o.Outliers[i]
 		moved, apart := "-", "-"
 		if x.Metric == diff.TimeMetric {
-			moved, apart = nanoText(x.Shift), fmt.Sprintf("%.2f", x.KS)
+			moved, apart = units.Nanoseconds(x.Shift), fmt.Sprintf("%.2f", x.KS)
 		}
 		t.row(string(x.Metric), siteText(x.Op, x.Site), x.Op, grouped(uint64(x.Among)), amount(x.Metric, x.Median), amount(x.Metric, x.Value),
 			fmt.Sprint(x.Rank), fmt.Sprintf("%.1f", x.Score), moved, apart, cut(rangesText(x.Ranks)))
@@ -180,9 +181,9 @@ func (w *diffWriter) outliers(o *diff.Overview) {
 func amount(m diff.Metric, v float64) string {
 	switch m {
 	case diff.TimeMetric:
-		return nanoText(v)
+		return units.Nanoseconds(v)
 	case diff.BytesMetric:
-		return scaled(v, 1024, "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+		return units.Bytes(v)
 	}
 	return number(v)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/efg-tools/efg/internal/analysis/diff"
+	"github.com/efg-tools/efg/internal/units"
 )
 
 // heldText says why a condition holds.
@@ -41,7 +42,7 @@ func (w *diffWriter) runs(in *diffInput, r *diff.Runs) {
 	w.totals(t, &r.Total, timed)
 	if timed {
 		a, b := float64(r.Running[0]), float64(r.Running[1])
-		t.row("without MPI_Init, MPI_Finalize", nanoText(a), nanoText(b), change(a, b))
+		t.row("without MPI_Init, MPI_Finalize", units.Nanoseconds(a), units.Nanoseconds(b), change(a, b))
 	}
 	t.write(w)
 	switch {
@@ -90,7 +91,7 @@ func (w *diffWriter) pairs(r *diff.Runs, timed bool) {
 			number(calls[0]), number(calls[1]), change(calls[0], calls[1]),
 			amount(diff.BytesMetric, bytes[0]), amount(diff.BytesMetric, bytes[1]), change(bytes[0], bytes[1])}
 		if timed {
-			cells = append(cells, nanoText(time[0]), nanoText(time[1]), change(time[0], time[1]))
+			cells = append(cells, units.Nanoseconds(time[0]), units.Nanoseconds(time[1]), change(time[0], time[1]))
 		}
 		second := cut(rangesText(c.Ranks[1]))
 		if slices.Equal(c.Ranks[0], c.Ranks[1]) {

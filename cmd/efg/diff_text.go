@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/efg-tools/efg/internal/analysis/diff"
+	"github.com/efg-tools/efg/internal/units"
 )
 
 // diffWriter writes differences as tables.
@@ -82,7 +83,7 @@ func (w *diffWriter) totals(t *table, side *[2]diff.Totals, timed bool) {
 	t.row("calls", grouped(a.Calls), grouped(b.Calls), change(float64(a.Calls), float64(b.Calls)))
 	t.row("bytes", byteText(a.Bytes), byteText(b.Bytes), change(float64(a.Bytes), float64(b.Bytes)))
 	if timed {
-		t.row("time in MPI", nanoText(float64(a.Time.Sum)), nanoText(float64(b.Time.Sum)), change(float64(a.Time.Sum), float64(b.Time.Sum)))
+		t.row("time in MPI", units.Nanoseconds(float64(a.Time.Sum)), units.Nanoseconds(float64(b.Time.Sum)), change(float64(a.Time.Sum), float64(b.Time.Sum)))
 	}
 }
 
@@ -233,12 +234,12 @@ func (w *diffWriter) changes(list []diff.Change, names [2]string, timed bool) {
 	t.write(w)
 }
 
-// nanoCell is nanoText for tables, where 0 would only distract.
+// nanoCell is units.Nanoseconds for tables, where 0 would only distract.
 func nanoCell(ns uint64) string {
 	if ns == 0 {
 		return "-"
 	}
-	return nanoText(float64(ns))
+	return units.Nanoseconds(float64(ns))
 }
 
 // timeCell writes a total time, if there is one.
@@ -246,7 +247,7 @@ func timeCell(t *diff.Totals) string {
 	if t.Time.Count == 0 {
 		return "-"
 	}
-	return nanoText(float64(t.Time.Sum))
+	return units.Nanoseconds(float64(t.Time.Sum))
 }
 
 // signed writes a difference of times.
@@ -255,14 +256,14 @@ func signed(v float64) string {
 	if v < 0 {
 		sign = "-"
 	}
-	return sign + nanoText(math.Abs(v))
+	return sign + units.Nanoseconds(math.Abs(v))
 }
 
 func shift(d diff.Distance, a, b *diff.Totals) string {
 	if a.Time.Count == 0 || b.Time.Count == 0 {
 		return "-"
 	}
-	return nanoText(d.Shift)
+	return units.Nanoseconds(d.Shift)
 }
 
 func ks(d diff.Distance, a, b *diff.Totals) string {

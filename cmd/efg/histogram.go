@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"math/bits"
+
+	"github.com/efg-tools/efg/internal/units"
 )
 
 // histogram shows, for each procedure, how many calls took how long: columns
@@ -45,5 +47,5 @@ func (w *reportWriter) histogram() {
 
 // powerText writes 2ⁿ nanoseconds.
 func powerText(n int) string {
-	return nanoText(float64(uint64(1) << min(n, bits.UintSize-1)))
+	return units.Nanoseconds(float64(uint64(1) << min(n, bits.UintSize-1)))
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/internal/analysis/loops"
 	"github.com/efg-tools/efg/internal/jsondoc"
+	"github.com/efg-tools/efg/internal/units"
 )
 
 type loopsOptions struct {
@@ -142,7 +143,7 @@ func loopCells(row *loops.Row, number string, app uint64, timed bool) []string {
 		perIteration(row, row.Calls), meanBytes(row.Sent, row.Iterations.Sum), meanBytes(row.Received, row.Iterations.Sum),
 	}
 	if timed {
-		cells = append(cells, nanoText(row.PerIteration(row.Time.Sum)), nanoText(row.PerIteration(row.Gap)), percent(row.Time.Sum+row.Gap, app))
+		cells = append(cells, units.Nanoseconds(row.PerIteration(row.Time.Sum)), units.Nanoseconds(row.PerIteration(row.Gap)), units.Percent(row.Time.Sum+row.Gap, app))
 	}
 	return cells
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/efg-tools/efg/internal/analysis"
+	"github.com/efg-tools/efg/internal/draw/heatmap"
 	"github.com/efg-tools/efg/internal/jsondoc"
 	"github.com/efg-tools/efg/internal/rankset"
 )
@@ -110,7 +111,7 @@ func writeMatrix(out io.Writer, path string, m *analysis.Matrix, opt *matrixOpti
 		return err
 	}
 	if opt.png != "" {
-		err := writePicture(opt.png, func(w io.Writer) error { return encodeHeatMap(w, m.Bin(block, heatMapBins)) })
+		err := writePicture(opt.png, func(w io.Writer) error { return heatmap.PNG(w, m.Bin(block, heatmap.Bins)) })
 		if err != nil || !opt.csv && !opt.json {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/internal/analysis/phases"
 	"github.com/efg-tools/efg/internal/jsondoc"
+	"github.com/efg-tools/efg/internal/units"
 )
 
 type phasesOptions struct {
@@ -104,9 +105,9 @@ func timesText(r *phases.Row) string {
 // about is the mark of a time that was divided by numbers of calls.
 func about(r *phases.Row, ns float64) string {
 	if r.About {
-		return "~" + nanoText(ns)
+		return "~" + units.Nanoseconds(ns)
 	}
-	return nanoText(ns)
+	return units.Nanoseconds(ns)
 }
 
 func phaseTable(w io.Writer, rep *phases.Report, rows []phases.Row) {
@@ -144,7 +145,7 @@ func imbalanceTable(w io.Writer, rep *phases.Report, rows []phases.Row) {
 			fmt.Sprintf("%.0f%%", 100*r.Imbalance()), about(r, r.Meeting/float64(max(r.Ranks, 1))),
 		}
 		if d := r.Dilation; rep.Traced && d != nil {
-			cells = append(cells, nanoText(d.Mean()), nanoText(float64(d.Max)), grouped(d.MaxPhase+1), fmt.Sprint(d.MaxRank))
+			cells = append(cells, units.Nanoseconds(d.Mean()), units.Nanoseconds(float64(d.Max)), grouped(d.MaxPhase+1), fmt.Sprint(d.MaxRank))
 		} else if rep.Traced {
 			cells = append(cells, "-", "-", "-", "-")
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/jsondoc"
+	"github.com/efg-tools/efg/internal/units"
 )
 
 type reportOptions struct {
@@ -109,7 +110,7 @@ func (w *reportWriter) head(path string, r *efg.Run) {
 	fmt.Fprintf(w, "\ncalls     %s\n", grouped(t.Calls))
 	fmt.Fprintf(w, "sent      %s; %s point-to-point messages\n", byteText(t.Sent), grouped(t.Messages))
 	if w.Timed {
-		fmt.Fprintf(w, "time      %s in MPI of %s (%s), all ranks together\n", nanoText(float64(t.Time.Sum)), nanoText(float64(w.App)), percent(t.Time.Sum, w.App))
+		fmt.Fprintf(w, "time      %s in MPI of %s (%s), all ranks together\n", units.Nanoseconds(float64(t.Time.Sum)), units.Nanoseconds(float64(w.App)), units.Percent(t.Time.Sum, w.App))
 	} else {
 		fmt.Fprintf(w, "time      not recorded; efg run --time stats does\n")
 	}
@@ -149,8 +150,8 @@ func (w *reportWriter) opCells(r *analysis.OpRow) []string {
 	cells := []string{grouped(r.Calls)}
 	if w.Timed {
 		t := &r.Time
-		cells = append(cells, nanoText(float64(t.Sum)), percent(t.Sum, w.Total.Time.Sum), percent(t.Sum, w.App),
-			nanoText(t.Mean()), nanoText(float64(t.Min)), nanoText(float64(t.Max)))
+		cells = append(cells, units.Nanoseconds(float64(t.Sum)), units.Percent(t.Sum, w.Total.Time.Sum), units.Percent(t.Sum, w.App),
+			units.Nanoseconds(t.Mean()), units.Nanoseconds(float64(t.Min)), units.Nanoseconds(float64(t.Max)))
 	}
 	return append(cells, w.volumeCells(&r.Row)...)
 }
@@ -219,7 +220,7 @@ func (w *reportWriter) ranks() {
 func (w *reportWriter) rankRow(t *table, rank, threads string, r *analysis.Row, app uint64) {
 	cells := []string{rank, threads, grouped(r.Calls)}
 	if w.Timed {
-		cells = append(cells, nanoText(float64(app)), nanoText(float64(r.Time.Sum)), percent(r.Time.Sum, app))
+		cells = append(cells, units.Nanoseconds(float64(app)), units.Nanoseconds(float64(r.Time.Sum)), units.Percent(r.Time.Sum, app))
 	}
 	t.row(append(cells, w.volumeCells(r)...)...)
 }
@@ -260,8 +261,8 @@ func (w *reportWriter) imbalance() {
 	t.right("ranks", "mean/rank", "max/rank", "of rank", "imbalance", "cost")
 	for i := range list {
 		r := &list[i]
-		t.row(r.Site, r.Op, grouped(uint64(r.Ranks)), nanoText(r.Mean()), nanoText(float64(r.Most)), fmt.Sprint(r.MostRank),
-			fmt.Sprintf("%.0f%%", 100*r.Imbalance()), nanoText(r.Cost()))
+		t.row(r.Site, r.Op, grouped(uint64(r.Ranks)), units.Nanoseconds(r.Mean()), units.Nanoseconds(float64(r.Most)), fmt.Sprint(r.MostRank),
+			fmt.Sprintf("%.0f%%", 100*r.Imbalance()), units.Nanoseconds(r.Cost()))
 	}
 	fmt.Fprintf(w, "\nImbalance: callsites by what the slowest rank takes longer than the mean of the ranks that make the call\n")
 	t.write(w)
@@ -276,7 +277,7 @@ func (w *reportWriter) waits() {
 	t.left("callsite", "procedure")
 	t.right("calls")
 	for _, v := range w.Waits[:min(len(w.Waits), jsondoc.LongestWaits)] {
-		t.row(fmt.Sprint(v.Rank), nanoText(float64(v.Time)), v.Site, v.Op, grouped(v.Calls))
+		t.row(fmt.Sprint(v.Rank), units.Nanoseconds(float64(v.Time)), v.Site, v.Op, grouped(v.Calls))
 	}
 	fmt.Fprintf(w, "\nLargest waits: the longest single call of a rank at a callsite\n")
 	t.write(w)

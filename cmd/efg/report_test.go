@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/draw/heatmap"
+	"github.com/efg-tools/efg/internal/draw/raster"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -234,11 +236,11 @@ func TestMatrixPicture(t *testing.T) {
 	}
 	// A ring: rank 1 sends to rank 2 and to nobody else.
 	for to := range 5 {
-		x, y := marginLeft+to*64+40, marginTop+1*64+40
+		x, y := raster.Left+to*64+40, raster.Top+1*64+40
 		got := img.At(x, y)
-		want := empty
+		want := heatmap.Empty
 		if to == 2 {
-			want = colorAt(1)
+			want = heatmap.Color(1)
 		}
 		if got != want {
 			t.Errorf("colour of 1 to %d is %v, want %v", to, got, want)

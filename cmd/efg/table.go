@@ -3,10 +3,11 @@ package main
 import (
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/efg-tools/efg/internal/units"
 )
 
 // table aligns columns of text.
@@ -65,28 +66,8 @@ func grouped(n uint64) string {
 	return s
 }
 
-// scaled writes a number with three digits, or all in front of the point, and
-// the unit that fits. Units are step apart.
-func scaled(v, step float64, units ...string) string {
-	i := 0
-	for i < len(units)-1 && v >= step*0.9995 {
-		v /= step
-		i++
-	}
-	digits := 0
-	if i > 0 && v > 0 {
-		digits = max(0, 2-int(math.Floor(math.Log10(v)+0.0005)))
-	}
-	return strconv.FormatFloat(v, 'f', digits, 64) + " " + units[i]
-}
-
-// nanoText writes a duration given in nanoseconds.
-func nanoText(v float64) string { return scaled(v, 1000, "ns", "µs", "ms", "s") }
-
 // byteText writes a number of bytes: "1.50 KiB".
-func byteText(n uint64) string {
-	return scaled(float64(n), 1024, "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
-}
+func byteText(n uint64) string { return units.Bytes(float64(n)) }
 
 // byteCell is byteText for tables, where 0 would only distract.
 func byteCell(n uint64) string {
@@ -100,12 +81,5 @@ func meanBytes(sum, n uint64) string {
 	if sum == 0 || n == 0 {
 		return "-"
 	}
-	return scaled(float64(sum)/float64(n), 1024, "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
-}
-
-func percent(part, whole uint64) string {
-	if whole == 0 {
-		return "-"
-	}
-	return fmt.Sprintf("%.1f%%", 100*float64(part)/float64(whole))
+	return units.Bytes(float64(sum) / float64(n))
 }

@@ -7,14 +7,15 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/internal/analysis/timeline"
+	timelinedraw "github.com/efg-tools/efg/internal/draw/timeline"
 	"github.com/efg-tools/efg/internal/jsondoc"
+	"github.com/efg-tools/efg/internal/units"
 )
 
 type timelineOptions struct {
@@ -73,7 +74,7 @@ func showTimeline(ctx context.Context, path string, opt *timelineOptions, out, e
 	for _, p := range []struct {
 		file  string
 		write func(io.Writer, *timeline.View) error
-	}{{opt.png, encodeTimelinePNG}, {opt.svg, encodeTimelineSVG}} {
+	}{{opt.png, timelinedraw.PNG}, {opt.svg, timelinedraw.SVG}} {
 		if p.file == "" {
 			continue
 		}
@@ -124,7 +125,7 @@ func viewTimeline(ctx context.Context, r *efg.Run, opt *timelineOptions, errOut 
 		return nil, err
 	}
 	if q.From >= q.To {
-		return nil, usageError("from %s to %s: nothing lies between", sinceText(q.From), sinceText(q.To))
+		return nil, usageError("from %s to %s: nothing lies between", units.Seconds(q.From), units.Seconds(q.To))
 	}
 	p := newProgress(errOut, "ranks", uint64(len(q.Procs)))
 	defer p.close()
@@ -153,9 +154,6 @@ func parseRunTime(flag, text string, ns *int64) error {
 	*ns = int64(d)
 	return nil
 }
-
-// sinceText writes a time of a run.
-func sinceText(ns int64) string { return strconv.FormatFloat(float64(ns)/1e9, 'f', -1, 64) + " s" }
 
 // writePicture writes a file, whole or not at all.
 func writePicture(path string, encode func(io.Writer) error) error {
@@ -192,13 +190,6 @@ func letterOf(pixel byte) byte {
 	return '*'
 }
 
-func rowText(r timeline.Row) string {
-	if r.Ranks == 1 {
-		return fmt.Sprint(r.First)
-	}
-	return fmt.Sprintf("%d-%d", r.First, r.Last)
-}
-
 // hidden is how many procedures of a legend no pixel shows.
 func hidden(v *timeline.View, seen *[256]bool) (n uint64) {
 	for i := range v.Legend {
@@ -213,12 +204,12 @@ func timelineText(w io.Writer, path string, v *timeline.View) {
 	ranks, names, width := 0, make([]string, len(v.Rows)), len("rank")
 	for i, r := range v.Rows {
 		ranks += r.Ranks
-		names[i] = rowText(r)
+		names[i] = r.Label()
 		width = max(width, len(names[i]))
 	}
 	fmt.Fprintf(w, "file      %s\n", path)
 	fmt.Fprintf(w, "ranks     %d\n", ranks)
-	fmt.Fprintf(w, "time      %s to %s of the run, a column is %s\n", sinceText(v.From), sinceText(v.To()), nanoText(float64(v.Pixel)))
+	fmt.Fprintf(w, "time      %s to %s of the run, a column is %s\n", units.Seconds(v.From), units.Seconds(v.To()), units.Nanoseconds(float64(v.Pixel)))
 	fmt.Fprintf(w, "\n%*s\n", width, "rank")
 	for i, name := range names {
 		line := make([]byte, v.Width)
@@ -243,7 +234,7 @@ func timelineText(w io.Writer, path string, v *timeline.View) {
 		if !seen[i+1] {
 			continue
 		}
-		t.row(string(letterOf(byte(i+1))), p.Op, nanoText(float64(p.Time)), percent(p.Time, total))
+		t.row(string(letterOf(byte(i+1))), p.Op, units.Nanoseconds(float64(p.Time)), units.Percent(p.Time, total))
 	}
 	t.row(".", "outside of MPI")
 	t.write(w)

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/efg-tools/efg/internal/draw/raster"
+	timelinedraw "github.com/efg-tools/efg/internal/draw/timeline"
 	"github.com/efg-tools/efg/internal/jsondoc"
 )
 
@@ -71,11 +73,11 @@ func TestTimelinePictures(t *testing.T) {
 	for y := range j.Rows {
 		for x := range j.Width {
 			p := j.Pixels[y*j.Width+x]
-			if got := m.At(marginLeft+x, marginTop+y*24+5); got != pixelColor(p) {
-				t.Fatalf("rank %d, pixel %d: %v, want %v", y, x, got, pixelColor(p))
+			if got := m.At(raster.Left+x, raster.Top+y*24+5); got != timelinedraw.Color(p) {
+				t.Fatalf("rank %d, pixel %d: %v, want %v", y, x, got, timelinedraw.Color(p))
 			}
 			if p != 255 && (x == 0 || p != j.Pixels[y*j.Width+x-1]) {
-				rects[hexColor(p)]++
+				rects[timelinedraw.Hex(p)]++
 			}
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/efg-tools/efg/internal/live"
+	"github.com/efg-tools/efg/internal/units"
 )
 
 type topOptions struct {
@@ -213,7 +214,7 @@ func (w *topWriter) calls() {
 		c := &w.frame.Calls[i]
 		mean := "-"
 		if c.Mean > 0 {
-			mean = nanoText(c.Mean * 1e9)
+			mean = units.Nanoseconds(c.Mean * 1e9)
 		}
 		t.row(c.Site, c.Op, fmt.Sprint(c.Ranks), rateCell(c.Rate), w.share(c.InMPI), mean)
 	}
@@ -240,4 +241,4 @@ func (w *topWriter) shown(n int) int {
 // rateText writes a rate: "1.2 M per second".
 func rateText(v float64) string { return rateCell(v) + " per second" }
 
-func rateCell(v float64) string { return strings.TrimSuffix(scaled(v, 1000, "", "k", "M", "G"), " ") }
+func rateCell(v float64) string { return units.Count(v) }

@@ -16,6 +16,7 @@ import (
 	"github.com/efg-tools/efg/internal/jsondoc"
 	"github.com/efg-tools/efg/internal/live"
 	"github.com/efg-tools/efg/internal/rankset"
+	"github.com/efg-tools/efg/internal/units"
 )
 
 type whereOptions struct {
@@ -225,7 +226,7 @@ func spanText(low, high *float64) string {
 // secondsText writes a time that people wait for.
 func secondsText(v float64) string {
 	if v < 60 {
-		return nanoText(v * 1e9)
+		return units.Nanoseconds(v * 1e9)
 	}
 	return time.Duration(v * 1e9).Round(time.Second).String()
 }

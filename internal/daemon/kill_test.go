@@ -52,7 +52,7 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	feeder = filepath.Join(dir, "feeder")
-	if err := sim.BuildFeeder("..", feeder); err != nil {
+	if err := sim.BuildFeeder("../..", feeder); err != nil {
 		panic(err)
 	}
 	status := m.Run()

@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 
 func makeSamples(dir string) error {
 	feeder := filepath.Join(dir, "feeder")
-	if err := sim.BuildFeeder("..", feeder); err != nil {
+	if err := sim.BuildFeeder("../..", feeder); err != nil {
 		return err
 	}
 	for name, c := range map[string]sim.Config{

@@ -113,7 +113,7 @@ func TestMonitorShares(t *testing.T) {
 func simulated(t testing.TB, ranks int) []string {
 	t.Helper()
 	feeder, dir := filepath.Join(t.TempDir(), "feeder"), t.TempDir()
-	if err := sim.BuildFeeder("..", feeder); err != nil {
+	if err := sim.BuildFeeder("../..", feeder); err != nil {
 		t.Fatal(err)
 	}
 	c := sim.Config{Program: "halo", Ranks: ranks, Steps: 5, Seed: 1, Stats: true}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/bits"
 	"runtime"
+	"strconv"
 	"sync"
 	"sync/atomic"
 
@@ -165,6 +166,14 @@ type View struct {
 // Row is what a row stands for. Read is how many of its ranks were looked at, Last
 // the rank of the last of them.
 type Row struct{ First, Last, Ranks, Read int }
+
+// Label names the ranks of a row: "3", or "8-15".
+func (r Row) Label() string {
+	if r.Ranks == 1 {
+		return strconv.Itoa(r.First)
+	}
+	return fmt.Sprintf("%d-%d", r.First, r.Last)
+}
 
 // Procedure is an entry of a legend.
 type Procedure struct {

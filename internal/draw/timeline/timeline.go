@@ -1,15 +1,17 @@
-package main
+// Package timeline draws views of what ranks did when as pictures.
+package timeline
 
 import (
 	"fmt"
 	"html"
 	"image"
 	"image/color"
-	"image/draw"
 	"image/png"
 	"io"
 
 	"github.com/efg-tools/efg/internal/analysis/timeline"
+	"github.com/efg-tools/efg/internal/draw/raster"
+	"github.com/efg-tools/efg/internal/units"
 )
 
 // procColors tell procedures apart, also for the colour-blind; there are so many, and
@@ -19,8 +21,8 @@ var procColors = []color.RGBA{
 	{230, 159, 0, 255}, {90, 60, 140, 255}, {140, 90, 50, 255}, {60, 60, 60, 255}, {180, 190, 40, 255},
 }
 
-// pixelColor is the colour of a pixel of a timeline.
-func pixelColor(p byte) color.RGBA {
+// Color is the colour of a pixel of a view.
+func Color(p byte) color.RGBA {
 	switch p {
 	case timeline.Nothing:
 		return color.RGBA{255, 255, 255, 255}
@@ -57,7 +59,7 @@ func newSheet(v *timeline.View) *sheet {
 
 // size is that of the whole picture.
 func (s *sheet) size() (width, height int) {
-	return marginLeft + s.Width*s.cell + 20 + legendWidth, marginTop + max(len(s.Rows)*s.line, legendStep*(min(len(s.Legend), mostLegend)+2)) + marginLow + 20
+	return raster.Left + s.Width*s.cell + 20 + legendWidth, raster.Top + max(len(s.Rows)*s.line, legendStep*(min(len(s.Legend), mostLegend)+2)) + raster.Bottom + 20
 }
 
 // stretches shows the runs of equal pixels of a row.
@@ -81,7 +83,7 @@ func (s *sheet) legend(show func(line int, pixel byte, text string)) {
 	}
 	line := 0
 	for i, p := range s.Legend[:min(len(s.Legend), mostLegend)] {
-		show(line, byte(i+1), fmt.Sprintf("%s %s", p.Op, percent(p.Time, total)))
+		show(line, byte(i+1), fmt.Sprintf("%s %s", p.Op, units.Percent(p.Time, total)))
 		line++
 	}
 	show(line, timeline.Outside, "outside of MPI")
@@ -99,7 +101,7 @@ func (s *sheet) ticks(show func(x int, text string)) {
 		}
 	}
 	for at := (s.From + step - 1) / step * step; at < s.To(); at += step {
-		show(marginLeft+int(float64(at-s.From)/float64(s.Pixel)*float64(s.cell)), sinceText(at))
+		show(raster.Left+int(float64(at-s.From)/float64(s.Pixel)*float64(s.cell)), units.Seconds(at))
 	}
 }
 
@@ -114,71 +116,73 @@ func (s *sheet) rowStep() int {
 
 const timelineTitle = "where ranks spend their time: a row for each rank, time from left to right"
 
-func encodeTimelinePNG(w io.Writer, v *timeline.View) error {
+// PNG draws a view: a row of pixels for each row of ranks, time from left to right.
+func PNG(w io.Writer, v *timeline.View) error {
 	s := newSheet(v)
 	width, height := s.size()
-	c := canvas{image.NewRGBA(image.Rect(0, 0, width, height))}
-	draw.Draw(c, c.Bounds(), image.White, image.Point{}, draw.Src)
-	c.text(marginLeft, 14, false, timelineTitle)
+	c := raster.New(width, height)
+	c.Text(raster.Left, 14, false, timelineTitle)
 	gap := 0
 	if s.line > 6 {
 		gap = 1
 	}
 	for y := range v.Rows {
-		top := marginTop + y*s.line
+		top := raster.Top + y*s.line
 		s.stretches(y, func(from, until int, p byte) {
-			c.fill(image.Rect(marginLeft+from*s.cell, top, marginLeft+until*s.cell, top+s.line-gap), pixelColor(p))
+			c.Fill(image.Rect(raster.Left+from*s.cell, top, raster.Left+until*s.cell, top+s.line-gap), Color(p))
 		})
 		if y%s.rowStep() == 0 {
-			c.text(marginLeft-8, top+s.line/2, true, rowText(v.Rows[y]))
+			c.Text(raster.Left-8, top+s.line/2, true, v.Rows[y].Label())
 		}
 	}
-	low := marginTop + len(v.Rows)*s.line
+	low := raster.Top + len(v.Rows)*s.line
 	s.ticks(func(x int, text string) {
-		c.fill(image.Rect(x, low, x+1, low+5), ink)
-		c.text(x-glyphWidth*len(text)/2, low+14, false, text)
+		c.Fill(image.Rect(x, low, x+1, low+5), raster.Ink)
+		c.Text(x-raster.GlyphWidth*len(text)/2, low+14, false, text)
 	})
 	s.legend(func(line int, p byte, text string) {
-		x, y := marginLeft+v.Width*s.cell+20, marginTop+line*legendStep
-		c.fill(image.Rect(x, y, x+12, y+12), pixelColor(p))
-		c.text(x+18, y+6, false, text)
+		x, y := raster.Left+v.Width*s.cell+20, raster.Top+line*legendStep
+		c.Fill(image.Rect(x, y, x+12, y+12), Color(p))
+		c.Text(x+18, y+6, false, text)
 	})
 	return png.Encode(w, c)
 }
 
-func encodeTimelineSVG(w io.Writer, v *timeline.View) error {
+// SVG draws a view as PNG does, with the names of calls where the pointer is.
+func SVG(w io.Writer, v *timeline.View) error {
 	s := newSheet(v)
 	width, height := s.size()
 	fmt.Fprintf(w, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"12\">\n", width, height, width, height)
-	fmt.Fprintf(w, "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n<text x=\"%d\" y=\"20\">%s</text>\n", marginLeft, timelineTitle)
+	fmt.Fprintf(w, "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n<text x=\"%d\" y=\"20\">%s</text>\n", raster.Left, timelineTitle)
 	for y := range v.Rows {
-		top := marginTop + y*s.line
+		top := raster.Top + y*s.line
 		s.stretches(y, func(from, until int, p byte) {
 			if p == timeline.Nothing {
 				return
 			}
 			fmt.Fprintf(w, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"%s\"><title>rank %s, %s to %s: %s</title></rect>\n",
-				marginLeft+from*s.cell, top, (until-from)*s.cell, max(1, s.line-s.line/8), hexColor(p), rowText(v.Rows[y]),
-				sinceText(v.From+int64(from)*v.Pixel), sinceText(v.From+int64(until)*v.Pixel), html.EscapeString(s.pixelText(p)))
+				raster.Left+from*s.cell, top, (until-from)*s.cell, max(1, s.line-s.line/8), Hex(p), v.Rows[y].Label(),
+				units.Seconds(v.From+int64(from)*v.Pixel), units.Seconds(v.From+int64(until)*v.Pixel), html.EscapeString(s.pixelText(p)))
 		})
 		if y%s.rowStep() == 0 {
-			fmt.Fprintf(w, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n", marginLeft-8, top+s.line/2+4, rowText(v.Rows[y]))
+			fmt.Fprintf(w, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n", raster.Left-8, top+s.line/2+4, v.Rows[y].Label())
 		}
 	}
-	low := marginTop + len(v.Rows)*s.line
+	low := raster.Top + len(v.Rows)*s.line
 	s.ticks(func(x int, text string) {
 		fmt.Fprintf(w, "<rect x=\"%d\" y=\"%d\" width=\"1\" height=\"5\"/><text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", x, low, x, low+18, text)
 	})
 	s.legend(func(line int, p byte, text string) {
-		x, y := marginLeft+v.Width*s.cell+20, marginTop+line*legendStep
-		fmt.Fprintf(w, "<rect x=\"%d\" y=\"%d\" width=\"12\" height=\"12\" fill=\"%s\"/><text x=\"%d\" y=\"%d\">%s</text>\n", x, y, hexColor(p), x+18, y+11, html.EscapeString(text))
+		x, y := raster.Left+v.Width*s.cell+20, raster.Top+line*legendStep
+		fmt.Fprintf(w, "<rect x=\"%d\" y=\"%d\" width=\"12\" height=\"12\" fill=\"%s\"/><text x=\"%d\" y=\"%d\">%s</text>\n", x, y, Hex(p), x+18, y+11, html.EscapeString(text))
 	})
 	_, err := fmt.Fprintln(w, "</svg>")
 	return err
 }
 
-func hexColor(p byte) string {
-	c := pixelColor(p)
+// Hex is Color as CSS writes it: "#e4e4e4".
+func Hex(p byte) string {
+	c := Color(p)
 	return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B)
 }
 
