@@ -89,7 +89,7 @@ func FlagNames(set string, v uint64) (names []string, rest uint64) {
 func ParseConstants(r io.Reader) ([]Constant, error) {
 	var list []Constant
 	seen := map[string]bool{}
-	err := eachLine(r, "constants.tbl", func(line string) error {
+	err := eachLine(r, "constants.tbl", func(_ int, line string) error {
 		c, err := parseConstant(line)
 		if err != nil {
 			return err

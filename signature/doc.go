@@ -7,33 +7,36 @@
 // this package. Procedure and constant numbers are line ordinals and appear in
 // recorded files, so lines are only ever appended.
 //
+// What the words are for is in [Roles], what a procedure does in [Proc]: whether it
+// is collective and where data go ([Shape]), whom it waits for ([Sync]), of what it
+// is the nonblocking or persistent variant ([Variant]), what it does to the epochs
+// of a window ([Epoch]). No other package should have to know a procedure by its
+// name.
+//
 // # Schema
 //
-// An event is a row of 64-bit words (docs/internals.md). The words of a
-// procedure, in order:
+// An event is a row of 64-bit words (docs/internals.md). The words of a procedure
+// are the header w[0], the callsite w[1], and the object w[2]: the first in or inout
+// parameter of kind comm, win or file that is not an array; 0 if the procedure has
+// none. Then comes, in the order of the C binding, every other recorded parameter:
 //
-//   - w[0] the header, w[1] the callsite, w[2] the object: the first in or inout
-//     parameter of kind comm, win or file that is not an array, 0 if the
-//     procedure has none;
-//
-//   - then, in the order of the C binding, every other recorded parameter:
-//
-//     buf             one scalar: 0, a constant (MPI_IN_PLACE, MPI_BOTTOM,
-//     EFG_NULL), or region<<48|offset with --buffers
-//     integers in, out    one scalar (flags are 0 or 1)
-//     integers inout      two scalars: before and after the call
-//     arrays              one vec; inout arrays of integers: two, before and after;
-//     of handles: one, before
-//     handle in, inout    one word, the value before the call: ident for type,
-//     group, op; scalar otherwise
-//     new comm, win, file one scalar
-//     new type, group, op one ident
-//     other new handles   one slot; at most one in a procedure
-//     str                 one ident, arrays one vec
-//     status out          three scalars, NAME.source, NAME.tag, NAME.bytes
-//     fstatus out         one scalar, NAME.bytes
-//     statuses out        one vec
-//     strout, opaque, status in   no word
+//	parameter             words
+//	buf                   one scalar: 0, a constant (MPI_IN_PLACE, MPI_BOTTOM,
+//	                      EFG_NULL), or region<<48|offset with --buffers
+//	integer in, out       one scalar (flags are 0 or 1)
+//	integer inout         two scalars: before and after the call
+//	array                 one vec
+//	array inout           of integers two vecs, before and after; of handles one, before
+//	handle in, inout      one word, the value before the call: an ident for type,
+//	                      group and op, a scalar otherwise
+//	new comm, win, file   one scalar
+//	new type, group, op   one ident
+//	other new handle      one slot; at most one in a procedure
+//	str                   one ident; an array, one vec
+//	status out            three scalars: NAME.source, NAME.tag, NAME.bytes
+//	fstatus out           one scalar: NAME.bytes
+//	statuses out          one vec
+//	strout, opaque, status in    no word
 //
 // A procedure of class pass has no words. Words of parameters that are not
 // significant in a call (conditions in the table) hold the constant EFG_ABSENT,

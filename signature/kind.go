@@ -50,19 +50,19 @@ var kindNames = [...]string{
 // String is the name of a kind as the table has it.
 func (k Kind) String() string { return kindNames[k] }
 
-// Integer tells whether parameters of the kind are integers in C.
+// Integer reports whether parameters of the kind are integers in C.
 func (k Kind) Integer() bool { return k <= Bits }
 
-// Handle tells whether parameters of the kind are handles of MPI objects.
+// Handle reports whether parameters of the kind are handles of MPI objects.
 func (k Kind) Handle() bool { return k >= Comm && k <= Sess }
 
-// Object tells whether words of the kind may be the object of an event, w[2].
+// Object reports whether words of the kind may be the object of an event, w[2].
 func (k Kind) Object() bool { return k == Comm || k == Win || k == File }
 
-// Ident tells whether words of the kind are content hashes with a definition.
+// Ident reports whether words of the kind are content hashes with a definition.
 func (k Kind) Ident() bool { return k == Group || k == Type || k == Op || k == Str }
 
-// Local tells whether new objects of the kind are named by an id.
+// Local reports whether new objects of the kind are named by an id.
 func (k Kind) Local() bool { return k >= Errh && k <= Keyval }
 
 func kindByName(name string) (Kind, bool) {

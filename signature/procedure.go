@@ -65,24 +65,45 @@ type Proc struct {
 	Class  Class
 	Params []Param
 
-	HasLarge     bool     // has a large-count twin
-	Poll         bool     // may find nothing
-	Issues       string   // kind of request made; "" if none
-	Persistent   bool     // the request made is persistent
-	Starts       bool     // starts persistent requests
-	Completes    string   // one, any, some, all; "" if none
-	Peeks        string   // as Completes
-	Frees        bool     // the inout handle is gone afterwards
-	Ctor         string   // constant: how an object is made
-	Mode         string   // send mode: "" for standard
-	MTF          []string // classes in the MPI Trace Format
-	Fortran      FortranSupport
-	FortranFunc  bool // function in Fortran
-	NoIerror     bool // Fortran subroutine without ierror
-	FortranInts  bool // integers are default INTEGER in Fortran
-	Varargs      bool
-	Object       int    // index of the parameter in w[2], or -1
-	Words        []Word // Words[i] describes w[i]; nil for class Pass
+	HasLarge    bool     // has a large-count twin
+	Poll        bool     // may find nothing
+	Issues      string   // kind of request made; "" if none
+	Persistent  bool     // the request made is persistent
+	Starts      bool     // starts persistent requests
+	Completes   string   // one, any, some, all; "" if none
+	Peeks       string   // as Completes
+	Frees       bool     // the inout handle is gone afterwards
+	Ctor        string   // constant: how an object is made
+	Mode        string   // send mode: "" for standard
+	MTF         []string // classes in the MPI Trace Format
+	Fortran     FortranSupport
+	FortranFunc bool // function in Fortran
+	NoIerror    bool // Fortran subroutine without ierror
+	FortranInts bool // integers are default INTEGER in Fortran
+	Varargs     bool
+	Object      int    // index of the parameter in w[2], or -1
+	Words       []Word // Words[i] describes w[i]; nil for class Pass
+	Roles       Roles  // which of them is for what
+
+	// Base is the procedure that this one is a variant of: MPI_Bcast of MPI_Ibcast
+	// and MPI_Bcast_init, MPI_File_read_all of both its halves, MPI_Wait of
+	// MPI_Test. The base of others is the procedure itself.
+	Base    *Proc
+	Variant Variant
+
+	Shape Shape // NotCollective if the procedure is not collective
+	Sync  Sync  // whom it waits for; of a variant, whom its completion waits for
+	Scope Scope // who the members are
+
+	Epoch   Epoch  // one-sided synchronisation
+	Split   string // begin or end: half of a split collective
+	Begins  bool   // begins MPI in a process
+	Ends    bool   // ends it
+	Anytime bool   // may be called before it begins and after its end
+	Cancels bool   // cancels its request
+	Shared  bool   // what it makes belongs to MPI, nobody needs to free it
+
+	base, blocks string // names of the table
 	lookupByName map[string]int
 }
 
@@ -106,7 +127,7 @@ func (p *Proc) FortranParams() []int {
 	return l
 }
 
-// InSmall tells whether the parameter is there in the variant without _c.
+// InSmall reports whether the parameter is there in the variant without _c.
 func (q *Param) InSmall() bool { return !q.Kind.Integer() || q.Small != NoType }
 
 // String is the name of a class as the table has it.

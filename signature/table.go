@@ -27,19 +27,47 @@ type procTable struct {
 	byName map[string]*Proc
 }
 
+// room is how many procedures can be added to the embedded table.
+const room = 64
+
 // The embedded table is part of the program: a fault in it is one of ours, and
 // the tests find it.
-var procedures = sync.OnceValue(func() procTable {
+var procedures = sync.OnceValue(func() *procTable {
 	procs, err := ParseProcedures(strings.NewReader(proceduresText))
 	if err != nil {
 		panic(err)
 	}
-	t := procTable{procs, make(map[string]*Proc, len(procs))}
-	for i := range procs {
-		t.byName[procs[i].Name] = &procs[i]
-	}
+	t := &procTable{make([]Proc, 0, len(procs)+room), make(map[string]*Proc, len(procs))}
+	t.add(procs)
 	return t
 })
+
+func (t *procTable) add(procs []Proc) {
+	old := len(t.procs)
+	t.procs = append(t.procs, procs...)
+	for i := old; i < len(t.procs); i++ {
+		t.byName[t.procs[i].Name] = &t.procs[i]
+	}
+	for i := old; i < len(t.procs); i++ {
+		t.procs[i].Base = t.byName[t.procs[i].Base.Name]
+	}
+}
+
+// Extend adds procedures to the table, of another library or for a test. They get
+// the next numbers, so that only programs that make the same calls of Extend read
+// what is recorded of them. It must not be called while others use the table.
+func Extend(r io.Reader) error {
+	t := procedures()
+	procs, err := parseProcedures(r, t.procs)
+	if err != nil {
+		return err
+	}
+	if len(procs) > cap(t.procs)-len(t.procs) {
+		return fmt.Errorf("there is room for %d procedures more, not %d", cap(t.procs)-len(t.procs), len(procs))
+	}
+	t.add(procs)
+	return nil
+}
 
 // Procs are all procedures; Procs()[i] has number i+1. Callers must not change
 // them.
@@ -58,10 +86,17 @@ func ProcByID(id int) *Proc {
 func ProcByName(name string) *Proc { return procedures().byName[name] }
 
 // ParseProcedures reads a table of procedures.
-func ParseProcedures(r io.Reader) ([]Proc, error) {
+func ParseProcedures(r io.Reader) ([]Proc, error) { return parseProcedures(r, nil) }
+
+// parseProcedures reads procedures that come after those before.
+func parseProcedures(r io.Reader, before []Proc) ([]Proc, error) {
 	var procs []Proc
 	seen := map[string]bool{}
-	err := eachLine(r, "procedures.tbl", func(line string) error {
+	for i := range before {
+		seen[before[i].Name] = true
+	}
+	var lines []int
+	err := eachLine(r, "procedures.tbl", func(n int, line string) error {
 		p, err := parseProc(line)
 		if err != nil {
 			return err
@@ -70,23 +105,51 @@ func ParseProcedures(r io.Reader) ([]Proc, error) {
 			return fmt.Errorf("%s is listed twice", p.Name)
 		}
 		seen[p.Name] = true
-		p.ID = len(procs) + 1
-		p.schema()
-		procs = append(procs, p)
+		p.ID = len(before) + len(procs) + 1
+		procs, lines = append(procs, p), append(lines, n)
 		return nil
 	})
-	return procs, err
+	if err != nil {
+		return procs, err
+	}
+	return procs, findBases(procs, before, lines)
+}
+
+// findBases finds the bases of the procedures, which are in these lines, and what
+// follows from them.
+func findBases(procs, before []Proc, lines []int) error {
+	byName := map[string]*Proc{}
+	for _, list := range [][]Proc{before, procs} {
+		for i := range list {
+			byName[list[i].Name] = &list[i]
+		}
+	}
+	for i := range procs {
+		p := &procs[i]
+		p.Base = p
+		if p.base != "" {
+			base := byName[p.base]
+			if base == nil || base.base != "" {
+				return &TableError{"procedures.tbl", lines[i], fmt.Errorf("%s is a variant of %s, which is not there, or one itself", p.Name, p.base)}
+			}
+			p.inherit(base)
+		}
+		p.Variant = p.variant()
+		p.schema()
+		p.findRoles()
+	}
+	return nil
 }
 
 // eachLine calls f for every line that is not empty or a comment.
-func eachLine(r io.Reader, table string, f func(string) error) error {
+func eachLine(r io.Reader, table string, f func(n int, line string) error) error {
 	sc := bufio.NewScanner(r)
 	for n := 1; sc.Scan(); n++ {
 		line := strings.TrimSpace(sc.Text())
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		if err := f(line); err != nil {
+		if err := f(n, line); err != nil {
 			return &TableError{table, n, err}
 		}
 	}
@@ -140,14 +203,15 @@ func (p *Proc) setAttribute(a string) error {
 	flags := map[string]*bool{
 		"large": &p.HasLarge, "poll": &p.Poll, "persistent": &p.Persistent, "starts": &p.Starts,
 		"frees": &p.Frees, "ffunc": &p.FortranFunc, "noierr": &p.NoIerror, "fint": &p.FortranInts,
-		"varargs": &p.Varargs,
+		"varargs": &p.Varargs, "begins": &p.Begins, "ends": &p.Ends, "anytime": &p.Anytime, "cancels": &p.Cancels,
+		"shared": &p.Shared,
 	}
 	if f, ok := flags[a]; ok {
 		*f = true
 		return nil
 	}
 	values := map[string]*string{
-		"issue": &p.Issues, "completes": &p.Completes, "peeks": &p.Peeks, "ctor": &p.Ctor, "mode": &p.Mode,
+		"issue": &p.Issues, "completes": &p.Completes, "peeks": &p.Peeks, "ctor": &p.Ctor, "mode": &p.Mode, "of": &p.base,
 	}
 	if v, ok := values[key]; ok && value != "" {
 		*v = value
@@ -163,13 +227,55 @@ func (p *Proc) setAttribute(a string) error {
 	case a == "fort=f08":
 		p.Fortran = FortranF08
 	default:
+		return p.setMeaning(a, key, value)
+	}
+	return nil
+}
+
+// setMeaning sets an attribute whose value is one of a few.
+func (p *Proc) setMeaning(a, key, value string) error {
+	known := false
+	switch key {
+	case "coll":
+		p.Shape, known = shapeNames[value]
+	case "sync":
+		p.Sync, known = syncNames[value]
+	case "over":
+		p.Scope, known = scopeNames[value]
+	case "epoch":
+		p.Epoch, known = epochNames[value]
+	case "blocks":
+		p.blocks, known = value, blockNames[value]
+	case "split":
+		p.Split, known = value, value == "begin" || value == "end"
+	}
+	if !known {
 		return fmt.Errorf("unknown attribute %q", a)
 	}
 	return nil
 }
 
-// check looks for references to parameters that are not there.
+// check looks for references to parameters that are not there, and attributes that
+// do not go together.
 func (p *Proc) check() error {
+	sync, moves := syncOf[p.Shape]
+	switch {
+	case (p.Shape == NoData) != (p.Sync != SyncNone):
+		return fmt.Errorf("sync= and coll=none go together")
+	case p.Scope != ScopeObject && p.Shape == NotCollective, p.blocks != "" && !moves:
+		return fmt.Errorf("over= and blocks= say more about a collective")
+	case p.base != "" && (p.Shape != NotCollective || p.Epoch != NoEpoch):
+		return fmt.Errorf("of= says what coll= and epoch= say")
+	case (p.Persistent || p.Split != "") && p.base == "":
+		return fmt.Errorf("of= must say what it is a variant of")
+	}
+	if moves {
+		p.Sync = sync
+	}
+	return p.checkParams()
+}
+
+func (p *Proc) checkParams() error {
 	for i := range p.Params {
 		q := &p.Params[i]
 		var refs []string

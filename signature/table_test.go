@@ -165,6 +165,16 @@ func TestTableErrors(t *testing.T) {
 		"MPI_X event : a:num<@place(b)",
 		"MPI_X event : a:num<@never",
 		"MPI_X event : a:num<@root(a)",
+		"MPI_X event coll=round",
+		"MPI_X event coll=none",
+		"MPI_X event sync=all",
+		"MPI_X event over=world",
+		"MPI_X event blocks=send",
+		"MPI_X event epoch=stone",
+		"MPI_X event split=middle",
+		"MPI_X event persistent",
+		"MPI_X event of=MPI_Y",
+		"MPI_X event\nMPI_Y event of=MPI_Z",
 		"MPI_X event\nMPI_X event",
 	} {
 		_, err := signature.ParseProcedures(strings.NewReader(line))

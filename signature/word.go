@@ -17,15 +17,44 @@ const (
 	idBit    = 1 << 62
 )
 
-// Absent is the word of something that is not there: constant 0.
-const Absent uint64 = constBit
+// Words of constants that this project makes itself or that programs must know; they
+// are the numbers in constants.tbl.
+const (
+	Absent   uint64 = constBit + 0 // EFG_ABSENT: not there, or not significant in this call
+	Same     uint64 = constBit + 1 // EFG_SAME: an array as the call before left it
+	AsPosted uint64 = constBit + 2 // EFG_AS_POSTED: a status that the call that posted the receive tells
+
+	AnySource     uint64 = constBit + 3  // MPI_ANY_SOURCE
+	AnyTag        uint64 = constBit + 4  // MPI_ANY_TAG
+	ProcNull      uint64 = constBit + 5  // MPI_PROC_NULL
+	RootHere      uint64 = constBit + 6  // MPI_ROOT
+	Undefined     uint64 = constBit + 7  // MPI_UNDEFINED
+	InPlace       uint64 = constBit + 14 // MPI_IN_PLACE
+	CommNull      uint64 = constBit + 23 // MPI_COMM_NULL
+	CommWorld     uint64 = constBit + 24 // MPI_COMM_WORLD
+	CommSelf      uint64 = constBit + 25 // MPI_COMM_SELF
+	MessageNoProc uint64 = constBit + 37 // MPI_MESSAGE_NO_PROC
+	RequestNull   uint64 = constBit + 38 // MPI_REQUEST_NULL
+	OpNoOp        uint64 = constBit + 54 // MPI_NO_OP
+	TypeByte      uint64 = constBit + 56 // MPI_BYTE
+	TypePacked    uint64 = constBit + 57 // MPI_PACKED
+)
+
+// IsConst reports whether w is the word of a constant.
+func IsConst(w uint64) bool { return w>>62 == 2 }
+
+// IsID reports whether w is an id word; see ParseID.
+func IsID(w uint64) bool { return w>>62 == 1 }
+
+// IsPlain reports whether w is neither: a number from 0 to 2^62, or an identity.
+func IsPlain(w uint64) bool { return w>>62 == 0 }
 
 // Const is the word of the MPI constant with number k.
 func Const(k int) uint64 { return constBit | uint64(k) }
 
 // ConstNumber returns the number of the constant that w is the word of.
 func ConstNumber(w uint64) (k int, ok bool) {
-	if w>>62 != 2 {
+	if !IsConst(w) {
 		return 0, false
 	}
 	return int(w &^ constBit), true
@@ -61,6 +90,18 @@ func HashString(s string) uint64 { return xxhash.Sum64String(s) }
 // Ident is the identity word of a hash: its two top bits cleared.
 func Ident(hash uint64) uint64 { return hash &^ (constBit | idBit) }
 
+// SequenceBits is the width of the sequence number in the word of a communicator,
+// window or file that a program made: the bits above it are those of its family,
+// the objects that the same call made of the same members.
+const SequenceBits = 24
+
+// SequenceMask has the bits of a sequence number.
+const SequenceMask uint64 = 1<<SequenceBits - 1
+
+// Family is the word of the family of a communicator, window or file: its
+// definition has this word.
+func Family(w uint64) uint64 { return w &^ SequenceMask }
+
 // Widths of the fields of an id word.
 const (
 	SlotBits   = 24
@@ -81,7 +122,7 @@ func (id ID) Word() uint64 {
 
 // ParseID unpacks an id word.
 func ParseID(w uint64) (id ID, ok bool) {
-	if w>>62 != 1 {
+	if !IsID(w) {
 		return ID{}, false
 	}
 	return ID{
@@ -121,12 +162,12 @@ func (h Header) Proc() int { return int(h & 0xffff) }
 // Lang is the interface through which the procedure was called.
 func (h Header) Lang() Language { return Language(h >> 16 & 3) }
 
-// Large tells whether it was the large-count variant.
+// Large reports whether it was the large-count variant.
 func (h Header) Large() bool { return h>>18&1 != 0 }
 
 const countedBit = 1 << 19
 
-// Counted tells whether this is the header of failed polls that are only counted:
+// Counted reports whether this is the header of failed polls that are only counted:
 // they are not in the order of events.
 func (h Header) Counted() bool { return h&countedBit != 0 }
 
@@ -136,7 +177,7 @@ func (h Header) AsCounted() Header { return h | countedBit }
 // WithoutError returns the header of a call that succeeded, or has not returned yet.
 func (h Header) WithoutError() Header { return h & (1<<32 - 1) }
 
-// FoundNothing tells whether words are those of a successful poll that found
+// FoundNothing reports whether words are those of a successful poll that found
 // nothing.
 func FoundNothing(words []uint64) bool {
 	h := Header(words[0])

@@ -1,0 +1,158 @@
+package signature
+
+// Shape says where the data of a collective's members go.
+type Shape uint8
+
+const (
+	NotCollective Shape = iota
+	NoData              // members give each other no data: MPI_Barrier, MPI_Comm_dup, MPI_File_write_all
+	OneToAll            // from the root to each: MPI_Bcast, MPI_Scatter
+	AllToOne            // from each to the root: MPI_Gather, MPI_Reduce
+	AllToAll            // from each to each: MPI_Allreduce, MPI_Allgather, MPI_Alltoall
+	Prefix              // from each to those of higher ranks: MPI_Scan
+	Neighbours          // to neighbours in the topology
+)
+
+// Sync says whom a call of a collective waits for. Others may wait for more; a
+// program that relies on less is erroneous.
+type Sync uint8
+
+const (
+	SyncNone       Sync = iota
+	SyncSome            // perhaps for some members: the library's affair
+	SyncAll             // for all members
+	SyncRoot            // for the root
+	SyncAtRoot          // the root waits for all members, the others for nobody
+	SyncLower           // for the members of lower ranks
+	SyncNeighbours      // for neighbours in the topology
+)
+
+// Scope says who the members of a collective are.
+type Scope uint8
+
+const (
+	ScopeObject Scope = iota // those of the communicator, window or file of the call
+	ScopeWorld               // all processes of the world
+	ScopeGroup               // those of a group that is an argument
+)
+
+// Variant says how a procedure differs from its base: see Proc.Base.
+type Variant uint8
+
+const (
+	Plain       Variant = iota // not at all
+	Nonblocking                // issues a request, which is active
+	Persistent                 // issues a request, which is to be started
+	SplitBegin                 // the first half
+	SplitEnd                   // the second half
+	Testing                    // does not wait: MPI_Iprobe, MPI_Test
+)
+
+// Epoch says what a call does to the epochs of a window. Roles.Target is the rank
+// that it is about, Roles.Group are the ranks; without them it is all.
+type Epoch uint8
+
+const (
+	NoEpoch       Epoch = iota
+	Fence               // ends epochs, and begins others
+	AccessBegin         // MPI_Win_start
+	AccessEnd           // MPI_Win_complete
+	ExposureBegin       // MPI_Win_post
+	ExposureEnd         // MPI_Win_wait, MPI_Win_test
+	Lock                // begins a passive-target epoch
+	Unlock              // ends it
+	Flush               // completes accesses at origin and target
+	FlushLocal          // completes accesses at the origin
+	WinSync             // MPI_Win_sync
+)
+
+// Values of Proc.Mode.
+const (
+	StandardMode    = ""
+	BufferedMode    = "buffered"
+	SynchronousMode = "synchronous"
+	ReadyMode       = "ready"
+)
+
+// Values of Proc.Completes and Proc.Peeks.
+const (
+	CompletesOne  = "one"
+	CompletesAny  = "any"
+	CompletesSome = "some"
+	CompletesAll  = "all"
+)
+
+var shapeNames = map[string]Shape{
+	"none": NoData, "one-to-all": OneToAll, "all-to-one": AllToOne, "all-to-all": AllToAll,
+	"prefix": Prefix, "neighbours": Neighbours,
+}
+
+// syncOf says whom collectives that give each other data wait for.
+var syncOf = map[Shape]Sync{
+	OneToAll: SyncRoot, AllToOne: SyncAtRoot, AllToAll: SyncAll, Prefix: SyncLower, Neighbours: SyncNeighbours,
+}
+
+var syncNames = map[string]Sync{"all": SyncAll, "some": SyncSome}
+
+var scopeNames = map[string]Scope{"world": ScopeWorld, "group": ScopeGroup}
+
+var blockNames = map[string]bool{"send": true, "recv": true, "both": true}
+
+var epochNames = map[string]Epoch{
+	"fence": Fence, "access-begin": AccessBegin, "access-end": AccessEnd, "exposure-begin": ExposureBegin,
+	"exposure-end": ExposureEnd, "lock": Lock, "unlock": Unlock, "flush": Flush, "flush-local": FlushLocal, "sync": WinSync,
+}
+
+// String is the name of a shape as the table has it, "" for what is not collective.
+func (s Shape) String() string {
+	for name, shape := range shapeNames {
+		if shape == s {
+			return name
+		}
+	}
+	return ""
+}
+
+// Collective reports whether all members of a communicator, window, file, group or
+// world must make the call, in the same order as their other collective calls.
+func (p *Proc) Collective() bool { return p.Shape != NotCollective }
+
+// Reduces reports whether a collective combines data by an operation.
+func (p *Proc) Reduces() bool { return p.Collective() && p.Roles.Op != 0 }
+
+// Barrier reports whether the call does nothing but wait for all members of a
+// communicator.
+func (p *Proc) Barrier() bool {
+	return p.Shape == NoData && p.Sync == SyncAll && p.Scope == ScopeObject && p.ObjectKind() == Comm &&
+		p.MadeKind() == Opaque && p.FreedKind() == Opaque
+}
+
+// Synchronises reports whether no member returns before all have made the call, and
+// that is all there is to it but for data: barriers and all-to-all collectives, not
+// their nonblocking and persistent variants.
+func (p *Proc) Synchronises() bool {
+	return p.Variant == Plain && p.Sync == SyncAll && (p.Shape == AllToAll || p.Barrier())
+}
+
+// variant computes p.Variant from the attributes.
+func (p *Proc) variant() Variant {
+	switch {
+	case p.Persistent:
+		return Persistent
+	case p.Issues != "" && p.base != "":
+		return Nonblocking
+	case p.Split == "begin":
+		return SplitBegin
+	case p.Split == "end":
+		return SplitEnd
+	case p.Poll && p.base != "":
+		return Testing
+	}
+	return Plain
+}
+
+// inherit takes from the base what holds for its variants, too.
+func (p *Proc) inherit(base *Proc) {
+	p.Base = base
+	p.Shape, p.Sync, p.Scope, p.blocks, p.Epoch = base.Shape, base.Sync, base.Scope, base.blocks, base.Epoch
+}
