@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -33,6 +34,9 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	who := peerOf(r)
+	if who.stranger() {
+		h.Set("Connection", "close")
+	}
 	switch {
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		h.Set("Allow", "GET, HEAD")
@@ -47,7 +51,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fail(w, r, http.StatusMisdirectedRequest, "unknown host name; --http-host allows more")
 	case !g.sameOrigin(r):
 		fail(w, r, http.StatusForbidden, "request from another site")
-	case !who.unix && r.URL.Path != "/healthz" && !g.entered(w, r):
+	case !who.unix && r.URL.Path != "/healthz" && !g.entered(w, r, who):
 	default:
 		g.next.ServeHTTP(w, r)
 	}
@@ -89,11 +93,11 @@ func (g *guard) sameOrigin(r *http.Request) bool {
 
 // entered tells whether who asks has the token: in a header, in a cookie, or once in the
 // URL, for which there is a cookie then. It has answered if not.
-func (g *guard) entered(w http.ResponseWriter, r *http.Request) bool {
+func (g *guard) entered(w http.ResponseWriter, r *http.Request, who *peer) bool {
 	if header := r.Header.Get("Authorization"); header != "" {
 		token, ok := strings.CutPrefix(header, "Bearer ")
 		if ok && g.matches(token) {
-			return true
+			return admitted(w, r, who)
 		}
 		return g.refuse(w, r)
 	}
@@ -112,12 +116,26 @@ func (g *guard) entered(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	if c, err := r.Cookie(g.cookie()); err == nil && g.matches(c.Value) {
-		return true
+		return admitted(w, r, who)
 	}
 	return g.refuse(w, r)
 }
 
+// admitted gives the connection of one who has the token a place among those who are
+// known. It has answered if there is none.
+func admitted(w http.ResponseWriter, r *http.Request, who *peer) bool {
+	if who.visitor == nil || who.visitor.admit() {
+		w.Header().Del("Connection")
+		return true
+	}
+	w.Header().Set("Retry-After", "1")
+	fail(w, r, http.StatusServiceUnavailable, fmt.Sprintf("%d connections are open: close some, or use them again", mostKnown))
+	return false
+}
+
+// refuse asks for the token, and closes the connection.
 func (g *guard) refuse(w http.ResponseWriter, r *http.Request) bool {
+	w.Header().Set("Connection", "close")
 	w.Header().Set("WWW-Authenticate", `Bearer realm="efg"`)
 	fail(w, r, http.StatusUnauthorized, "wants the token: open the address that efg daemon or efg view has printed, or send it as Authorization: Bearer TOKEN")
 	return false
@@ -137,10 +155,14 @@ func (g *guard) cookie() string {
 
 // peer is who asks, as far as the kernel tells.
 type peer struct {
-	unix bool
-	uid  uint32
-	err  error
+	unix    bool
+	uid     uint32
+	err     error
+	visitor *visitor // over TCP, through a gate
 }
+
+// stranger reports whether nothing is known of who asks.
+func (p *peer) stranger() bool { return p.visitor != nil && !p.visitor.isKnown() }
 
 // allowed: the user of this process, and root.
 func (p *peer) allowed() bool {

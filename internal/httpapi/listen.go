@@ -15,8 +15,6 @@ import (
 	"os"
 	"strings"
 	"time"
-
-	"golang.org/x/net/netutil"
 )
 
 // Listening says where a server listens.
@@ -32,16 +30,15 @@ type Listening struct {
 }
 
 const (
-	mostConnections = 256
 	mostHeader      = 16 << 10
 	shutdownTimeout = 2 * time.Second
 )
 
 // serverTimeouts are how long clients may take for a request's header, for the next
-// request, and for an answer: patientWriter gives them more.
-type serverTimeouts struct{ header, idle, write time.Duration }
+// request, for an answer (patientWriter gives them more), and to show the token.
+type serverTimeouts struct{ header, idle, write, stranger time.Duration }
 
-var timeouts = serverTimeouts{5 * time.Second, time.Minute, 2 * time.Minute}
+var timeouts = serverTimeouts{5 * time.Second, time.Minute, 2 * time.Minute, 10 * time.Second}
 
 // Listeners are the sockets of a server.
 type Listeners struct {
@@ -94,7 +91,7 @@ func (o *Listening) Listen() (l *Listeners, err error) {
 	return l, nil
 }
 
-// add takes a socket. What comes over TCP may be from anybody: connections are bounded.
+// add takes a socket. What comes over TCP may be from anybody: it goes through a gate.
 func (l *Listeners) add(c net.Listener) {
 	a, ok := c.Addr().(*net.TCPAddr)
 	if !ok {
@@ -105,7 +102,7 @@ func (l *Listeners) add(c net.Listener) {
 		l.tcp = a
 	}
 	l.Beyond = l.Beyond || !a.IP.IsLoopback()
-	c = netutil.LimitListener(c, mostConnections)
+	c = &gate{Listener: c}
 	if l.tls != nil {
 		c = tls.NewListener(c, l.tls)
 	}

@@ -17,10 +17,8 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -126,19 +124,8 @@ func TestOtherUser(t *testing.T) {
 	socket := filepath.Join(dir, "http")
 	s := New(Options{Runs: sampleFiles(t), Token: testToken})
 	serve(t, s, listen(t, Listening{Unix: socket}))
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	copyTo(t, program, filepath.Join(dir, "client"))
-	if err := os.Chmod(filepath.Join(dir, "client"), 0o755); err != nil {
-		t.Fatal(err)
-	}
 	ask := func() string {
-		cmd := exec.Command(filepath.Join(dir, "client"))
-		cmd.Env, cmd.Dir = []string{clientVar + "=" + socket}, "/"
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
-		out, _ := cmd.CombinedOutput()
+		out, _ := otherUser(t, clientVar+"="+socket).CombinedOutput()
 		return string(out)
 	}
 	if out := ask(); !strings.Contains(out, "permission denied") || strings.Contains(out, "mesh") {

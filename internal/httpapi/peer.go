@@ -17,9 +17,12 @@ func withPeer(ctx context.Context, c net.Conn) context.Context {
 	if l, ok := c.(interface{ NetConn() net.Conn }); ok { // crypto/tls, for one
 		c = l.NetConn()
 	}
-	if u, ok := c.(*net.UnixConn); ok {
+	switch c := c.(type) {
+	case *net.UnixConn:
 		p.unix = true
-		p.uid, p.err = credentials(u)
+		p.uid, p.err = credentials(c)
+	case *visitor:
+		p.visitor = c
 	}
 	return context.WithValue(ctx, peerKey{}, p)
 }

@@ -18,6 +18,9 @@ const testToken = "the-token-of-the-tests"
 var samples string
 
 func TestMain(m *testing.M) {
+	if address := os.Getenv(dialVar); address != "" {
+		os.Exit(dial(address))
+	}
 	if socket := os.Getenv(clientVar); socket != "" {
 		os.Exit(client(socket))
 	}

@@ -406,6 +406,41 @@ func TestGivenSockets(t *testing.T) {
 	}
 }
 
+// slowToClose is a socket that takes a while to close, so that whoever waits at it gets to
+// say what it thinks of that.
+type slowToClose struct {
+	net.Listener
+	complaint func() bool
+}
+
+func (l *slowToClose) Close() error {
+	err := l.Listener.Close()
+	for end := time.Now().Add(200 * time.Millisecond); time.Now().Before(end) && !l.complaint(); {
+		time.Sleep(time.Millisecond)
+	}
+	return err
+}
+
+// A service that is told to end does not call that an error.
+func TestEndsQuietly(t *testing.T) {
+	s := newStand(t)
+	s.must(os.Mkdir(s.dir, 0o755))
+	complaint := func() bool { return strings.Contains(s.log.String(), "level=ERROR") }
+	for _, name := range []string{"http", "socket"} {
+		l, err := net.Listen("unix", filepath.Join(s.dir, name))
+		s.must(err)
+		s.opt.Given = append(s.opt.Given, &slowToClose{l, complaint})
+	}
+	s.start()
+	if got := s.ask(0, "/healthz"); got != "ok\n" {
+		t.Errorf("the service says %q", got)
+	}
+	s.stop()
+	if complaint() {
+		t.Error(s.log.String())
+	}
+}
+
 // What makes no sense is refused with one line.
 func TestMistakes(t *testing.T) {
 	for _, c := range []struct {

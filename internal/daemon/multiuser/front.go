@@ -177,7 +177,7 @@ func (s *supervisor) serve(l net.Listener) {
 			srv.Close()
 		}
 	})
-	if err := srv.Serve(&bounded{Listener: l, known: s.known, open: map[uint32]int{}}); !errors.Is(err, http.ErrServerClosed) && s.ctx.Err() == nil {
+	if err := srv.Serve(&bounded{Listener: l, known: s.known, open: map[uint32]int{}}); !errors.Is(err, http.ErrServerClosed) {
 		s.opt.Log.Error("HTTP has ended", "problem", err)
 	}
 	ending.Wait()

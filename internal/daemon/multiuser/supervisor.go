@@ -113,8 +113,8 @@ func Run(ctx context.Context, opt Options) error {
 	}
 	s.turn(ctx)
 	s.withdraw()
-	sockets.close()
-	stop()
+	sockets.wake.Close()
+	stop() // which ends serving: closed before, the socket would be an error to it
 	s.endAll()
 	serving.Wait()
 	return nil

@@ -1,0 +1,169 @@
+package httpapi
+
+import (
+	"net"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/efg-tools/efg/internal/peercred"
+)
+
+// Bounds of connections over TCP.
+const (
+	mostKnown     = 256
+	mostStrangers = 64
+)
+
+// gate is a listener over TCP that nobody can block by holding connections. A connection
+// is a stranger's until its user is known to be this one or root, or it has sent a request
+// with the token. There are so many places for strangers; they keep them for a short time,
+// and when all are taken, a new stranger gets that of the oldest one from where most
+// come. What they do takes no place of those who are known.
+type gate struct {
+	net.Listener
+	mu    sync.Mutex
+	conns []*visitor // in the order in which they came
+}
+
+// visitor is a connection through a gate.
+type visitor struct {
+	net.Conn
+	gate     *gate
+	origin   origin
+	known    bool // guarded by the gate's mutex
+	patience *time.Timer
+}
+
+// origin is where a connection comes from: an address, and on this machine the user.
+type origin struct {
+	address string
+	user    uint32
+	local   bool // user is known
+}
+
+// trusted reports whether the kernel says that it is the user of this process, or root.
+func (o origin) trusted() bool {
+	return o.local && (o.user == 0 || o.user == uint32(os.Geteuid()))
+}
+
+// originOf finds out where a connection comes from. Tests put another in its place.
+var originOf = func(c net.Conn) origin {
+	a, ok := c.RemoteAddr().(*net.TCPAddr)
+	if !ok {
+		return origin{}
+	}
+	o := origin{address: a.IP.String()}
+	if a.IP.IsLoopback() {
+		user, err := peercred.OfLoopback(c)
+		o.user, o.local = user, err == nil
+	}
+	return o
+}
+
+func (g *gate) Accept() (net.Conn, error) {
+	c, err := g.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	v := &visitor{Conn: c, gate: g, origin: originOf(c)}
+	if out := g.enter(v); out != nil {
+		out.Close()
+	}
+	return v, nil
+}
+
+// enter takes up a connection, and returns the one, if any, that must go for it.
+func (g *gate) enter(v *visitor) (out *visitor) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	v.known = v.origin.trusted() && g.count(true) < mostKnown
+	if !v.known {
+		if g.count(false) >= mostStrangers {
+			out = g.leastWelcome()
+		}
+		v.patience = time.AfterFunc(timeouts.stranger, func() { g.expire(v) })
+	}
+	g.conns = append(g.conns, v)
+	return out
+}
+
+func (g *gate) count(known bool) (n int) {
+	for _, v := range g.conns {
+		if v.known == known {
+			n++
+		}
+	}
+	return n
+}
+
+// leastWelcome removes the oldest stranger of those from where most come.
+func (g *gate) leastWelcome() *visitor {
+	strangers := map[origin]int{}
+	for _, v := range g.conns {
+		if !v.known {
+			strangers[v.origin]++
+		}
+	}
+	worst := -1
+	for i, v := range g.conns {
+		if !v.known && (worst < 0 || strangers[v.origin] > strangers[g.conns[worst].origin]) {
+			worst = i
+		}
+	}
+	out := g.conns[worst]
+	g.conns = slices.Delete(g.conns, worst, worst+1)
+	return out
+}
+
+// expire closes a connection that is a stranger's still.
+func (g *gate) expire(v *visitor) {
+	g.mu.Lock()
+	known := v.known
+	g.mu.Unlock()
+	if !known {
+		v.Close()
+	}
+}
+
+// admit notes that a connection has sent the token. It reports whether there is a place
+// for it.
+func (v *visitor) admit() bool {
+	g := v.gate
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if v.known {
+		return true
+	}
+	if !slices.Contains(g.conns, v) || g.count(true) >= mostKnown {
+		return false
+	}
+	v.patience.Stop()
+	v.known = true
+	return true
+}
+
+func (v *visitor) isKnown() bool {
+	v.gate.mu.Lock()
+	defer v.gate.mu.Unlock()
+	return v.known
+}
+
+// Close implements net.Conn.
+func (v *visitor) Close() error {
+	v.leave()
+	return v.Conn.Close()
+}
+
+func (v *visitor) leave() {
+	g := v.gate
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if v.patience != nil {
+		v.patience.Stop()
+	}
+	if i := slices.Index(g.conns, v); i >= 0 {
+		g.conns = slices.Delete(g.conns, i, i+1)
+	}
+}
