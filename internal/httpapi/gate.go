@@ -17,10 +17,9 @@ const (
 )
 
 // gate is a listener over TCP that nobody can block by holding connections. A connection
-// is a stranger's until its user is known to be this one or root, or it has sent a request
-// with the token. There are so many places for strangers; they keep them for a short time,
-// and when all are taken, a new stranger gets that of the oldest one from where most
-// come. What they do takes no place of those who are known.
+// is a stranger's unless the kernel says that it is this user's or root's, until it has sent
+// a request with the token. Strangers have places of their own, and only for a short time.
+// When all are taken, a new one gets the place of the oldest from where most have come.
 type gate struct {
 	net.Listener
 	mu    sync.Mutex
