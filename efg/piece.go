@@ -105,7 +105,7 @@ func (m *memberValues) varies() bool { return m.raw != nil || m.list != nil }
 func (m *memberValues) size() int {
 	switch {
 	case m.raw != nil:
-		return min(len(m.raw.code), len(m.delta.code))
+		return min(m.raw.size(), m.delta.size())
 	case m.list != nil:
 		return listSize(m.list)
 	}
@@ -136,11 +136,7 @@ func (m *memberValues) memory() int {
 // body folds the values.
 func (m *memberValues) body() *seqBody {
 	m.fold()
-	if r, d := m.raw.Seq(), m.delta.Seq(); len(d.code) < len(r.code) {
-		return newBody(formDelta, codeSymbols(d.code))
-	} else {
-		return newBody(0, codeSymbols(r.code))
-	}
+	return smallerBody(m.raw, m.delta)
 }
 
 func newPiece(u *unit) *piece {
@@ -207,20 +203,20 @@ func (p *piece) size() int {
 		n += p.cells[i].value.size()
 	}
 	for _, b := range p.bodies {
-		n += len(b.key)
+		n += b.size()
 	}
 	return n
 }
 
 // memory estimates how many bytes the piece takes in memory.
 func (p *piece) memory() int {
-	const perCell, perBody = int(unsafe.Sizeof(pieceCell{})), 400
+	const perCell, perBody = int(unsafe.Sizeof(pieceCell{})), 250
 	n := 8*len(p.shape) + perCell*len(p.cells) + 32*len(p.wide)
 	for i := range p.cells {
 		n += p.cells[i].value.memory() + p.cells[i].relative.memory()
 	}
 	for _, b := range p.bodies {
-		n += perBody + len(b.code) + 2*len(b.key) + int(unsafe.Sizeof(symbol{}))*len(b.syms)
+		n += perBody + b.memory() + b.size()
 	}
 	return n
 }

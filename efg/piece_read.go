@@ -33,15 +33,16 @@ type readCell struct {
 // pieceReader takes pieces from the columns of a block.
 type pieceReader struct {
 	*block
+	load    loadPart
 	headers []uint64
 	bodies  []*seqBody
 	total   uint64 // values in the block: what bounds all counts
 	predictions
 }
 
-// readPieces decodes a block of pieces.
-func readPieces(b *block) ([]*readPiece, error) {
-	r := &pieceReader{block: b, predictions: *newPredictions()}
+// readPieces decodes a block of pieces. load reads parts of long sequences.
+func readPieces(b *block, load loadPart) ([]*readPiece, error) {
+	r := &pieceReader{block: b, load: load, predictions: *newPredictions()}
 	for _, c := range b.cols {
 		r.total += uint64(len(c))
 	}
@@ -218,7 +219,7 @@ func (r *pieceReader) constantSeq(p *readPiece, at *place) uint64 {
 func (r *pieceReader) localBody(p *readPiece, role int) {
 	back := r.below(colBody, uint64(len(r.bodies))+1, "body")
 	if back == 0 {
-		r.bodies = append(r.bodies, r.body(roleColumn(role)))
+		r.bodies = append(r.bodies, takeBody(r.block, roleColumn(role), r.load))
 		back = 1
 	}
 	p.bodies = append(p.bodies, r.bodies[uint64(len(r.bodies))-back])
@@ -233,7 +234,7 @@ func (r *pieceReader) varying(p *readPiece, c *readCell, at *place) {
 	case cellWord:
 		r.get(colForm)
 	}
-	c.values = r.body(roleColumn(roleMember))
+	c.values = takeBody(r.block, roleColumn(roleMember), r.load)
 }
 
 // member returns the value of a cell in a member; memberCells is faster for
@@ -360,15 +361,16 @@ func (u *unflatten) seq(c *wordContext) *Seq {
 		u.failf("sequence %d of %d", b, len(u.piece.bodies))
 		return &Seq{}
 	}
+	if c == nil {
+		return u.piece.bodies[b].seq(uint64(n), nil)
+	}
 	return u.piece.bodies[b].seq(uint64(n), c)
 }
 
 // expect gives a sequence its length.
 func (u *unflatten) expect(s *Seq, n uint64) {
-	s.n += n
-	if s.n > 0 && len(s.code) == 0 && s.parts == nil {
-		u.failf("%d values without code", s.n)
-		s.n = 0
+	if total := s.n + n; !s.extend(n) {
+		u.failf("%d values without code", total)
 	}
 }
 

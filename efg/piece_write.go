@@ -100,7 +100,7 @@ func (w *pieceWriter) cell(p *piece, c *pieceCell, at *place, local *localBodies
 	case cellWord:
 		w.put(colForm, flag(values == &c.relative))
 	}
-	w.cols.putBody(roleColumn(roleMember), values.body())
+	putBody(&w.cols, roleColumn(roleMember), values.body())
 }
 
 func (w *pieceWriter) constant(p *piece, c *pieceCell, at *place, local *localBodies) {
@@ -143,25 +143,10 @@ func (w *pieceWriter) body(p *piece, number uint64, role int) {
 	}
 	w.bodies[b.key] = uint64(len(w.bodies))
 	w.put(colBody, 0)
-	w.parts(b)
-	w.cols.putBody(roleColumn(role), b)
-}
-
-// parts writes the parts of a long sequence.
-func (w *pieceWriter) parts(b *seqBody) {
-	for i, p := range b.parts {
-		body, err := p.load()
-		n := 0
-		if err == nil {
-			n, err = w.part(body)
-		}
-		if w.err == nil {
-			w.err = err
-		}
-		if i == 0 {
-			b.block = n
-		}
+	if err := b.writeParts(w.part); w.err == nil {
+		w.err = err
 	}
+	putBody(&w.cols, roleColumn(role), b)
 }
 
 // varyingSeq adds the bodies that the members have, and which member has which.
@@ -185,6 +170,5 @@ func (w *pieceWriter) varyingSeq(p *piece, values *memberValues, at *place, loca
 	for _, v := range added {
 		w.body(p, v, at.role)
 	}
-	m := memberValues{raw: raw, delta: delta}
-	w.cols.putBody(roleColumn(roleMember), m.body())
+	putBody(&w.cols, roleColumn(roleMember), smallerBody(raw, delta))
 }

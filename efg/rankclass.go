@@ -110,7 +110,7 @@ func (p *readPiece) memberKeys() (*memberKeys, error) {
 	bodies := make([]uint64, len(p.bodies))
 	for i, b := range p.bodies {
 		bodies[i] = xxhash.Sum64String(b.key)
-		k.ranks = k.ranks || p.kind == unitDefs && b.form&formRelative != 0
+		k.ranks = k.ranks || p.kind == unitDefs && b.relative()
 	}
 	for i := range p.cells {
 		if c := &p.cells[i]; c.values == nil {

@@ -97,8 +97,6 @@ type block struct {
 	cols    [][]uint64
 	at      []int // next value of each column
 	err     error
-	// part reads a part of a long sequence; nil where there can be none.
-	part func(n uint64) (*seqBody, error)
 }
 
 // readBlock reads and decodes a block.

@@ -53,8 +53,7 @@ func (c *blockCache) get(r *Run, block int) ([]*readPiece, error) {
 	entry.once.Do(func() {
 		b, err := r.read(block)
 		if err == nil {
-			b.part = r.part
-			entry.pieces, err = readPieces(b)
+			entry.pieces, err = readPieces(b, r.part)
 		}
 		entry.err = err
 		for _, p := range entry.pieces {
@@ -84,7 +83,7 @@ func (c *blockCache) grown(size int) {
 func (p *readPiece) memory() int {
 	n := 8*(len(p.shape)+len(p.masks)+len(p.wide)) + int(unsafe.Sizeof(place{}))*len(p.places) + int(unsafe.Sizeof(readCell{}))*len(p.cells)
 	for _, b := range p.bodies {
-		n += int(unsafe.Sizeof(*b)+unsafe.Sizeof(b)) + int(unsafe.Sizeof(symbol{}))*len(b.syms) + len(b.key) + len(b.code)
+		n += int(unsafe.Sizeof(b)) + b.memory()
 	}
 	return n
 }

@@ -233,7 +233,7 @@ func (rw *runWriter) indexColumns() columnSet {
 		for j := range rw.procs {
 			vals = append(vals, prop.get(rw, &rw.procs[j]))
 		}
-		cols.putBody(indexSeqs+i*bodyColumns, foldValues(vals))
+		putBody(&cols, indexSeqs+i*bodyColumns, foldValues(vals))
 	}
 	for i, prop := range propertiesOf(rw.features) {
 		var vals []uint64
@@ -242,7 +242,7 @@ func (rw *runWriter) indexColumns() columnSet {
 				vals = append(vals, prop.get(rw, &rw.procs[j].Streams[k]))
 			}
 		}
-		cols.putBody(indexSeqs+(len(processProperties)+i)*bodyColumns, foldValues(vals))
+		putBody(&cols, indexSeqs+(len(processProperties)+i)*bodyColumns, foldValues(vals))
 	}
 	return cols
 }
@@ -254,8 +254,7 @@ func foldValues(vals []uint64) *seqBody {
 		raw.Push(v)
 		delta.Push(v)
 	}
-	m := memberValues{raw: raw, delta: delta}
-	return m.body()
+	return smallerBody(raw, delta)
 }
 
 // pieceColumns numbers the pieces by their places in the file.

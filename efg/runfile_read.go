@@ -319,10 +319,10 @@ func (r *Run) readIndex(b *block) {
 	all := make([]StreamInfo, streams)
 	r.streams = all
 	for i, prop := range processProperties {
-		b.property(indexSeqs+i*bodyColumns, procs, func(from, to int, v uint64) error { return prop.set(r, r.Procs[from:to], v) })
+		eachProperty(b, indexSeqs+i*bodyColumns, procs, func(from, to int, v uint64) error { return prop.set(r, r.Procs[from:to], v) })
 	}
 	for i, prop := range propertiesOf(r.features) {
-		b.property(indexSeqs+(len(processProperties)+i)*bodyColumns, streams,
+		eachProperty(b, indexSeqs+(len(processProperties)+i)*bodyColumns, streams,
 			func(from, to int, v uint64) error { return prop.set(r, all[from:to], v) })
 	}
 	if len(r.streams) > 0 {
@@ -333,10 +333,10 @@ func (r *Run) readIndex(b *block) {
 	}
 }
 
-// property reads the sequence of a property of n items, and hands on each value
+// eachProperty reads the sequence of a property of n items, and hands on each value
 // with the items, from and to, that have it one after the other.
-func (b *block) property(first int, n uint64, set func(from, to int, v uint64) error) {
-	body := b.body(first)
+func eachProperty(b *block, first int, n uint64, set func(from, to int, v uint64) error) {
+	body := takeBody(b, first, nil)
 	if b.err != nil || n == 0 {
 		return
 	}
@@ -367,11 +367,6 @@ func (b *block) property(first int, n uint64, set func(from, to int, v uint64) e
 	if b.err == nil {
 		hand(int(n))
 	}
-}
-
-// constant says whether the sequence repeats one value.
-func (s *seqBody) constant() bool {
-	return len(s.syms) == 2 && s.form == 0 && s.syms[1].kind == 1<<2|1 && s.syms[1].value == 0
 }
 
 func (r *Run) pieceTable(b *block) {
@@ -451,7 +446,7 @@ func (r *Run) readPart(n uint64) (*seqBody, error) {
 	if err != nil {
 		return nil, err
 	}
-	body := b.body(0)
+	body := takeBody(b, 0, nil)
 	return body, b.close()
 }
 

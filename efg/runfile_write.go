@@ -293,7 +293,7 @@ func (rw *runWriter) end(p *openPiece) error {
 // part writes a part of a long sequence and returns its number.
 func (rw *runWriter) part(b *seqBody) (int, error) {
 	var cols columnSet
-	cols.putBody(0, b)
+	putBody(&cols, 0, b)
 	_, err := rw.block(blockPart, cols)
 	rw.parts++
 	return rw.parts - 1, err

@@ -23,8 +23,24 @@ type Seq struct {
 	code  []byte
 	reach [SeqLevels]uint32 // farthest distance of a repeat, per level
 	form  uint8             // of the packed sequence
-	words *wordContext      // turns tokens into words; nil if the values are none
+	words tokens            // turns tokens into words; nil if the values are none
 	parts []seqPart         // of a long sequence, in place of code
+}
+
+// tokens turns words into tokens, which look alike where ranks and nodes have
+// something in common, and back.
+type tokens interface {
+	// word returns the word of a token; 0 if the token refers to nothing.
+	word(token uint64) uint64
+	// token returns the token of a word; false if it has none.
+	token(word uint64) (token uint64, ok bool)
+	// isNumber reports whether a token stands for a number.
+	isNumber(token uint64) bool
+	// hasRanks reports whether words can be ranks relative to the process's own.
+	hasRanks() bool
+	// relative returns the token of a rank, as the distance from the process's
+	// own; false if the word is no rank.
+	relative(word uint64) (token uint64, ok bool)
 }
 
 // symbol is a value (kind 0) or a repeat (kind distance<<2 | level+1, value
@@ -117,6 +133,31 @@ func (s *Seq) Delta() bool { return s.delta }
 // Code is the sequence's code; not to be changed.
 func (s *Seq) Code() []byte { return s.code }
 
+// bind gives a sequence of tokens what they refer to, unless it knows.
+func (s *Seq) bind(c tokens) {
+	if s != nil && s.form&formWords != 0 && s.words == nil {
+		s.words = c
+	}
+}
+
+// with returns the sequence with other words for its tokens.
+func (s *Seq) with(words tokens) *Seq {
+	c := *s
+	c.words = words
+	return &c
+}
+
+// extend makes the sequence n values longer. It reports whether there is code for
+// them; else the sequence is empty.
+func (s *Seq) extend(n uint64) bool {
+	s.n += n
+	if s.n > 0 && len(s.code) == 0 && s.parts == nil {
+		s.n = 0
+		return false
+	}
+	return true
+}
+
 // Prefix returns the sequence of the first n values of s.
 func (s *Seq) Prefix(n uint64) *Seq {
 	if n >= s.n {
@@ -151,7 +192,7 @@ type SeqIter struct {
 	full0 uint64 // how large the ring may have to be
 	prev  uint64
 	delta bool
-	words *wordContext
+	words tokens
 	upper [SeqLevels]iterLevel // 1…: levels above 0
 	code  []byte
 	err   error

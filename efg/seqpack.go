@@ -3,6 +3,7 @@ package efg
 import (
 	"math"
 	"slices"
+	"unsafe"
 )
 
 // Sequences are folded again when they are packed: with wider windows than a
@@ -66,8 +67,68 @@ func newBody(form uint8, syms []symbol) *seqBody {
 	return b
 }
 
+// bodyOf returns the body of a sequence that is not cut into parts, as it is.
+func bodyOf(s *Seq) *seqBody {
+	return newBody(s.form&^formDelta|uint8(flag(s.delta)), codeSymbols(s.code))
+}
+
+// smallerBody returns the body of the shorter one of two sequences of the same values.
+func smallerBody(raw, delta *SeqWriter) *seqBody {
+	r, d := raw.Seq(), delta.Seq()
+	if len(d.code) < len(r.code) {
+		return bodyOf(d)
+	}
+	return bodyOf(r)
+}
+
+// constant reports whether the sequence repeats one value.
+func (b *seqBody) constant() bool {
+	return len(b.syms) == 2 && b.form == 0 && b.syms[1].kind == 1<<2|1 && b.syms[1].value == 0
+}
+
+// relative reports whether ranks among the values are relative.
+func (b *seqBody) relative() bool {
+	return b.form&(formWords|formRelative) == formWords|formRelative
+}
+
+// size is how many bytes the body takes in a block, before they are compressed.
+func (b *seqBody) size() int { return len(b.key) }
+
+// memory is how many bytes the body takes in memory, about.
+func (b *seqBody) memory() int {
+	return int(unsafe.Sizeof(*b)) + int(unsafe.Sizeof(symbol{}))*len(b.syms) + len(b.key) + len(b.code)
+}
+
+// partBlocks lists the numbers of the blocks that the parts of a long sequence are in.
+func (b *seqBody) partBlocks() []int {
+	list := make([]int, len(b.parts))
+	for i := range list {
+		list[i] = b.block + i
+	}
+	return list
+}
+
+// writeParts has store write the parts of a long sequence, which it numbers one after the
+// other; all are written, the first error is returned.
+func (b *seqBody) writeParts(store func(*seqBody) (int, error)) (first error) {
+	for i, p := range b.parts {
+		body, err := p.load()
+		n := 0
+		if err == nil {
+			n, err = store(body)
+		}
+		if first == nil {
+			first = err
+		}
+		if i == 0 {
+			b.block = n
+		}
+	}
+	return first
+}
+
 // seq returns the sequence of n values with this body.
-func (b *seqBody) seq(n uint64, words *wordContext) *Seq {
+func (b *seqBody) seq(n uint64, words tokens) *Seq {
 	s := &Seq{n: n, delta: b.form&formDelta != 0, code: b.code, reach: b.reach, form: b.form, parts: b.parts}
 	if b.form&formWords != 0 {
 		s.words = words
@@ -77,9 +138,9 @@ func (b *seqBody) seq(n uint64, words *wordContext) *Seq {
 
 // packSeq returns the body of s. c, if any, says how values become tokens;
 // relative asks for ranks relative to the process's own.
-func packSeq(s *Seq, c *wordContext, relative bool) *seqBody {
+func packSeq(s *Seq, c tokens, relative bool) *seqBody {
 	if s.parts == nil && s.n > refoldLimit && s.n/refoldRatio > uint64(len(s.code)) && len(s.code) < partCode {
-		return newBody(s.form&^formDelta|uint8(flag(s.delta)), codeSymbols(s.code))
+		return bodyOf(s)
 	}
 	form := packForm(s, c, relative)
 	raw, delta := newFolderOfParts(false, form), newFolderOfParts(true, form)
@@ -122,18 +183,18 @@ func smaller(raw, delta *folderOfParts) *seqBody {
 
 // packForm decides whether the values of s become tokens: if some are ids or
 // constants, and if they are ranks.
-func packForm(s *Seq, c *wordContext, relative bool) uint8 {
+func packForm(s *Seq, c tokens, relative bool) uint8 {
 	if c == nil {
 		return 0
 	}
-	special, ranks := false, relative && c.size > 0
+	special, ranks := false, relative && c.hasRanks()
 	it := s.Iter()
 	for v, ok := it.Next(); ok; v, ok = it.Next() {
 		t, ok := c.token(v)
 		if !ok {
 			return 0
 		}
-		special = special || t&7 != tokenNumber || int64(v) < 0
+		special = special || !c.isNumber(t) || int64(v) < 0
 	}
 	switch {
 	case ranks:
@@ -144,7 +205,7 @@ func packForm(s *Seq, c *wordContext, relative bool) uint8 {
 	return 0
 }
 
-func seqToken(v uint64, c *wordContext, relative bool) uint64 {
+func seqToken(v uint64, c tokens, relative bool) uint64 {
 	if relative {
 		if t, ok := c.relative(v); ok {
 			return t
@@ -196,8 +257,8 @@ const (
 	bodyLong = bodyOpen + SeqLevels
 )
 
-// putBody appends a body to the columns from first on.
-func (s *columnSet) putBody(first int, b *seqBody) {
+// putBody appends a body to the columns of s from first on.
+func putBody(s *columnSet, first int, b *seqBody) {
 	s.put(first+bodyForm, uint64(b.form))
 	literal := first + bodyLiteral + int(b.form&formDelta)
 	if b.parts != nil {
@@ -229,15 +290,19 @@ func (s *columnSet) putBody(first int, b *seqBody) {
 	s.put(first+bodyKind, bodyEnd)
 }
 
-// body takes a body from the columns from first on.
-func (b *block) body(first int) *seqBody {
+// loadPart reads a part of a long sequence by its number.
+type loadPart func(n uint64) (*seqBody, error)
+
+// takeBody takes a body from the columns of b from first on. load reads parts of long
+// sequences; nil where there can be none.
+func takeBody(b *block, first int, load loadPart) *seqBody {
 	form := uint8(b.below(first+bodyForm, formLimit, "form of a sequence"))
 	literal := first + bodyLiteral + int(form&formDelta)
 	var syms []symbol
 	for b.err == nil {
 		k := b.below(first+bodyKind, bodyLong+1, "kind of a symbol")
 		if k == bodyLong && len(syms) == 0 {
-			return b.longBody(first, form)
+			return takeLongBody(b, first, form, load)
 		}
 		if k == bodyLong {
 			b.failf("a long sequence within another")
@@ -272,8 +337,8 @@ func (b *block) body(first int) *seqBody {
 	return newBody(form, slices.Clip(syms))
 }
 
-// longBody takes a body in parts from the columns from first on.
-func (b *block) longBody(first int, form uint8) *seqBody {
+// takeLongBody takes a body in parts from the columns from first on.
+func takeLongBody(b *block, first int, form uint8, load loadPart) *seqBody {
 	parts := make([]seqPart, b.count(first+bodyDistance, first+bodyLength, "parts"))
 	for i := range parts {
 		if parts[i].n = b.get(first + bodyLength); parts[i].n == 0 {
@@ -281,13 +346,12 @@ func (b *block) longBody(first int, form uint8) *seqBody {
 		}
 	}
 	at, sum := b.get(first+bodyLiteral), [2]uint64{b.get(first + bodyLiteral), b.get(first + bodyLiteral)}
-	if b.part == nil || len(parts) == 0 || at > 1<<40 {
+	if load == nil || len(parts) == 0 || at > 1<<40 {
 		b.failf("a long sequence out of place")
 		return newBody(form, nil)
 	}
 	for i := range parts {
-		n, load := at+uint64(i), b.part
-		parts[i].load = func() (*seqBody, error) { return load(n) }
+		parts[i].load = func() (*seqBody, error) { return load(at + uint64(i)) }
 	}
 	body := longBody(form, parts, sum)
 	body.block = int(at)

@@ -56,6 +56,9 @@ func (w *SeqWriter) memory() int {
 	return n
 }
 
+// size is how many bytes of code there are, without what may still be repeated.
+func (w *SeqWriter) size() int { return len(w.code) }
+
 // Len is the number of values pushed.
 func (w *SeqWriter) Len() uint64 { return w.n }
 

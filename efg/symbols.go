@@ -152,12 +152,6 @@ func (p *Process) Bind() {
 	}
 }
 
-func (s *Seq) bind(c *wordContext) {
-	if s != nil && s.form&formWords != 0 && s.words == nil {
-		s.words = c
-	}
-}
-
 // Identity is the word that follows from a definition's content. That of a
 // definition that the recorder names in another way is not.
 func (d *Def) Identity() uint64 { return derivedWord(d) }

@@ -94,7 +94,7 @@ func (t *Template) relative(p *readPiece, vals []uint64, nodes []Node, in *ranks
 			if at.role == roleValues {
 				attr++
 			}
-			if p.bodies[vals[i]].form&(formWords|formRelative) == formWords|formRelative {
+			if p.bodies[vals[i]].relative() {
 				out.seqs = append(out.seqs, relativeSeq{at.node, attr, t.comm(&nodes[at.node], in, defs), at.role == roleElems})
 			}
 		}
@@ -249,10 +249,9 @@ func (t *templateStream) nodes(from []Node, contexts []wordContext) []Node {
 
 // in returns the sequence for a process with other ranks.
 func (s *Seq) in(ranks *wordContext) *Seq {
-	q, c := *s, *s.words
+	c := *s.words.(*wordContext)
 	c.rank, c.size, c.symbol = ranks.rank, ranks.size, ranks.symbol
-	q.words = &c
-	return &q
+	return s.with(&c)
 }
 
 // ReadTimes reads the statistics of Procs[i] into the nodes of its process.

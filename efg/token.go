@@ -108,6 +108,10 @@ func (c *wordContext) token(w uint64) (uint64, bool) {
 	return z<<3 | tokenNumber, z < 1<<60
 }
 
+func (c *wordContext) isNumber(token uint64) bool { return token&7 == tokenNumber }
+
+func (c *wordContext) hasRanks() bool { return c.size > 0 }
+
 func (c *wordContext) idToken(w uint64) (uint64, bool) {
 	id, ok := signature.ParseID(w)
 	switch {

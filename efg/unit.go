@@ -75,8 +75,12 @@ func (f *flatten) text(b []byte) { f.cells = append(f.cells, cell{kind: cellText
 
 // seq adds a sequence and its length, as the difference from what is expected.
 func (f *flatten) seq(s *Seq, expected uint64, role int, c *wordContext, relative bool) {
+	var t tokens
+	if c != nil {
+		t = c
+	}
 	f.number(zigzag(int64(s.n - expected)))
-	f.cells = append(f.cells, cell{kind: cellSeq, role: role, body: packSeq(s, c, relative)})
+	f.cells = append(f.cells, cell{kind: cellSeq, role: role, body: packSeq(s, t, relative)})
 }
 
 // ranks is what is known of a process's ranks in communicators.

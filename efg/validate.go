@@ -83,8 +83,8 @@ func (r *Run) validatePieces() error {
 			return &CorruptError{"index", 0, fmt.Errorf("piece %d has %d members, not %d", n, p.members, members[n])}
 		}
 		for _, b := range p.bodies {
-			for i := range b.parts {
-				used[b.block+i] = true
+			for _, n := range b.partBlocks() {
+				used[n] = true
 			}
 		}
 		nodes, edges := uint64(0), uint64(0)
