@@ -35,7 +35,7 @@ func (s *source) word() uint64 {
 	case 3:
 		return v << (k >> 2)
 	case 4:
-		return []uint64{wordSame, wordAsPosted, wordNullRequest, signature.Absent}[v&3]
+		return []uint64{signature.Same, signature.AsPosted, signature.RequestNull, signature.Absent}[v&3]
 	}
 	return v & 3
 }
@@ -59,7 +59,7 @@ func (s *source) event(defs *efg.Definitions) efg.Input {
 		}
 		switch p.Words[i].Form {
 		case signature.VecForm:
-			if isConst(in.Words[i]) {
+			if signature.IsConst(in.Words[i]) {
 				break
 			}
 			v := make([]uint64, s.byte()%6)
@@ -69,7 +69,7 @@ func (s *source) event(defs *efg.Definitions) efg.Input {
 			in.Vecs = append(in.Vecs, efg.VecContent{Word: i, Elems: v})
 			in.Words[i] = signature.Ident(signature.Hash(v...))
 		case signature.IdentForm:
-			if !isConst(in.Words[i]) {
+			if !signature.IsConst(in.Words[i]) {
 				in.Words[i] = signature.Ident(in.Words[i])
 				defs.Add(efg.Def{Kind: efg.DefType, Word: in.Words[i], Words: []uint64{0, in.Words[i] & 7}})
 			}

@@ -120,12 +120,15 @@ func formOf(q *signature.Param, w *signature.Word) fieldForm {
 	return oneWord
 }
 
-// receivedType is the word of the datatype that a call receives.
+// receivedType is the word of the datatype that a status counts.
 func (n *node) receivedType() int {
 	if n.proc.Completes != "" || n.proc.Peeks != "" {
 		return 0
 	}
-	return n.wordOf("recvtype", "datatype")
+	if r := &n.proc.Roles; !r.Recv.Present() {
+		return r.Send.Type // of a write
+	}
+	return n.proc.Roles.Recv.Type
 }
 
 // constant says whether a field is the same for all events of the node.
@@ -135,7 +138,7 @@ func (n *node) constant(f *field) bool {
 	}
 	switch f.form {
 	case requestVector:
-		return n.words[f.word] != wordSame
+		return n.words[f.word] != signature.Same
 	case oneStatus:
 		absent := n.words[f.word] == signature.Absent && n.words[f.word+2] == signature.Absent
 		return absent && !n.demoted(f.word+1) && !n.demoted(f.word+2) ||

@@ -13,7 +13,7 @@ import (
 // wait knows the operations that it completes.
 func (e *Event) AppendMTF(b []byte) []byte {
 	if e.node.proc == nil {
-		return e.appendClass(b, "MPI_OtherOps")
+		return e.appendClass(b, signature.OtherOps)
 	}
 	for _, class := range e.node.proc.MTF {
 		b = e.appendClass(b, class)
@@ -33,9 +33,9 @@ func (e *Event) appendClass(b []byte, class string) []byte {
 		m.completion(class == "TestOperation")
 	case "ProbeOperation":
 		m.probe()
-	case "MPI_Init", "MPI_Finalize", "MPI_OtherOps":
+	case "MPI_Init", "MPI_Finalize", signature.OtherOps:
 	default:
-		m.collective(class)
+		m.collective()
 	}
 	if e.Failed() {
 		m.name("Error")
@@ -72,28 +72,25 @@ func (m *mtf) begin(class string) {
 		m.name("EndTime")
 		m.b = strconv.AppendInt(m.b, end, 10)
 	}
-	if p := e.node.proc; p != nil && p.Object >= 0 && p.Params[p.Object].Kind == signature.Comm {
-		m.word("Communicator", p.Params[p.Object].Name)
+	if p := e.node.proc; p != nil && p.ObjectKind() == signature.Comm {
+		m.word("Communicator", signature.ObjectWord)
 	}
 }
 
-// word appends the first of the input parameters that the procedure has and
-// that is not absent.
-func (m *mtf) word(attribute string, params ...string) {
-	for _, name := range params {
-		i := m.e.node.wordOf(name)
-		if i == 0 {
-			continue
-		}
-		q := &m.e.node.proc.Params[m.e.node.proc.Words[i].Param]
-		form := oneWord
-		if m.e.node.proc.Words[i].Form == signature.VecForm {
-			form = vector
-		}
-		m.b = m.e.appendField(m.b, &field{name: attribute, form: form, word: i, param: q}, jsonStyle)
+// word appends word i, unless it is absent or the procedure has none.
+func (m *mtf) word(attribute string, i int) {
+	if i == 0 {
 		return
 	}
+	p := m.e.node.proc
+	form := oneWord
+	if p.Vector(i) {
+		form = vector
+	}
+	m.b = m.e.appendField(m.b, &field{name: attribute, form: form, word: i, param: &p.Params[p.Words[i].Param]}, jsonStyle)
 }
+
+func (m *mtf) roles() *signature.Roles { return &m.e.node.proc.Roles }
 
 func (m *mtf) number(attribute string, v uint64) {
 	m.name(attribute)
@@ -101,29 +98,32 @@ func (m *mtf) number(attribute string, v uint64) {
 }
 
 var sendTypes = map[string]string{
-	"": "Standard", "buffered": "Buffered", "synchronous": "Synchronous", "ready": "Ready",
+	signature.StandardMode: "Standard", signature.BufferedMode: "Buffered", signature.SynchronousMode: "Synchronous",
+	signature.ReadyMode: "Ready",
 }
 
 func (m *mtf) send() {
-	m.word("SendDataAddress", "sendbuf", "buf")
-	m.word("SendDataSize", "sendcount", "count")
-	m.word("SendDataType", "sendtype", "datatype")
-	m.word("Tag", "sendtag", "tag")
+	r := m.roles()
+	m.word("SendDataAddress", r.Send.Buffer)
+	m.word("SendDataSize", r.Send.Count)
+	m.word("SendDataType", r.Send.Type)
+	m.word("Tag", r.SendTag)
 	m.name("SendType")
 	m.b = jsonStyle.appendString(m.b, sendTypes[m.e.node.proc.Mode])
-	m.word("Process", "dest")
+	m.word("Process", r.Dest)
 	m.request()
 }
 
 func (m *mtf) receive(blocking bool) {
-	m.word("RcvDataAddress", "recvbuf", "buf")
-	m.word("RcvDataSize", "recvcount", "count")
-	m.word("RcvDataType", "recvtype", "datatype")
-	m.word("Tag", "recvtag", "tag")
-	m.word("Process", "source")
-	m.word("MatchedMessage", "message")
+	r := m.roles()
+	m.word("RcvDataAddress", r.Recv.Buffer)
+	m.word("RcvDataSize", r.Recv.Count)
+	m.word("RcvDataType", r.Recv.Type)
+	m.word("Tag", r.RecvTag)
+	m.word("Process", r.Source)
+	m.word("MatchedMessage", r.Message)
 	m.request()
-	if i := m.e.node.outOf("status"); blocking && i != 0 {
+	if i := r.StatusSource; blocking && i != 0 {
 		m.message(m.e.oneStatus(&field{word: i, datatype: m.e.node.receivedType()}))
 	}
 }
@@ -140,7 +140,7 @@ func (m *mtf) request() {
 
 // message appends the message that a receive got. From MPI_PROC_NULL comes none.
 func (m *mtf) message(s status) {
-	if !s.known || s.source == wordProcNull {
+	if !s.known || s.source == signature.ProcNull {
 		return
 	}
 	m.name("Message")
@@ -178,14 +178,14 @@ func (m *mtf) completion(test bool) {
 		m.flag()
 	}
 	if n.requests == 0 {
-		m.word("Request", "request")
+		m.word("Request", m.roles().Requests)
 		return
 	}
 	done := m.e.Completed()
 	for _, class := range []string{"NonBlockingSend", "NonBlockingReceive", "Operation"} {
 		m.operations(class, done)
 	}
-	m.messages(n)
+	m.messages()
 }
 
 // flag appends whether a test or probe found something.
@@ -229,25 +229,23 @@ func (m *mtf) operations(class string, done []int) {
 
 // operationClass is how the operation that a node issues is referred to.
 func operationClass(n *node) string {
-	if n != nil && n.proc != nil {
-		switch n.proc.Issues {
-		case "send", "psend":
-			return "NonBlockingSend"
-		case "recv", "precv":
-			return "NonBlockingReceive"
-		}
+	if n == nil || n.proc == nil || n.proc.Sends() == n.proc.Receives() {
+		return "Operation"
 	}
-	return "Operation"
+	if n.proc.Sends() {
+		return "NonBlockingSend"
+	}
+	return "NonBlockingReceive"
 }
 
 // messages appends the messages of the receives that the call completed.
-func (m *mtf) messages(n *node) {
-	if i := n.outOf("array_of_statuses"); i != 0 {
+func (m *mtf) messages() {
+	if i := m.roles().Statuses; i != 0 {
 		list := m.e.track.statuses(nil, m.e, i)
-		m.list(slices.DeleteFunc(list, func(s status) bool { return s.source == wordProcNull }))
+		m.list(slices.DeleteFunc(list, func(s status) bool { return s.source == signature.ProcNull }))
 		return
 	}
-	if i := n.outOf("status"); i != 0 {
+	if i := m.roles().StatusSource; i != 0 {
 		m.message(m.e.oneStatus(&field{word: i}))
 	}
 }
@@ -270,28 +268,30 @@ func (m *mtf) list(messages []status) {
 }
 
 func (m *mtf) probe() {
-	m.word("Tag", "tag")
+	r := m.roles()
+	m.word("Tag", r.RecvTag)
 	m.flag()
-	m.word("Process", "source")
-	if i := m.e.node.outOf("status"); i != 0 {
+	m.word("Process", r.Source)
+	if i := r.StatusSource; i != 0 {
 		m.message(m.e.oneStatus(&field{word: i}))
 	}
 }
 
 // collective appends root, operation and data of a collective operation.
-func (m *mtf) collective(class string) {
-	m.word("Process", "root")
-	if class != "Barrier" {
+func (m *mtf) collective() {
+	r := m.roles()
+	m.word("Process", r.Root)
+	if r.Send.Present() || r.Recv.Present() {
 		m.name("CollectiveData")
 		m.b = append(m.b, '{')
-		m.word("SendAddress", "sendbuf", "buffer")
-		m.word("SendSize", "sendcount", "sendcounts", "count", "recvcounts")
-		m.word("SendDataType", "sendtype", "sendtypes", "datatype")
-		m.word("RcvAddress", "recvbuf", "buffer")
-		m.word("RcvSize", "recvcount", "recvcounts", "count")
-		m.word("RcvDataType", "recvtype", "recvtypes", "datatype")
+		m.word("SendAddress", r.Send.Buffer)
+		m.word("SendSize", r.Send.Count)
+		m.word("SendDataType", r.Send.Type)
+		m.word("RcvAddress", r.Recv.Buffer)
+		m.word("RcvSize", r.Recv.Count)
+		m.word("RcvDataType", r.Recv.Type)
 		m.b = append(m.b, '}')
 	}
-	m.word("OpType", "op")
+	m.word("OpType", r.Op)
 	m.request()
 }

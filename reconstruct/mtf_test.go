@@ -43,6 +43,7 @@ func TestMTF(t *testing.T) {
 		MPI_Gatherv sendcount=4 sendtype=MPI_INT recvcounts=[4,4] displs=[0,4] recvtype=MPI_INT root=0 comm=MPI_COMM_WORLD
 		MPI_Reduce count=4 datatype=MPI_INT op=MPI_SUM root=0 comm=MPI_COMM_WORLD
 		MPI_Barrier comm=MPI_COMM_WORLD
+		MPI_Reduce_scatter_block recvcount=4 datatype=MPI_INT op=MPI_SUM comm=MPI_COMM_WORLD
 		MPI_Finalize
 	`)
 	want := []string{
@@ -63,7 +64,8 @@ func TestMTF(t *testing.T) {
 		`{"Gather","13","MPI_Gatherv","Process":0,"CollectiveData":{"SendSize":4,"SendDataType":"MPI_INT","RcvSize":[4,4],"RcvDataType":"MPI_INT"}}`,
 		`{"Reduce","14","MPI_Reduce","Process":0,"CollectiveData":{"SendSize":4,"SendDataType":"MPI_INT","RcvSize":4,"RcvDataType":"MPI_INT"},"OpType":"MPI_SUM"}`,
 		`{"Barrier","15","MPI_Barrier"}`,
-		`{"MPI_Finalize","16","MPI_Finalize"}`,
+		`{"ReduceScatter","16","MPI_Reduce_scatter_block","CollectiveData":{"SendSize":4,"SendDataType":"MPI_INT","RcvSize":4,"RcvDataType":"MPI_INT"},"OpType":"MPI_SUM"}`,
+		`{"MPI_Finalize","17","MPI_Finalize"}`,
 	}
 	got := mtfLines(t, r.process())
 	for i := range min(len(got), len(want)) {

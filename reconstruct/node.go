@@ -44,7 +44,8 @@ const (
 )
 
 var completions = map[string]completion{
-	"one": completesOne, "any": completesAny, "some": completesSome, "all": completesAll,
+	signature.CompletesOne: completesOne, signature.CompletesAny: completesAny, signature.CompletesSome: completesSome,
+	signature.CompletesAll: completesAll,
 }
 
 // tracking says what the tracker has to do at events of a node.
@@ -56,11 +57,12 @@ const (
 	trackActive                      // persistent requests may start or complete
 )
 
-// receiveWords are the words of a call that posts a receive; 0: none.
+// receiveWords are the words of a call that posts a receive.
 type receiveWords struct {
-	posts                                    bool
-	source, tag, count, datatype, partitions int
-	demoted                                  bool // one of them is
+	posts       bool
+	source, tag int
+	signature.Payload
+	demoted bool // one of them is
 }
 
 func (n *node) prepare(from *efg.Node, vecs map[uint64][]uint64) {
@@ -94,69 +96,31 @@ func (n *node) findVecs(vecs map[uint64][]uint64) {
 	}
 }
 
-// findRequests finds the request parameters.
+// findRequests finds the words of requests.
 func (n *node) findRequests() {
-	p := n.proc
-	for i := signature.FirstWord; i < len(p.Words); i++ {
-		w := &p.Words[i]
-		switch {
-		case p.Params[w.Param].Kind != signature.Req:
-		case w.Form == signature.SlotForm:
-			n.request = i
-		case p.Completes != "" || p.Peeks != "" || p.Starts:
-			n.requests, n.requestsVec = i, w.Form == signature.VecForm
-		}
+	p, r := n.proc, &n.proc.Roles
+	n.request = r.Request
+	if p.Completes != "" || p.Peeks != "" || p.Starts {
+		n.requests, n.requestsVec = r.Requests, p.Vector(r.Requests)
 	}
 	if n.header.ErrorClass() == 0 {
 		n.completes = completions[p.Completes+p.Peeks] // one of them is empty
 	}
-	n.flag, n.index, n.indices = n.outOf("flag"), n.outOf("index"), n.outOf("array_of_indices")
+	n.flag, n.index, n.indices = r.Flag, r.Index, r.Indices
 }
 
 func (n *node) findReceive() {
 	p := n.proc
-	if p.Issues != "recv" && p.Issues != "precv" && p.Issues != "sendrecv" {
+	if p.Roles.Request == 0 || !p.Receives() {
 		return
 	}
-	n.receive = receiveWords{
-		posts:      true,
-		source:     n.wordOf("source"),
-		tag:        n.wordOf("recvtag", "tag"),
-		count:      n.wordOf("recvcount", "count"),
-		datatype:   n.wordOf("recvtype", "datatype"),
-		partitions: n.wordOf("partitions"),
-	}
+	n.receive = receiveWords{posts: true, source: p.Roles.Source, tag: p.Roles.RecvTag, Payload: p.Roles.Recv}
 	r := &n.receive
-	for _, w := range []int{r.source, r.tag, r.count, r.datatype, r.partitions} {
+	for _, w := range []int{r.source, r.tag, r.Count, r.Type, r.Parts} {
 		if n.mask>>w&1 != 0 && w != 0 {
 			r.demoted = true
 		}
 	}
-}
-
-// wordOf returns the input word of the first of the parameters that the
-// procedure has; 0 if it has none.
-func (n *node) wordOf(names ...string) int {
-	for _, name := range names {
-		p := n.proc.Param(name)
-		for i := 2; p >= 0 && i < len(n.proc.Words); i++ {
-			if n.proc.Words[i].Param == p && !n.proc.Words[i].Out {
-				return i
-			}
-		}
-	}
-	return 0
-}
-
-// outOf is wordOf for words that the call told.
-func (n *node) outOf(name string) int {
-	p := n.proc.Param(name)
-	for i := 2; p >= 0 && i < len(n.proc.Words); i++ {
-		if n.proc.Words[i].Param == p && n.proc.Words[i].Out {
-			return i
-		}
-	}
-	return 0
 }
 
 // attrOf returns the number of a demoted word's attribute stream.
@@ -173,7 +137,5 @@ func (n *node) op() string {
 	return n.proc.Name
 }
 
-// persistent says whether the node's request is a persistent one.
+// persistent reports whether the node's request is a persistent one.
 func (n *node) persistent() bool { return n.proc != nil && n.proc.Persistent }
-
-func isConst(w uint64) bool { return w>>62 == 2 }

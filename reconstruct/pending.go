@@ -43,7 +43,7 @@ func known(words []uint64, vecs map[uint64][]uint64) []uint64 {
 	words = slices.Clone(words)
 	p := signature.ProcByID(signature.Header(words[0]).Proc())
 	for i := signature.FirstWord; p != nil && i < min(len(words), len(p.Words)); i++ {
-		if _, ok := vecs[words[i]]; p.Words[i].Form == signature.VecForm && !isConst(words[i]) && !ok || words[i] == wordSame {
+		if _, ok := vecs[words[i]]; p.Words[i].Form == signature.VecForm && !signature.IsConst(words[i]) && !ok || words[i] == signature.Same {
 			words[i] = signature.Absent
 		}
 	}

@@ -219,7 +219,7 @@ func (e *Event) Times() (start, end int64, ok bool) { return e.start, e.end, e.c
 // requests and what its requests were posted with was seen.
 func (e *Event) known() bool {
 	t, n := e.track, e.node
-	if n.tracked&trackArray != 0 && t.constant == wordSame && !t.valid {
+	if n.tracked&trackArray != 0 && t.constant == signature.Same && !t.valid {
 		return false
 	}
 	if n.requests == 0 {
@@ -308,7 +308,7 @@ func (e *Event) Vec(i int) (elems []uint64, constant uint64) {
 func (e *Event) vec(i int) ([]uint64, uint64) {
 	n := e.node
 	if i < len(n.words) && !n.demoted(i) {
-		if isConst(n.words[i]) {
+		if signature.IsConst(n.words[i]) {
 			return nil, n.words[i]
 		}
 		return n.vecs[i], 0
@@ -316,7 +316,7 @@ func (e *Event) vec(i int) ([]uint64, uint64) {
 	if v := e.walk.Vec(i); v != nil {
 		return v, 0
 	}
-	if w := e.Word(i); isConst(w) {
+	if w := e.Word(i); signature.IsConst(w) {
 		return nil, w
 	}
 	return []uint64{}, 0

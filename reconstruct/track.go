@@ -6,18 +6,6 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// Marks in place of content, and other constants that the tracker looks for.
-var (
-	wordSame        = constant("EFG_SAME")
-	wordAsPosted    = constant("EFG_AS_POSTED")
-	wordNullRequest = constant("MPI_REQUEST_NULL")
-	wordAnySource   = constant("MPI_ANY_SOURCE")
-	wordAnyTag      = constant("MPI_ANY_TAG")
-	wordProcNull    = constant("MPI_PROC_NULL")
-)
-
-func constant(name string) uint64 { return signature.ConstantByName(name).Word() }
-
 // tracker follows a stream's requests as far as its events need it to be
 // understood: the array of requests that the last call left (for EFG_SAME), what
 // receives were posted with, and which persistent requests are active.
@@ -72,7 +60,7 @@ func (t *tracker) before(e *Event) {
 		return
 	}
 	t.array, t.constant = e.vec(e.node.requests)
-	t.same = t.constant == wordSame && t.valid
+	t.same = t.constant == signature.Same && t.valid
 	if t.same {
 		t.array, t.constant = t.last, 0
 	}
@@ -115,7 +103,7 @@ func (t *tracker) leave(e *Event, done []int) {
 	}
 	for _, i := range done {
 		if i < len(t.last) && !t.stream.process.isPersistent(t.last[i]) {
-			t.last[i] = wordNullRequest
+			t.last[i] = signature.RequestNull
 		}
 	}
 }
@@ -143,7 +131,7 @@ func (t *tracker) issued(e *Event) {
 // newRequest is the word of the request that the event issued.
 func (t *tracker) newRequest(e *Event) uint64 {
 	w := e.Word(e.node.request)
-	if w>>62 != 0 {
+	if !signature.IsPlain(w) {
 		return w
 	}
 	return signature.ID{Thread: e.Thread(), Node: uint32(e.Node()), Slot: uint32(w)}.Word()
@@ -213,7 +201,7 @@ func (t *tracker) completed(e *Event) []int {
 
 // add appends a position unless there is nothing to complete.
 func (t *tracker) add(i int, w uint64) {
-	if w>>62 == 1 && !(t.stream.process.persistent && t.inactive[w]) {
+	if signature.IsID(w) && !(t.stream.process.persistent && t.inactive[w]) {
 		t.done = append(t.done, i)
 	}
 }
@@ -265,12 +253,12 @@ func (t *tracker) postedBy(n *node, e *Event) posted {
 		return n.words[i]
 	}
 	r := &n.receive
-	p := posted{source: word(r.source), tag: word(r.tag), datatype: word(r.datatype)}
-	p.count = word(r.count)
-	p.counted = !isConst(p.count)
-	if r.partitions != 0 {
-		parts := word(r.partitions)
-		p.counted = p.counted && !isConst(parts)
+	p := posted{source: word(r.source), tag: word(r.tag), datatype: word(r.Type)}
+	p.count = word(r.Count)
+	p.counted = !signature.IsConst(p.count)
+	if r.Parts != 0 {
+		parts := word(r.Parts)
+		p.counted = p.counted && !signature.IsConst(parts)
 		p.count *= parts
 	}
 	return p
@@ -289,7 +277,7 @@ type status struct {
 func (t *tracker) statusOf(source, tag, bytes, datatype uint64) status {
 	s := status{source: source, tag: tag, bytes: bytes, datatype: datatype}
 	s.known = source != signature.Absent || tag != signature.Absent || bytes != signature.Absent
-	s.sized = !isConst(bytes)
+	s.sized = !signature.IsConst(bytes)
 	size, ok := t.stream.process.names.TypeSize(datatype)
 	if !s.sized || !ok {
 		return s
@@ -318,14 +306,14 @@ func (t *tracker) sizeAsPosted(source, tag uint64, p posted) status {
 // asPosted is the status of a receive that got what it asked for.
 func (t *tracker) asPosted(p posted) status {
 	s := status{source: p.source, tag: p.tag, bytes: signature.Absent, datatype: p.datatype, known: true}
-	if s.source == wordProcNull { // nothing comes, and the status says so
-		s.tag, s.bytes, s.whole, s.sized = wordAnyTag, 0, true, true
+	if s.source == signature.ProcNull { // nothing comes, and the status says so
+		s.tag, s.bytes, s.whole, s.sized = signature.AnyTag, 0, true, true
 		return s
 	}
-	if s.source == wordAnySource {
+	if s.source == signature.AnySource {
 		s.source = signature.Absent
 	}
-	if s.tag == wordAnyTag {
+	if s.tag == signature.AnyTag {
 		s.tag = signature.Absent
 	}
 	if p.counted {
@@ -341,7 +329,7 @@ func (t *tracker) asPosted(p posted) status {
 // its vec word i of statuses.
 func (t *tracker) statuses(dst []status, e *Event, i int) []status {
 	quads, mark := e.vec(i)
-	if mark != 0 && mark != wordAsPosted {
+	if mark != 0 && mark != signature.AsPosted {
 		return dst
 	}
 	order := t.statusOrder(e)

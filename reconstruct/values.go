@@ -89,7 +89,7 @@ func (e *Event) appendNewObject(b []byte, f *field, st *style) []byte {
 	if w == signature.Absent {
 		return b
 	}
-	if w>>62 == 0 {
+	if signature.IsPlain(w) {
 		w = signature.ID{Thread: e.Thread(), Node: uint32(e.Node()), Slot: uint32(w)}.Word()
 	}
 	return e.appendValue(st.appendName(b, f.name), f.param, w, st)
@@ -135,13 +135,13 @@ func (e *Event) receivedStatus(source, tag, bytes uint64) status {
 		position = int(e.Word(e.node.index))
 	}
 	p, _ := e.track.postedWith(e.Request(position))
-	if source == wordAsPosted {
+	if source == signature.AsPosted {
 		source = p.source
 	}
-	if tag == wordAsPosted {
+	if tag == signature.AsPosted {
 		tag = p.tag
 	}
-	if bytes == wordAsPosted {
+	if bytes == signature.AsPosted {
 		return e.track.sizeAsPosted(source, tag, p)
 	}
 	return e.track.statusOf(source, tag, bytes, p.datatype)
@@ -179,7 +179,7 @@ func appendCount(b []byte, s status, st *style) []byte {
 
 func (e *Event) appendFileStatus(b []byte, f *field, st *style) []byte {
 	bytes := e.Word(f.word)
-	if isConst(bytes) {
+	if signature.IsConst(bytes) {
 		return b
 	}
 	datatype := signature.Absent

@@ -10,6 +10,9 @@ const (
 	Pass                    // never
 )
 
+// OtherOps is the class of procedures for which the MPI Trace Format has no other.
+const OtherOps = "MPI_OtherOps"
+
 // Dir is the direction of a parameter.
 type Dir uint8
 
@@ -80,6 +83,7 @@ type Proc struct {
 	FortranFunc bool // function in Fortran
 	NoIerror    bool // Fortran subroutine without ierror
 	FortranInts bool // integers are default INTEGER in Fortran
+	FortranCptr bool // overload with TYPE(C_PTR) in Fortran
 	Varargs     bool
 	Object      int    // index of the parameter in w[2], or -1
 	Words       []Word // Words[i] describes w[i]; nil for class Pass
@@ -95,13 +99,15 @@ type Proc struct {
 	Sync  Sync  // whom it waits for; of a variant, whom its completion waits for
 	Scope Scope // who the members are
 
-	Epoch   Epoch  // one-sided synchronisation
-	Split   string // begin or end: half of a split collective
-	Begins  bool   // begins MPI in a process
-	Ends    bool   // ends it
-	Anytime bool   // may be called before it begins and after its end
-	Cancels bool   // cancels its request
-	Shared  bool   // what it makes belongs to MPI, nobody needs to free it
+	Epoch    Epoch  // one-sided synchronisation
+	Split    string // begin or end: half of a split collective
+	Begins   bool   // begins MPI in a process
+	Ends     bool   // ends it
+	Anytime  bool   // may be called before it begins and after its end
+	Cancels  bool   // cancels its request
+	Shared   bool   // what it makes belongs to MPI, nobody needs to free it
+	Existing bool   // what it hands out may be there already
+	NoReturn bool
 
 	base, blocks string // names of the table
 	lookupByName map[string]int

@@ -241,7 +241,7 @@ func (p *Proc) findOutcome(i int, set func(*int)) {
 		set(&r.MatchedMessage)
 	case q.Kind == Req && w.Form == SlotForm:
 		set(&r.Request)
-	case q.Kind == Flag:
+	case q.Kind == Flag && q.Name == "flag": // others are answers, not whether there is one
 		set(&r.Flag)
 	case q.Kind == Index && w.Form == VecForm:
 		set(&r.Indices)

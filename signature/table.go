@@ -172,7 +172,7 @@ func parseProc(line string) (Proc, error) {
 		}
 	}
 	if p.MTF == nil {
-		p.MTF = []string{"MPI_OtherOps"}
+		p.MTF = []string{OtherOps}
 	}
 	for _, s := range strings.Fields(tail) {
 		q, err := parseParam(s)
@@ -204,7 +204,7 @@ func (p *Proc) setAttribute(a string) error {
 		"large": &p.HasLarge, "poll": &p.Poll, "persistent": &p.Persistent, "starts": &p.Starts,
 		"frees": &p.Frees, "ffunc": &p.FortranFunc, "noierr": &p.NoIerror, "fint": &p.FortranInts,
 		"varargs": &p.Varargs, "begins": &p.Begins, "ends": &p.Ends, "anytime": &p.Anytime, "cancels": &p.Cancels,
-		"shared": &p.Shared,
+		"shared": &p.Shared, "existing": &p.Existing, "noreturn": &p.NoReturn, "cptr": &p.FortranCptr,
 	}
 	if f, ok := flags[a]; ok {
 		*f = true

@@ -38,11 +38,6 @@ type Slot struct {
 	Symbols []string
 }
 
-// Procedures that return a C pointer: they have an overload with another name.
-var returnsPointer = []string{
-	"MPI_Alloc_mem", "MPI_Win_allocate", "MPI_Win_allocate_shared", "MPI_Win_shared_query",
-}
-
 // All are the slots in order; All()[i] has ID i.
 func All() []Slot {
 	var l []Slot
@@ -66,7 +61,7 @@ func appendProc(l []Slot, p *signature.Proc) []Slot {
 	}
 	if p.Fortran == signature.FortranAll || p.Fortran == signature.FortranOld {
 		l = append(l, oldFortran(p, Mpif, p.Name))
-		if slices.Contains(returnsPointer, p.Name) {
+		if p.FortranCptr {
 			l = append(l, oldFortran(p, Cptr, p.Name+"_cptr"))
 		}
 	}

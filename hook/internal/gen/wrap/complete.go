@@ -15,8 +15,7 @@ func (x *body) request(i int, q *signature.Param) {
 	if x.p.Persistent {
 		flags = "BK_PERSISTENT"
 	}
-	switch x.p.Issues {
-	case "recv", "sendrecv", "precv":
+	if x.p.Receives() {
 		var wild string
 		bytes, wild = x.posted()
 		x.in("const uint64_t posted = %s;", bytes)
@@ -27,26 +26,25 @@ func (x *body) request(i int, q *signature.Param) {
 	x.then("    bk_request_add(BK_KEY(%s), %s, made, b->t->slots, %s, %s);", h, q.Name, bytes, flags)
 }
 
-// first returns the first of the parameters that the procedure has.
-func (x *body) first(names ...string) *signature.Param {
-	for _, n := range names {
-		if q := x.named(n); q != nil {
-			return q
-		}
+// of returns the parameter that a word is of, nil if the procedure has no such word.
+func (x *body) of(word int) *signature.Param {
+	if word == 0 {
+		return nil
 	}
-	return nil
+	return &x.p.Params[x.p.Words[word].Param]
 }
 
 // posted is how many bytes a receive takes, and the flag for one that does not
 // tell its source and tag.
 func (x *body) posted() (bytes, wild string) {
-	count := x.value(x.first("recvcount", "count"))
-	typ := x.value(x.first("recvtype", "datatype"))
+	r := &x.p.Roles
+	count := x.value(x.of(r.Recv.Count))
+	typ := x.value(x.of(r.Recv.Type))
 	bytes = fmt.Sprintf("(uint64_t)%s * bk_type_size(b, %s)", count, typ)
-	if q := x.named("partitions"); q != nil {
+	if q := x.of(r.Recv.Parts); q != nil {
 		bytes += " * (uint64_t)" + x.value(q)
 	}
-	source, tag := x.first("source"), x.first("recvtag", "tag")
+	source, tag := x.of(r.Source), x.of(r.RecvTag)
 	if source == nil {
 		return bytes, " | BK_WILD" // of a matched message: the posting call does not tell
 	}
@@ -114,19 +112,19 @@ func (x *body) settleMany() {
 	case x.p.Starts:
 		x.then("bk_many_start(b, &many, %s);", failed)
 		return
-	case x.which() == "any":
+	case x.which() == signature.CompletesAny:
 		x.in("int64_t position = -1;")
-		s := fmt.Sprintf("position = bk_position(b, &many, %s);", x.now(x.named("index")))
+		s := fmt.Sprintf("position = bk_position(b, &many, %s);", x.now(x.of(x.p.Roles.Index)))
 		if f := x.found(); f != "" {
 			s = fmt.Sprintf("if (%s) %s", f, s)
 		}
 		x.out = append(x.out, s)
-	case x.which() == "some":
+	case x.which() == signature.CompletesSome:
 		x.in("int64_t npos = 0;")
 		x.in("const uint64_t *pos = NULL;")
 		x.out = append(x.out,
-			fmt.Sprintf("npos = %s;", x.now(x.named("outcount"))),
-			"pos = bk_positions(b, &many, array_of_indices, npos);",
+			fmt.Sprintf("npos = %s;", x.now(x.of(x.p.Roles.Outcount))),
+			fmt.Sprintf("pos = bk_positions(b, &many, %s, npos);", x.of(x.p.Roles.Indices).Name),
 			"if (!pos) npos = 0;")
 	}
 	if x.p.Peeks != "" {
@@ -134,9 +132,9 @@ func (x *body) settleMany() {
 		return
 	}
 	switch x.which() {
-	case "any":
+	case signature.CompletesAny:
 		x.then("bk_many_end(b, &many, &(const uint64_t){ (uint64_t)position }, position >= 0, %s);", failed)
-	case "some":
+	case signature.CompletesSome:
 		x.then("bk_many_end(b, &many, pos, npos, %s);", failed)
 	default:
 		n := "BK_ALL"
@@ -155,7 +153,7 @@ func (x *body) statusOf(i int, q *signature.Param) {
 	if found != "" {
 		found += " && "
 	}
-	if x.which() == "one" {
+	if x.which() == signature.CompletesOne {
 		x.in("void *const %s = bk_one_status(b, &one, %s);", name, q.Name)
 		x.statusResult(i, found+"one.recv", fmt.Sprintf("bk_receive_words(b, w + %d, %s, &one.r)", i, name))
 		return
@@ -170,7 +168,7 @@ func (x *body) statusesOf(i int, q *signature.Param) {
 	name := q.Name + "_v"
 	x.pass[x.p.Param(q.Name)] = name
 	x.in("void *const %s = bk_many_statuses(b, &many, %s);", name, q.Name)
-	if x.which() == "some" {
+	if x.which() == signature.CompletesSome {
 		x.result(i, "npos > 0", fmt.Sprintf("bk_many_status_word(b, &many, %d, %s, pos, npos)", i, name))
 		return
 	}

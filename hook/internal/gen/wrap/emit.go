@@ -24,7 +24,7 @@ func must(err error) {
 
 // begin and end add what procedures that start or end something need.
 func (x *body) begin() {
-	if x.p.Name == "MPI_Session_init" {
+	if x.session() != nil {
 		x.in("bk_before_session();")
 	}
 }
@@ -39,16 +39,21 @@ func (x *body) end() {
 			x.then("bk_taken_end(&taken, rc != MPI_SUCCESS);")
 		}
 	}
-	switch x.p.Name {
-	case "MPI_Init":
+	switch provided := x.named("provided"); {
+	case x.p.Begins && provided != nil:
+		x.then("bk_started_threads(rc != MPI_SUCCESS, (int)%s);", x.now(provided))
+	case x.p.Begins:
 		x.then("bk_started(rc != MPI_SUCCESS);")
-	case "MPI_Init_thread":
-		x.then("bk_started_threads(rc != MPI_SUCCESS, (int)%s);", x.now(x.named("provided")))
-	case "MPI_Session_init":
-		x.then("bk_session_started(%s, rc != MPI_SUCCESS);", x.now(x.named("session")))
-	case "MPI_Finalize":
+	case x.session() != nil:
+		x.then("bk_session_started(%s, rc != MPI_SUCCESS);", x.now(x.session()))
+	case x.p.Ends:
 		x.left = append(x.left, "bk_finalized(rc != MPI_SUCCESS);")
 	}
+}
+
+// session is the session that the procedure begins, nil if it begins none.
+func (x *body) session() *signature.Param {
+	return x.param(func(q *signature.Param) bool { return q.Kind == signature.Sess && q.Dir == signature.Out })
 }
 
 // callView is the data of the template "call".
@@ -67,7 +72,7 @@ type callView struct {
 
 func (x *body) view() callView {
 	v := callView{
-		Proc: x.p.Name, N: len(x.p.Words), First: x.p.Name == "MPI_Abort", Made: x.made,
+		Proc: x.p.Name, N: len(x.p.Words), First: x.p.NoReturn, Made: x.made,
 		Before: append(x.locals, x.before...), Out: x.out, After: x.after, Left: x.left,
 		CanFail: !x.fortran || !x.p.NoIerror,
 	}
@@ -242,7 +247,7 @@ func fileOf(p *signature.Proc) string {
 		return "pcoll"
 	case p.Issues == "coll":
 		return "icoll"
-	case p.Class == signature.Event && len(p.MTF) > 0 && p.MTF[0] != "MPI_Init" && p.MTF[0] != "MPI_Finalize":
+	case p.Class == signature.Event && !p.Begins && !p.Ends:
 		if has(signature.Peer) || has(signature.Req) || has(signature.Msg) {
 			return "p2p"
 		}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/efg-tools/efg/signature"
 )
@@ -44,11 +43,10 @@ func (x *body) inputWord(i int, q *signature.Param) string {
 // found is the condition under which a successful call has told something: its
 // flag, if it has one.
 func (x *body) found() string {
-	q := x.named("flag")
-	if q == nil || q.Dir != signature.Out || q.Kind != signature.Flag {
-		return ""
+	if q := x.of(x.p.Roles.Flag); q != nil {
+		return x.now(q) + " != 0"
 	}
-	return x.now(q) + " != 0"
+	return ""
 }
 
 // status passes on a private status where the program ignores it.
@@ -126,7 +124,7 @@ func (x *body) array(i int, q *signature.Param) string {
 // output adds the statements for a word that the call tells.
 func (x *body) output(i int, q *signature.Param) error {
 	found := x.found()
-	if q.Name == "flag" {
+	if i == x.p.Roles.Flag {
 		found = ""
 	}
 	switch {
@@ -155,8 +153,7 @@ func (x *body) output(i int, q *signature.Param) error {
 // newObject is the slot word of a new local object.
 func (x *body) newObject(i int, q *signature.Param, found string) {
 	o := handles[q.Kind].object
-	exists := strings.HasSuffix(x.p.Name, "_get_errhandler") || x.p.Name == "MPI_Errhandler_get"
-	x.result(i, found, fmt.Sprintf("bk_object_out(%s, BK_KEY(%s), %t)", o, x.now(q), exists))
+	x.result(i, found, fmt.Sprintf("bk_object_out(%s, BK_KEY(%s), %t)", o, x.now(q), x.p.Existing))
 	x.made = true
 	x.then("if (made) bk_object_set(%s, BK_KEY(%s), made);", o, x.now(q))
 }
