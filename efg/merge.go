@@ -90,30 +90,51 @@ func (e *DuplicateError) Process() string {
 	return fmt.Sprintf("the same process, rank %d (%d on %s),", e.Rank, e.PID, e.Host)
 }
 
-// checkDuplicates finds a process that was recorded once and is there twice:
-// two that started in the same nanosecond would otherwise be taken for ranks of
-// two launches.
-func checkDuplicates(sources []source) error {
-	type identity struct {
-		began int64
-		world uint64
-		rank  int
-		pid   int
-		host  string
+// CheckDuplicates returns a DuplicateError if a process, which is recorded once, is
+// there twice. Process i comes from part i.
+func CheckDuplicates(procs []*Process, parts []string) error {
+	seen := processSet{}
+	for i, p := range procs {
+		if err := seen.add(identity{p.began(), p.World, p.WorldRank(), p.PID, p.Host}, parts[i]); err != nil {
+			return err
+		}
 	}
-	seen := make(map[identity]*fileSource, len(sources))
+	return nil
+}
+
+func checkDuplicates(sources []source) error {
+	seen := processSet{}
 	for _, s := range sources {
 		s := s.(*fileSource)
 		p := s.info()
-		id := identity{p.began, p.World, p.Rank, p.PID, p.Host}
-		if p.Rank < 0 && p.PID == 0 || p.began == 0 {
-			continue // not told apart from others
+		if err := seen.add(identity{p.began, p.World, p.Rank, p.PID, p.Host}, s.run.path); err != nil {
+			return err
 		}
-		if other, ok := seen[id]; ok {
-			return &DuplicateError{[2]string{other.run.path, s.run.path}, p.Rank, p.Host, p.PID}
-		}
-		seen[id] = s
 	}
+	return nil
+}
+
+// processSet is a set of processes, and the parts that they are in. One that is there
+// twice, having started in one nanosecond, would be taken for ranks of two launches.
+type processSet map[identity]string
+
+// identity tells a process apart from all others.
+type identity struct {
+	began int64
+	world uint64
+	rank  int
+	pid   int
+	host  string
+}
+
+func (x processSet) add(id identity, part string) error {
+	if id.rank < 0 && id.pid == 0 || id.began == 0 {
+		return nil // not told apart from others
+	}
+	if other, ok := x[id]; ok {
+		return &DuplicateError{[2]string{other, part}, id.rank, id.host, id.pid}
+	}
+	x[id] = part
 	return nil
 }
 

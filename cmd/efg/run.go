@@ -105,11 +105,11 @@ func run(args []string, opt runOptions, in io.Reader, out, errOut io.Writer) err
 // keepRecording writes the run file, if anything was recorded, and removes the
 // segments; if the file cannot be written they stay, so that nothing is lost.
 func keepRecording(dir string, opt runOptions, meta efg.Meta, errOut io.Writer) error {
-	n, err := collect(dir, opt.output, meta, errOut)
+	r, err := collect(dir, opt.output, meta, errOut)
 	if err != nil {
 		return fmt.Errorf("%w; the recording stays in %s", err, dir)
 	}
-	if n == 0 {
+	if r == nil {
 		fmt.Fprintf(errOut, "efg: nothing was recorded, %s was not written: no process called MPI through a shared library that efg knows\n", opt.output)
 	}
 	if opt.keep {

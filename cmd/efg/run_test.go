@@ -5,14 +5,10 @@ import (
 	"bytes"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
-
-	"github.com/efg-tools/efg/efg"
 )
 
 // efgRun runs a command line as main does.
@@ -170,34 +166,5 @@ func TestRunForwardsSignals(t *testing.T) {
 	w.Close()
 	if status != 9 {
 		t.Errorf("status %d, errors %q", status, errOut.String())
-	}
-}
-
-// After an abort a launcher may return while ranks still run: what they do until
-// they end belongs to the recording.
-func TestReadEndedWaits(t *testing.T) {
-	c := exec.Command("sleep", "0.3")
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	p := &efg.Process{PID: c.Process.Pid, Streams: []efg.Stream{{End: efg.EndThread}, {End: efg.EndOpen}}}
-	if !running(p) {
-		t.Error("a living process counts as ended")
-	}
-	if p.Streams[1].End = efg.EndFinalized; running(p) {
-		t.Error("a finalized process counts as running")
-	}
-	p.Streams[1].End = efg.EndOpen
-	for range 200 { // it ends, and is a zombie until Wait
-		if !running(p) {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	if running(p) {
-		t.Error("a zombie counts as running")
-	}
-	if err := c.Wait(); err != nil {
-		t.Fatal(err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/efg-tools/efg/internal/daemon"
 	"github.com/efg-tools/efg/internal/live"
+	"github.com/efg-tools/efg/internal/segment"
 )
 
 // errStored: the argument is no folder and no job that is there, but may be a run.
@@ -102,7 +103,7 @@ func (f *finder) onlyJob() ([]string, error) {
 			return nil, err
 		}
 		for _, dir := range dirs {
-			if paths, err := live.Segments(dir); err == nil && dir != daemon.DefaultSpool() && slices.ContainsFunc(paths, live.Running) {
+			if paths, err := live.Segments(dir); err == nil && dir != daemon.DefaultSpool() && slices.ContainsFunc(paths, segment.Running) {
 				add(dir, paths)
 			}
 		}

@@ -60,8 +60,8 @@ func TestRunOutOfSpace(t *testing.T) {
 			}
 			file := filepath.Join(t.TempDir(), "x.efg")
 			var said bytes.Buffer
-			if n, err := collect(dir, file, efg.Meta{}, &said); n != 1 || err != nil {
-				t.Fatalf("%d processes, %v", n, err)
+			if r, err := collect(dir, file, efg.Meta{}, &said); err != nil || r.Processes != 1 {
+				t.Fatalf("%+v, %v", r, err)
 			}
 			run, err := efg.OpenRun(file)
 			if err != nil {

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,9 +13,8 @@ import (
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/hook"
+	"github.com/efg-tools/efg/internal/merge"
 	"github.com/efg-tools/efg/internal/segment"
-	"github.com/efg-tools/efg/internal/symbolize"
-	"github.com/efg-tools/efg/signature"
 )
 
 // roomForSegments is what must be free in /dev/shm to put segments there.
@@ -78,96 +75,35 @@ func setenv(env []string, name, value string) []string {
 	return append(env, name+"="+value)
 }
 
-// collect reads the segments in dir and writes the run file. It returns the
-// number of processes; without any it writes nothing.
-func collect(dir, output string, meta efg.Meta, errOut io.Writer) (int, error) {
+// collect writes the run file of the segments in dir, once their processes have ended.
+// Without any it returns nil.
+func collect(dir, output string, meta efg.Meta, errOut io.Writer) (*merge.Result, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.seg"))
+	if err != nil || len(files) == 0 {
+		return nil, err
+	}
+	awaitEnd(files, time.Now().Add(dyingTime))
+	r, err := merge.Run(files, merge.Options{Output: output, Workers: 1, SkipBroken: true, Recorded: &meta})
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	var procs []*efg.Process
-	var failed []error
-	deadline := time.Now().Add(dyingTime)
-	for _, f := range files {
-		p, err := readEnded(f, deadline)
-		if err != nil {
-			failed = append(failed, err)
-			continue
-		}
-		procs = append(procs, p)
+	for _, what := range r.LeftOut {
+		fmt.Fprintln(errOut, "efg: a process is missing from the file:", what)
 	}
-	if len(procs) == 0 {
-		return 0, errors.Join(failed...)
+	if r.Dropped > 0 {
+		fmt.Fprintf(errOut, "efg: %d events were not recorded for lack of space\n", r.Dropped)
 	}
-	separateWorlds(procs)
-	meta.Sites = symbolize.Sites(procs)
-	if err := efg.WriteRun(output, procs, meta); err != nil {
-		return 0, err
-	}
-	for _, err := range failed {
-		fmt.Fprintln(errOut, "efg: a process is missing from the file:", err)
-	}
-	if n := dropped(procs); n > 0 {
-		fmt.Fprintf(errOut, "efg: %d events were not recorded for lack of space\n", n)
-	}
-	return len(procs), nil
+	return r, nil
 }
 
 // dyingTime is how long collect waits for processes that outlive the launcher.
 // After an abort a launcher may return before all ranks have ended.
 const dyingTime = 2 * time.Second
 
-// readEnded reads the segment of a process that has ended, or, from the deadline
-// on, of any.
-func readEnded(file string, deadline time.Time) (*efg.Process, error) {
-	for {
-		p, err := segment.Read(file)
-		if err != nil || !running(p) || time.Now().After(deadline) {
-			return p, err
-		}
+// awaitEnd waits until no process records into the segments, or for the deadline.
+func awaitEnd(segments []string, deadline time.Time) {
+	for slices.ContainsFunc(segments, segment.BeingWritten) && time.Now().Before(deadline) {
 		time.Sleep(10 * time.Millisecond)
-	}
-}
-
-// running reports whether a process was cut off in its recording and is still
-// there. What has ended and is not reaped has no program any more.
-func running(p *efg.Process) bool {
-	for i := range p.Streams {
-		if p.Streams[i].End == efg.EndOpen {
-			_, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", p.PID))
-			return err == nil
-		}
-	}
-	return false
-}
-
-// dropped is how many events processes have not recorded.
-func dropped(procs []*efg.Process) (n uint64) {
-	for _, p := range procs {
-		for i := range p.Streams {
-			n += p.Streams[i].Dropped
-		}
-	}
-	return n
-}
-
-// separateWorlds tells apart worlds that have one name, because their launcher
-// gives none and a script started several, one after the other: the n-th process
-// of a rank, by the time it started, is in the n-th world.
-func separateWorlds(procs []*efg.Process) {
-	type place struct {
-		world      uint64
-		rank, size int
-	}
-	byStart := slices.Clone(procs)
-	slices.SortStableFunc(byStart, func(a, b *efg.Process) int { return cmp.Compare(a.Start, b.Start) })
-	seen := map[place]uint64{}
-	for _, p := range byStart {
-		at := place{p.World, p.Rank, p.Size}
-		if n := seen[at]; n > 0 && p.Rank >= 0 {
-			p.World = signature.Hash(p.World, n)
-		}
-		seen[at]++
 	}
 }
 

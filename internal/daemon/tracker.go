@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/efg-tools/efg/internal/live"
 	"github.com/efg-tools/efg/internal/procfs"
 	"github.com/efg-tools/efg/internal/segment"
 )
@@ -207,8 +206,8 @@ func (s *Segment) readOrigin() bool {
 // findOrigin finds out which job a process belongs to, and keeps that.
 func (t *tracker) findOrigin(s *Segment) {
 	o := &s.origin
-	pid := pidIn(s.Name)
-	if !live.Running(s.path) {
+	_, pid, _ := segment.ProcessIn(s.Name)
+	if !segment.Running(s.path) {
 		pid = t.peers[s.Name] // in a container its number is another one here
 	}
 	if p, ok := procfs.ReadStatus(pid); ok && !p.Gone {
@@ -276,16 +275,6 @@ func (t *tracker) similar(s *Segment) (key string, ok bool) {
 		}
 	}
 	return "", false
-}
-
-// pidIn is the process number in a segment's name, HOST.PID.TIME.seg.
-func pidIn(name string) int {
-	parts := strings.Split(strings.TrimSuffix(name, segmentExt), ".")
-	if len(parts) < 3 {
-		return 0
-	}
-	pid, _ := strconv.Atoi(parts[len(parts)-2])
-	return pid
 }
 
 // startIn is when a process began, by its segment's name.

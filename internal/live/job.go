@@ -1,12 +1,10 @@
 package live
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -16,6 +14,7 @@ import (
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/internal/segment"
 	"github.com/efg-tools/efg/internal/symbolize"
+	"github.com/efg-tools/efg/internal/worlds"
 )
 
 // Job is what the segments of a job's processes tell, as they are at about one
@@ -116,7 +115,7 @@ func readAll(paths []string) []readResult {
 		limit <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-limit }()
-			running := Running(path) // before it is read: it may end meanwhile
+			running := segment.Running(path) // before it is read: it may end meanwhile
 			s, err := segment.ReadFile(path)
 			if err != nil {
 				out[i].err = err
@@ -162,46 +161,29 @@ func (j *Job) stamp() {
 }
 
 // number gives the processes their ranks in the job: worlds follow each other in the
-// order in which they began. Of two processes that say to be the same rank of the same
-// world the later one is of another world, as a launcher that names none starts them
-// one after the other.
+// order in which they began.
 func (j *Job) number() {
-	type id struct {
-		world uint64
-		nth   int
+	procs := make([]worlds.Process, len(j.Ranks))
+	for i, r := range j.Ranks {
+		p := &r.Process
+		procs[i] = worlds.Process{World: p.World, Rank: p.Rank, Size: p.Size, Began: p.Start, Host: p.Host, PID: p.PID}
 	}
-	slices.SortStableFunc(j.Ranks, func(a, b *Rank) int { return cmp.Compare(a.Header.StartReal, b.Header.StartReal) })
-	type place struct {
-		world uint64
-		rank  int
+	found, places := worlds.Split(procs)
+	first := make([]int, len(found))
+	for k := range found {
+		first[k] = j.Size
+		j.Size += found[k].Size
 	}
-	taken := map[place]int{}
-	sizes, of := map[id]int{}, map[*Rank]id{}
-	var worlds []id
-	for _, r := range j.Ranks {
-		at := place{r.Process.World, r.Process.Rank}
-		w := id{at.world, taken[at]}
-		if taken[at]++; r.Process.Rank < 0 {
-			w.nth = -1
-		}
-		if _, ok := sizes[w]; !ok {
-			worlds = append(worlds, w)
-		}
-		sizes[w] = max(sizes[w], r.Process.Size, r.Process.Rank+1)
-		of[r] = w
-	}
-	first := map[id]int{}
-	for _, w := range worlds {
-		first[w] = j.Size
-		j.Size += sizes[w]
-	}
-	for _, r := range j.Ranks {
-		if r.First, r.Number = first[of[r]], -1; r.Process.Rank >= 0 {
+	ranks := make([]*Rank, len(places))
+	for i, at := range places {
+		r := j.Ranks[at.Process]
+		if r.First, r.Number = first[at.World], -1; r.Process.Rank >= 0 {
 			r.Number = r.First + r.Process.Rank
 			r.Process.Rank = r.Number
 		}
+		ranks[i] = r
 	}
-	slices.SortStableFunc(j.Ranks, func(a, b *Rank) int { return cmp.Compare(uint(a.Number), uint(b.Number)) })
+	j.Ranks = ranks
 }
 
 func (j *Job) processes() []*efg.Process {

@@ -184,8 +184,8 @@ func (m *Monitor) look(path string, f *Frame, sum *sums) error {
 // processOf finds the process of a segment, nil if it has ended. It looks through the
 // process's memory: with hundreds of ranks that takes longer than all else.
 func (m *Monitor) processOf(path string) *procfs.Watched {
-	_, pid, _ := parseName(filepath.Base(path))
-	if s, ok := procfs.ReadStatus(pid); ok && Running(path) {
+	_, pid, _ := segment.ProcessIn(filepath.Base(path))
+	if s, ok := procfs.ReadStatus(pid); ok && segment.Running(path) {
 		return m.processes.Add(s.Process)
 	}
 	return nil

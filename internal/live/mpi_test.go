@@ -68,7 +68,7 @@ func launch(t *testing.T, m groundtruth.MPI, n int, args ...string) *job {
 func (j *job) kill() {
 	paths, _ := Segments(j.dir)
 	for _, p := range paths {
-		if _, pid, ok := parseName(filepath.Base(p)); ok && Running(p) {
+		if _, pid, ok := segment.ProcessIn(filepath.Base(p)); ok && segment.Running(p) {
 			syscall.Kill(pid, syscall.SIGKILL)
 		}
 	}

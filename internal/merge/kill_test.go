@@ -76,9 +76,14 @@ func TestMergeKilled(t *testing.T) {
 		os.Remove(out)
 		for attempt := range 4 {
 			workers := startWorkers(t, []string{dir}, Options{Output: out, Workers: 1 + rng.IntN(3)})
-			time.Sleep(time.Duration(rng.ExpFloat64() * float64(60*time.Millisecond)))
+			last := attempt == 3
+			if last {
+				awaitPart(dir, out)
+			} else {
+				time.Sleep(time.Duration(rng.ExpFloat64() * float64(60*time.Millisecond)))
+			}
 			for _, cmd := range workers {
-				if attempt%2 == 0 || rng.IntN(2) == 0 {
+				if last || attempt%2 == 0 || rng.IntN(2) == 0 {
 					cmd.Process.Kill()
 				}
 			}
@@ -104,6 +109,17 @@ func TestMergeKilled(t *testing.T) {
 	}
 	if reused == 0 {
 		t.Error("no finished part was there to be used again: the test kills too early")
+	}
+}
+
+// awaitPart waits for a finished part; there is none any more once there is the output.
+func awaitPart(dir, out string) {
+	for {
+		done, _ := filepath.Glob(filepath.Join(dir, workPrefix+"*", "*.done"))
+		if _, err := os.Stat(out); err == nil || len(done) > 0 {
+			return
+		}
+		time.Sleep(time.Millisecond)
 	}
 }
 

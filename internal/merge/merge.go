@@ -6,7 +6,9 @@
 // own, in a folder that all workers see; worker 0 then makes the run file of the
 // parts. Parts that are there serve whoever is started again. That the result
 // depends on the recordings alone, not on how they are grouped, is a property of
-// efg.EncodeMerged.
+// efg.EncodeMerged. What one worker can hold in memory becomes a run file at once.
+//
+// Every recording ends here: that of efg run, that of a daemon, and efg merge.
 package merge
 
 import (
@@ -32,6 +34,10 @@ type Options struct {
 	// Status is not known.
 	Launcher []string
 	Status   *int
+	// Recorded is what the one who recorded the segments knows of the run, where there is
+	// one: the segments are those of all its processes, nobody else merges them, and they
+	// need not say what the run was recorded with. Worlds of one ID get different ones.
+	Recorded *efg.Meta
 	// Worker is this process's number among Workers. Worker 0 writes the output.
 	Worker, Workers int
 	// Log, if any, takes what is worth knowing while it goes on, a line at a time.
@@ -46,6 +52,7 @@ type Result struct {
 	Written   bool // the output; by worker 0
 	Files     int  // that were merged
 	Processes int
+	Events    uint64
 	Dropped   uint64   // events that were not recorded for lack of space
 	LeftOut   []string // inputs, and why
 	Running   []string // segments of processes that still run
@@ -57,6 +64,7 @@ type merger struct {
 	plan   *plan
 	work   string // the work folder
 	places places
+	worlds map[string]uint64 // of segments, where these do not tell worlds apart
 }
 
 // Run merges files, and those in folders.
@@ -80,6 +88,9 @@ func Run(args []string, opt Options) (*Result, error) {
 		return nil, err
 	}
 	m := &merger{opt: opt, plan: p, places: newPlaces()}
+	if opt.Recorded != nil {
+		m.worlds = nameWorlds(inputs)
+	}
 	if opt.Worker > 0 {
 		return &Result{}, m.help()
 	}
@@ -94,7 +105,11 @@ func (m *merger) log(format string, args ...any) {
 
 // lead is worker 0: it sees to it that all chunks are made, and makes the output.
 func (m *merger) lead() (result *Result, err error) {
-	out, err := durable.Begin(m.opt.Output)
+	begin := durable.Begin
+	if m.opt.Recorded != nil {
+		begin = durable.Create
+	}
+	out, err := begin(m.opt.Output)
 	switch {
 	case errors.Is(err, durable.ErrBusy):
 		return nil, fmt.Errorf("%s: %w", m.opt.Output, err)
@@ -109,6 +124,37 @@ func (m *merger) lead() (result *Result, err error) {
 			}
 		}()
 	}
+	if m.fitsInMemory() {
+		result, err = m.makeAtOnce(out)
+	} else {
+		result, err = m.makeOfChunks(out)
+	}
+	if err == nil {
+		m.cleanUp()
+	}
+	return result, err
+}
+
+// fitsInMemory reports whether the output can be made without parts.
+func (m *merger) fitsInMemory() bool {
+	return len(m.plan.chunks) == 1 && m.plan.chunks[0].kind == segmentFile && m.opt.Workers == 1
+}
+
+// makeAtOnce makes the output of the segments of the only chunk.
+func (m *merger) makeAtOnce(out *durable.File) (*Result, error) {
+	o, err := m.makeOfSegments(&m.plan.chunks[0], out, efg.EncodeRun)
+	if err != nil {
+		return nil, err
+	}
+	if !o.HasPart {
+		return nil, &leftNothing{o.LeftOut}
+	}
+	result := &Result{LeftOut: o.LeftOut, Running: o.Running}
+	return result, m.describe(result)
+}
+
+// makeOfChunks makes the output of the chunks' parts.
+func (m *merger) makeOfChunks(out *durable.File) (*Result, error) {
 	if err := m.makeWorkFolder(); err != nil {
 		return nil, err
 	}
@@ -116,11 +162,7 @@ func (m *merger) lead() (result *Result, err error) {
 		m.dropUseless()
 		return nil, err
 	}
-	if result, err = m.finish(out); err != nil {
-		return nil, err
-	}
-	m.cleanUp()
-	return result, nil
+	return m.finish(out)
 }
 
 // finish makes the output of the parts.
@@ -153,7 +195,6 @@ func (m *merger) finish(out *durable.File) (*Result, error) {
 	if len(left) == len(parts) {
 		return nil, &leftNothing{result.LeftOut}
 	}
-	result.Files = len(m.plan.inputs) - len(result.LeftOut)
 	return result, m.describe(result)
 }
 
@@ -211,9 +252,11 @@ func (m *merger) describe(result *Result) error {
 	}
 	defer run.Close()
 	result.Written = true
+	result.Files = len(m.plan.inputs) - len(result.LeftOut)
 	result.Processes = len(run.Procs)
 	for i := range run.Procs {
 		for _, s := range run.Procs[i].Streams {
+			result.Events += s.Events
 			result.Dropped += s.Dropped
 		}
 	}

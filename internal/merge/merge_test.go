@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -251,4 +252,74 @@ func TestMergeAgain(t *testing.T) {
 	}
 	mustMerge(t, []string{dir}, Options{Output: out})
 	mustBeClean(t, dir)
+}
+
+// What the one who has recorded says of a run is what its file says, and worlds of one ID
+// get different ones, whether the segments fit in memory or are merged in chunks.
+func TestMergeRecorded(t *testing.T) {
+	all := t.TempDir()
+	for _, c := range []sim.Config{
+		{Program: "halo", Ranks: 24, Steps: 3, Seed: 1, Stats: true},
+		{Program: "farm", Ranks: 24, Steps: 3, Seed: 2},
+		{Program: "farm", Ranks: 6, Steps: 3, Seed: 3, Stats: true},
+	} {
+		for _, f := range segmentsIn(t, simulate(t, c)) {
+			copyFile(t, f, all)
+		}
+	}
+	meta := efg.Meta{Tool: "efg test", Command: []string{"sh", "twice"}, Started: 5, Ended: 9, Status: 7, Time: "stats", Queries: true}
+	var want []byte
+	for _, limit := range []int{16, 1000} {
+		o := quick(Options{Output: filepath.Join(t.TempDir(), "run.efg"), Recorded: &meta})
+		o.limits.segments = limit
+		r, err := Run([]string{all}, o)
+		if err != nil || r.Files != 54 || r.Processes != 54 || r.Events == 0 {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		mustBeClean(t, all, filepath.Dir(o.Output))
+		if want == nil {
+			if want, err = os.ReadFile(o.Output); err != nil {
+				t.Fatal(err)
+			}
+		}
+		mustEqual(t, o.Output, want)
+	}
+	run, err := efg.NewRun(bytes.NewReader(want), int64(len(want)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := run.Meta
+	got.Sites = nil
+	if !reflect.DeepEqual(got, meta) {
+		t.Errorf("%+v, want %+v", got, meta)
+	}
+	sizes := map[uint64]int{}
+	for _, p := range run.Procs {
+		sizes[p.World]++
+		if sizes[p.World] > p.Size {
+			t.Errorf("world %#x: more than %d ranks", p.World, p.Size)
+		}
+	}
+	if len(sizes) != 3 {
+		t.Errorf("ranks by world: %v", sizes)
+	}
+}
+
+// Two that record at once each get their file: nobody waits for another's.
+func TestMergeRecordedTogether(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "run.efg")
+	var wg sync.WaitGroup
+	for n := range 4 {
+		dir := simulate(t, sim.Config{Program: "farm", Ranks: 4, Steps: 3, Seed: uint64(n)})
+		wg.Go(func() {
+			if _, err := Run([]string{dir}, quick(Options{Output: out, Recorded: &efg.Meta{Tool: "efg test"}})); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if _, err := efg.OpenRun(out); err != nil {
+		t.Error(err)
+	}
+	mustBeClean(t, filepath.Dir(out))
 }

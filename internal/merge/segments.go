@@ -3,16 +3,119 @@ package merge
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"io"
 	"runtime"
-	"strings"
 	"sync"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/durable"
 	"github.com/efg-tools/efg/internal/segment"
 	"github.com/efg-tools/efg/internal/symbolize"
+	"github.com/efg-tools/efg/internal/worlds"
 )
+
+// encoder writes a run file of processes, or a part of one.
+type encoder func(w io.Writer, procs []*efg.Process, meta efg.Meta) error
+
+// makeOfSegments makes a file of a chunk of segments.
+func (m *merger) makeOfSegments(c *chunk, out *durable.File, encode encoder) (*outcome, error) {
+	o := &outcome{}
+	var procs []*efg.Process
+	var paths []string
+	var meta efg.Meta
+	for i, r := range readSegments(c.inputs, m.opt.Tool) {
+		path := c.inputs[i].path
+		if r.err != nil {
+			if !m.opt.SkipBroken {
+				return nil, r.err
+			}
+			o.LeftOut = append(o.LeftOut, r.err.Error())
+			continue
+		}
+		procs, paths = append(procs, r.process), append(paths, path)
+		if len(procs) == 1 {
+			meta = r.meta
+		}
+		if err := m.join(&meta, paths[0], &r, path); err != nil {
+			return nil, err
+		}
+		if r.running {
+			o.Running = append(o.Running, path)
+		}
+		if world, ok := m.worlds[path]; ok {
+			r.process.World = world
+		}
+	}
+	if len(procs) == 0 {
+		return o, nil
+	}
+	if err := m.checkTwice(procs, paths); err != nil {
+		return nil, err
+	}
+	o.HasPart = true
+	meta = m.withKnown(meta)
+	meta.Sites = m.places.of(procs)
+	return o, out.Write(func(w io.Writer) error { return encode(w, procs, meta) })
+}
+
+// join joins what a segment says of the run to what those before it say.
+func (m *merger) join(meta *efg.Meta, first string, r *recording, path string) error {
+	if m.opt.Recorded != nil {
+		return nil
+	}
+	if err := meta.CheckSame(first, &r.meta, path); err != nil {
+		return explain(err, nil)
+	}
+	meta.Join(&r.meta)
+	return nil
+}
+
+// checkTwice refuses a process that is there twice.
+func (m *merger) checkTwice(procs []*efg.Process, paths []string) error {
+	if m.opt.Recorded != nil {
+		return nil
+	}
+	if err := efg.CheckDuplicates(procs, paths); err != nil {
+		return explain(err, nil)
+	}
+	return nil
+}
+
+// withKnown puts what is known of the run in place of what its segments say.
+func (m *merger) withKnown(meta efg.Meta) efg.Meta {
+	if m.opt.Recorded != nil {
+		return *m.opt.Recorded
+	}
+	meta.Launcher = m.opt.Launcher
+	if m.opt.Status != nil {
+		meta.Status, meta.StatusUnknown = *m.opt.Status, false
+	}
+	return meta
+}
+
+// nameWorlds names the worlds of segments so that each name is of one world. Those
+// that are wrong in their segments are returned, by the segments' paths.
+func nameWorlds(inputs []input) map[string]uint64 {
+	var paths []string
+	var procs []worlds.Process
+	for i := range inputs {
+		h, err := segment.ReadHeader(inputs[i].path)
+		if err != nil {
+			continue // it is told when it is read
+		}
+		p := h.Identity()
+		paths = append(paths, inputs[i].path)
+		procs = append(procs, worlds.Process{World: p.World, Rank: p.Rank, Size: p.Size, Began: p.Start, Host: p.Host, PID: p.PID})
+	}
+	names := map[string]uint64{}
+	found, places := worlds.Split(procs)
+	for _, at := range places {
+		if w := &found[at.World]; w.Nth > 0 {
+			names[paths[at.Process]] = w.Name()
+		}
+	}
+	return names
+}
 
 // recording is what a segment holds.
 type recording struct {
@@ -43,6 +146,7 @@ func readSegments(inputs []input, tool string) []recording {
 }
 
 func readSegment(path, tool string) recording {
+	running := segment.BeingWritten(path) // before it is read: it may end meanwhile
 	s, err := segment.ReadFile(path)
 	if err != nil {
 		return recording{err: &efg.PartError{Part: path, Cause: withoutName(err)}}
@@ -51,7 +155,7 @@ func readSegment(path, tool string) recording {
 	if err != nil {
 		return recording{err: &efg.PartError{Part: path, Cause: err}}
 	}
-	return recording{process: &s.Process, meta: meta, running: isRunning(path, &s.Process)}
+	return recording{process: &s.Process, meta: meta, running: running}
 }
 
 // withoutName drops the file name that ReadFile puts in front.
@@ -96,26 +200,6 @@ func metaOf(s *segment.Segment, tool string) (efg.Meta, error) {
 	}
 	m.Ended = m.Started + int64(max(end, h.StartMono)-h.StartMono)
 	return m, nil
-}
-
-// isRunning tells whether a process of this machine still writes the segment.
-func isRunning(path string, p *efg.Process) bool {
-	open := false
-	for i := range p.Streams {
-		open = open || p.Streams[i].End == efg.EndOpen
-	}
-	if !open {
-		return false
-	}
-	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", p.PID))
-	if err != nil {
-		return false
-	}
-	abs, err := filepath.Abs(path)
-	if err == nil {
-		abs, err = filepath.EvalSymlinks(abs)
-	}
-	return err == nil && strings.Contains(string(maps), " "+abs+"\n")
 }
 
 // places finds the callsites of many processes in the source. It looks each up

@@ -186,49 +186,11 @@ func (m *merger) make(c *chunk) (*outcome, error) {
 	}
 	defer out.Discard()
 	if c.kind == segmentFile {
-		return m.makeOfSegments(c, out)
+		return m.makeOfSegments(c, out, efg.EncodePart)
 	}
 	left, err := m.write(out, c.paths(), efg.EncodeMergedPart)
 	if err != nil {
 		return nil, explain(err, nil)
 	}
 	return &outcome{HasPart: len(left) < len(c.inputs), LeftOut: left}, nil
-}
-
-func (m *merger) makeOfSegments(c *chunk, out *durable.File) (*outcome, error) {
-	o := &outcome{}
-	var procs []*efg.Process
-	var meta efg.Meta
-	var first string
-	for i, r := range readSegments(c.inputs, m.opt.Tool) {
-		path := c.inputs[i].path
-		if r.err != nil {
-			if !m.opt.SkipBroken {
-				return nil, r.err
-			}
-			o.LeftOut = append(o.LeftOut, r.err.Error())
-			continue
-		}
-		if len(procs) == 0 {
-			meta, first = r.meta, path
-		}
-		if err := meta.CheckSame(first, &r.meta, path); err != nil {
-			return nil, explain(err, nil)
-		}
-		meta.Join(&r.meta)
-		if r.running {
-			o.Running = append(o.Running, path)
-		}
-		procs = append(procs, r.process)
-	}
-	meta.Launcher = m.opt.Launcher
-	if m.opt.Status != nil {
-		meta.Status, meta.StatusUnknown = *m.opt.Status, false
-	}
-	if len(procs) == 0 {
-		return o, nil
-	}
-	o.HasPart = true
-	meta.Sites = m.places.of(procs)
-	return o, out.Write(func(w io.Writer) error { return efg.EncodePart(w, procs, meta) })
 }

@@ -3,6 +3,7 @@ package segment
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -17,6 +18,24 @@ func Read(path string) (*efg.Process, error) {
 		return nil, err
 	}
 	return &s.Process, nil
+}
+
+// ReadHeader reads the header of a segment file, and nothing else.
+func ReadHeader(path string) (*Header, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data := make([]byte, HeaderSize)
+	if _, err := f.ReadAt(data, 0); err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Base(path), ErrNotSegment)
+	}
+	s, err := (&reader{data: data, size: func() uint64 { return math.MaxUint64 }}).parseHeader()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Base(path), err)
+	}
+	return &s.Header, nil
 }
 
 // ReadFile reads a segment file. The process may be running: each stream is then

@@ -64,15 +64,24 @@ func Parse(data []byte) (*Segment, error) {
 }
 
 func (r *reader) parse() (*Segment, error) {
+	s, err := r.parseHeader()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.fill(r); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// parseHeader reads a segment's header only.
+func (r *reader) parseHeader() (*Segment, error) {
 	s := &Segment{}
 	if r.size() < HeaderSize || binary.LittleEndian.Uint64(r.data) != Magic {
 		return nil, ErrNotSegment
 	}
 	decode(r.data, &s.Header)
 	if err := r.checkHeader(&s.Header); err != nil {
-		return nil, err
-	}
-	if err := s.fill(r); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -96,11 +105,7 @@ func (r *reader) checkHeader(h *Header) error {
 
 func (s *Segment) fill(r *reader) error {
 	h, p := &s.Header, &s.Process
-	p.Rank, p.Size, p.World = int(h.Rank), int(h.Size), h.World
-	p.PID, p.Host, p.MPI = int(h.PID), text(h.Host[:]), text(h.MPI[:])
-	p.Start = int64(h.StartReal)
-	p.Mono = int64(h.StartReal - h.StartMono)
-	p.Command = arguments(h)
+	*p = h.Identity()
 	for ref := h.Streams; ref != 0; {
 		var st Stream
 		stream, err := r.stream(ref, &st, h)
@@ -127,6 +132,14 @@ func (s *Segment) fill(r *reader) error {
 		p.Streams[i].Pending = s.Activities[i].pending(&p.Streams[i], h)
 	}
 	return err
+}
+
+// Identity is the process as the header describes it, without what it recorded.
+func (h *Header) Identity() efg.Process {
+	return efg.Process{
+		Rank: int(h.Rank), Size: int(h.Size), World: h.World, PID: int(h.PID), Host: text(h.Host[:]), MPI: text(h.MPI[:]),
+		Start: int64(h.StartReal), Mono: int64(h.StartReal - h.StartMono), Command: arguments(h),
+	}
 }
 
 func text(b []byte) string {

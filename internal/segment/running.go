@@ -1,4 +1,4 @@
-package live
+package segment
 
 import (
 	"bufio"
@@ -7,13 +7,25 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/efg-tools/efg/efg"
 )
 
-// Running tells whether a process of this machine still has a segment in its memory.
-// The number of a process may be given anew, and the process may be a zombie: then it
-// has not.
+// BeingWritten reports whether a process of this machine still records into a segment:
+// it is running, and was neither finalized nor has it exited.
+func BeingWritten(path string) bool {
+	if !Running(path) {
+		return false
+	}
+	h, err := ReadHeader(path)
+	return err != nil || efg.End(h.State) == efg.EndOpen
+}
+
+// Running reports whether a process of this machine has the segment in its memory.
+// A process that merely has the number of the segment's process, because numbers are
+// used again, has not, and neither has a zombie.
 func Running(path string) bool {
-	host, pid, ok := parseName(filepath.Base(path))
+	host, pid, ok := ProcessIn(filepath.Base(path))
 	if here, err := os.Hostname(); !ok || err != nil || host != strings.ReplaceAll(here, "/", "_") {
 		return false
 	}
@@ -37,8 +49,8 @@ func Running(path string) bool {
 	return false
 }
 
-// parseName reads a segment's name, HOST.PID.TIME.seg.
-func parseName(name string) (host string, pid int, ok bool) {
+// ProcessIn reads host and process number in a segment's name, HOST.PID.TIME.seg.
+func ProcessIn(name string) (host string, pid int, ok bool) {
 	parts := strings.Split(name, ".")
 	if len(parts) < 4 {
 		return "", 0, false
