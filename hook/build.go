@@ -69,7 +69,11 @@ func (b *builder) back(c compiler) (Back, error) {
 		return Back{}, err
 	}
 	dir, err := b.cached("back", c, backName, func(dir string) error {
-		return compile(c, dir, files, append(slices.Clone(commonFlags), mpiFlags...), append(linkFlags, "-ldl"), backName)
+		lacks, err := lackingFlags(c, dir)
+		if err != nil {
+			return err
+		}
+		return compile(c, dir, files, slices.Concat(commonFlags, mpiFlags, lacks), append(linkFlags, "-ldl"), backName)
 	})
 	var failed *BuildError
 	if errors.As(err, &failed) && strings.Contains(failed.Output, unsupported) {

@@ -20,24 +20,10 @@ type Constant struct {
 	Set   string // E of enum:E, B of bits:B
 	Size  int    // bytes of a datatype
 	Bit   int    // canonical bit of a flag
-	Avail Avail
-	Since string // version of MPI, with AvailSince
 }
 
 // Word is the constant's word.
 func (c *Constant) Word() uint64 { return Const(c.ID) }
-
-// Avail says how C code finds out whether mpi.h has a constant.
-type Avail uint8
-
-const (
-	AvailMacro   Avail = iota // a macro wherever it exists
-	AvailAlways               // everywhere, perhaps not as a macro
-	AvailSince                // from a version of MPI on
-	AvailOpenMPI              // in Open MPI
-	AvailMPICH                // in MPICH and its family
-	AvailRemoved              // perhaps a macro that does not compile
-)
 
 type constTable struct {
 	list   []Constant
@@ -127,16 +113,6 @@ func (c *Constant) setAttribute(a string) (err error) {
 		c.Size, err = strconv.Atoi(value)
 	case "bit":
 		c.Bit, err = strconv.Atoi(value)
-	case "since":
-		c.Avail, c.Since = AvailSince, value
-	case "enumerator":
-		c.Avail = AvailAlways
-	case "openmpi":
-		c.Avail = AvailOpenMPI
-	case "mpich":
-		c.Avail = AvailMPICH
-	case "removed":
-		c.Avail = AvailRemoved
 	default:
 		return fmt.Errorf("unknown attribute %q", a)
 	}

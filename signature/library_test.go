@@ -1,7 +1,6 @@
 package signature_test
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -176,42 +175,4 @@ func tableTypes(p *signature.Proc, large bool) []string {
 		l = append(l, s)
 	}
 	return l
-}
-
-// The constants are there when the table says so, as numbers or handles that
-// differ within their group.
-func TestConstantsCompile(t *testing.T) {
-	for _, compiler := range mpilib.Compilers {
-		dir := t.TempDir()
-		src := filepath.Join(dir, "c.c")
-		if err := os.WriteFile(src, []byte(constantsProgram()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if out, err := exec.Command(compiler, "-Wall", "-Werror", "-c", "-o", filepath.Join(dir, "c.o"), src).CombinedOutput(); err != nil {
-			t.Errorf("%s: %s", compiler, out)
-		}
-	}
-}
-
-func constantsProgram() string {
-	var b strings.Builder
-	b.WriteString("#include <mpi.h>\n#define VERSION (MPI_VERSION * 10 + MPI_SUBVERSION)\n")
-	for _, c := range signature.Constants() {
-		if strings.HasPrefix(c.Name, "EFG_") || c.Avail == signature.AvailRemoved {
-			continue
-		}
-		cond := "defined(" + c.Name + ")"
-		switch c.Avail {
-		case signature.AvailAlways:
-			cond = "1"
-		case signature.AvailSince:
-			cond = "VERSION >= " + strings.Replace(c.Since, ".", "", 1) + " || " + cond
-		case signature.AvailOpenMPI:
-			cond = "defined(OPEN_MPI)"
-		case signature.AvailMPICH:
-			cond = "defined(MPICH_VERSION)"
-		}
-		fmt.Fprintf(&b, "#if %s\nvoid use_%s(void) { (void)(%s); }\n#endif\n", cond, c.Name, c.Name)
-	}
-	return b.String()
 }

@@ -2,6 +2,7 @@ package signature_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -128,7 +129,7 @@ func TestReferences(t *testing.T) {
 		if c.Set != "" {
 			sets[c.Group+":"+c.Set] = true
 		}
-		if c.Group == "type" && c.Size == 0 && c.Avail != signature.AvailRemoved && c.Name != "MPI_DATATYPE_NULL" {
+		if c.Group == "type" && c.Size == 0 && !slices.Contains([]string{"MPI_DATATYPE_NULL", "MPI_LB", "MPI_UB"}, c.Name) {
 			t.Errorf("%s has no size", c.Name)
 		}
 	}

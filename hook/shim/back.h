@@ -30,7 +30,8 @@
 
 #pragma GCC visibility push(hidden)
 
-#if MPI_VERSION < 4
+/* What an mpi.h may lack has a macro BK_NO_... then (gen/has.h finds out). */
+#ifdef BK_NO_MPI_Session
 typedef void *MPI_Session;   /* such a library has no procedure that takes one */
 #endif
 

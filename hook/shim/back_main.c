@@ -54,7 +54,7 @@ void bk_before_session(void)
 
 void bk_session_started(MPI_Session session, bool failed)
 {
-#if MPI_VERSION >= 4
+#ifndef BK_NO_PMPI_Group_from_session_pset
     if (failed || bk_world_group != MPI_GROUP_NULL) return;
     PMPI_Group_from_session_pset(session, "mpi://WORLD", &bk_world_group);
 #else

@@ -81,7 +81,7 @@ static inline bool bk_takes_part(bk_thread *b, MPI_Comm comm, int root)
 }
 static inline int64_t bk_min(int64_t x, int64_t y) { return x < y ? x : y; }
 
-#if MPI_VERSION < 4
+#ifdef BK_NO_PMPI_Session_f2c
 #define PMPI_Session_f2c(f) ((MPI_Session)(uintptr_t)(f))
 #endif
 

@@ -4,7 +4,8 @@
 
 #include <stdlib.h>
 
-#if MPI_VERSION >= 4
+#if !defined(BK_NO_PMPI_Type_get_envelope_c) && !defined(BK_NO_PMPI_Type_get_contents_c)
+#define LARGE_CONTENTS
 typedef MPI_Count bk_int;   /* large-count types can only be asked this way */
 #else
 typedef int bk_int;
@@ -21,7 +22,7 @@ typedef struct contents {
 
 static bool get_envelope(MPI_Datatype type, contents *c)
 {
-#if MPI_VERSION >= 4
+#ifdef LARGE_CONTENTS
     return PMPI_Type_get_envelope_c(type, &c->nint, &c->naddr, &c->ncount, &c->ntype, &c->combiner)
            == MPI_SUCCESS;
 #else
@@ -32,7 +33,7 @@ static bool get_envelope(MPI_Datatype type, contents *c)
 
 static bool get_contents(MPI_Datatype type, contents *c)
 {
-#if MPI_VERSION >= 4
+#ifdef LARGE_CONTENTS
     MPI_Aint *addrs = malloc(((size_t)c->naddr + 1) * sizeof *addrs);
     if (!addrs) return false;
     /* In the large variant displacements come as counts; addresses are left
@@ -132,6 +133,17 @@ static uint64_t structure(bk_thread *b, MPI_Datatype type, MPI_Count size)
     return word;
 }
 
+static MPI_Count size_of(MPI_Datatype type)
+{
+    MPI_Count size = 0;
+#ifndef BK_NO_PMPI_Type_size_x
+    PMPI_Type_size_x(type, &size);
+#else
+    PMPI_Type_size_c(type, &size);   /* MPI-4 has it in its place */
+#endif
+    return size;
+}
+
 uint64_t bk_type_new(bk_thread *b, MPI_Datatype type)
 {
     bk_entry e = { .key = BK_KEY(type) };
@@ -139,8 +151,7 @@ uint64_t bk_type_new(bk_thread *b, MPI_Datatype type)
     /* Constructors may return a predefined type (MPI_Type_match_size). */
     bk_entry known;
     if (bk_map_get(&bk_types, e.key, &known) && known.word >> 63) return known.word;
-    MPI_Count size = 0;
-    PMPI_Type_size_x(type, &size);
+    MPI_Count size = size_of(type);
     e.word = structure(b, type, size);
     e.u.size = size == MPI_UNDEFINED ? 0 : (uint64_t)size;
     bk_map_set(&bk_types, &e);

@@ -3,7 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"strings"
+	"slices"
 
 	"github.com/efg-tools/efg/signature"
 )
@@ -55,31 +55,41 @@ func constantsHeader() []byte {
 	return b.Bytes()
 }
 
-// guard is the preprocessor condition under which mpi.h has a constant; "" if
-// every mpi.h has it.
-func guard(c *signature.Constant) string {
-	switch c.Avail {
-	case signature.AvailAlways:
-		return ""
-	case signature.AvailOpenMPI:
-		return "defined(OPEN_MPI)"
-	case signature.AvailMPICH:
-		return "!defined(OPEN_MPI)"
-	case signature.AvailRemoved:
-		return "defined(" + c.Name + ") && !defined(OPEN_MPI)"
-	case signature.AvailSince:
-		major, minor, _ := strings.Cut(c.Since, ".")
-		return fmt.Sprintf("defined(%s) || BK_MPI_SINCE(%s, %s)", c.Name, major, minor)
-	}
-	return "defined(" + c.Name + ")"
+// mayLack are the other names of mpi.h that come and go and that hook/shim/back*.c
+// uses, with declarations that compile where they are there.
+var mayLack = []hasView{
+	{"MPI_Session", "extern MPI_Session has_MPI_Session;"},
+	{"PMPI_Session_f2c", "MPI_Session has_PMPI_Session_f2c(void) { return PMPI_Session_f2c(0); }"},
+	{"PMPI_Group_from_session_pset", address("PMPI_Group_from_session_pset")},
+	{"PMPI_Type_get_envelope_c", address("PMPI_Type_get_envelope_c")},
+	{"PMPI_Type_get_contents_c", address("PMPI_Type_get_contents_c")},
+	{"PMPI_Type_size_x", address("PMPI_Type_size_x")},
 }
 
-func guarded(b *bytes.Buffer, c *signature.Constant, line string) {
-	if g := guard(c); g != "" {
-		fmt.Fprintf(b, "#if %s\n%s\n#endif\n", g, line)
-	} else {
-		fmt.Fprintln(b, line)
+func address(name string) string {
+	return fmt.Sprintf("void (*has_%s(void))(void) { return (void (*)(void))%s; }", name, name)
+}
+
+// hasView is the data of the template "has".
+type hasView struct{ Name, Use string }
+
+// hasSource is gen/has.h: it finds out which names mpi.h has.
+func hasSource() []byte {
+	l := slices.Clone(mayLack)
+	for _, c := range signature.Constants() {
+		switch {
+		case handleMap[c.Group] != "":
+			l = append(l, hasView{c.Name, fmt.Sprintf("unsigned long has_%s(void) { return (unsigned long)%s; }", c.Name, c.Name)})
+		case c.Set != "" || c.Group == "errclass":
+			l = append(l, hasView{c.Name, fmt.Sprintf("long has_%s(void) { static const long v = %s; return v; }", c.Name, c.Name)})
+		}
 	}
+	return append([]byte(notice), render("has", l)...)
+}
+
+// guarded writes a line for those mpi.h that have a constant.
+func guarded(b *bytes.Buffer, c *signature.Constant, line string) {
+	fmt.Fprintf(b, "#ifndef BK_NO_%s\n%s\n#endif\n", c.Name, line)
 }
 
 // constantsSource is gen/constants.c.

@@ -1,6 +1,6 @@
 // Command wrap writes the C code of the back ends that follows from the
 // procedure table: the numbers of procedures and constants, the translation of
-// constants, and a wrapper for every entry point of MPI that is recorded, in C
+// constants, a test of which of them mpi.h has, and a wrapper for every entry point of MPI that is recorded, in C
 // and Fortran.
 //
 // The wrappers only connect: what a word is made of is in hook/shim/back*.c.
@@ -41,6 +41,7 @@ func generate() (map[string][]byte, error) {
 	files := map[string][]byte{
 		"constants.h": constantsHeader(),
 		"constants.c": constantsSource(),
+		"has.h":       hasSource(),
 		"procs.h":     procsHeader(),
 	}
 	if err := wrapperFiles(files); err != nil {
