@@ -26,6 +26,7 @@ type rankClass struct {
 	key      efg.ClassKey
 	once     sync.Once
 	err      error
+	run      *efg.Run
 	template *efg.Template
 	like     *Process // one of them
 
@@ -103,6 +104,7 @@ func (r *classReader) alone(i int, read func(i int) (*efg.Process, error)) (*Pro
 
 // open reads the class out of process i.
 func (c *rankClass) open(run *efg.Run, i, first int) {
+	c.run = run
 	if c.template, c.err = run.Template(i); c.err == nil {
 		c.like, c.err = NewProcess(c.template.Process(i), first)
 	}
@@ -226,8 +228,12 @@ type classPeer struct {
 	symbol uint64
 }
 
-// FirstSymbol is the lowest rank that is a symbol.
-const FirstSymbol = 1 << 28
+// FirstSymbol is the lowest rank that is a symbol of a peer at a distance. Self is that of the
+// process itself, the one member of MPI_COMM_SELF.
+const (
+	FirstSymbol = 1 << 28
+	Self        = FirstSymbol - 1
+)
 
 // Symbolic returns what stands for the class of a process; nil if there is none, or the
 // members of some communicators look at them from different sides.
@@ -258,7 +264,10 @@ func (s *Symbolic) rank(c *comm, word uint64) int {
 // RankFor tells what a rank that may be a symbol is in process i of the run, which must
 // be of the class.
 func (s *Symbolic) RankFor(rank, i int) int {
-	if rank < FirstSymbol {
+	switch {
+	case rank == Self:
+		return s.class.run.Procs[i].Rank
+	case rank < FirstSymbol:
 		return rank
 	}
 	p := s.peers[rank-FirstSymbol]

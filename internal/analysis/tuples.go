@@ -55,6 +55,8 @@ func (p *Process) peer(c *comm, word uint64) int {
 	switch {
 	case c == nil || isConst(word):
 		return NoRank
+	case p.symbols != nil && c.word == wordSelf && word == 0:
+		return Self
 	case p.symbols != nil && efg.IsPeerSymbol(word):
 		return p.symbols.rank(c, word)
 	case word > maxRanks:

@@ -13,7 +13,7 @@ import (
 // are looked at one by one.
 
 // self stands for the own rank in channels of a class.
-const self = analysis.FirstSymbol - 1
+const self = analysis.Self
 
 // classTally is what the processes of a class have in common.
 type classTally struct {
@@ -50,6 +50,7 @@ func (f *classFlow) peer() int {
 type findings struct {
 	t        *tally
 	suspects []suspect
+	ends     []suspect // see builder.ends
 	used     map[scopeKey]*usage
 }
 
@@ -209,6 +210,9 @@ func join(all map[channel]*flow, k channel, f *flow) {
 // has it once, one sends as many messages as the other receives, and their datatypes are all
 // alike.
 func (b *builder) matches(i int, c *classTally, f *classFlow, peer int) bool {
+	if f.from == f.to {
+		return f.fits(&flow{})
+	}
 	q, there := b.number[peer]
 	if !there || b.members[q] == nil {
 		return false

@@ -82,8 +82,8 @@ func (g *group) finding(f *found, p *efg.Process, names *reconstruct.Names) Find
 	case OpenReceive, OpenRequest, OpenStart, UnfreedRequest:
 		at = f.pending[g.at]
 	}
-	if g.kind == NeverReturned {
-		g.text = inCallText(p, g.at.thread, g.call, names)
+	if g.call != nil {
+		g.text = g.endText(inCallText(p, g.at.thread, g.call, names))
 	}
 	slices.Sort(g.ranks)
 	return Finding{
@@ -93,7 +93,18 @@ func (g *group) finding(f *found, p *efg.Process, names *reconstruct.Names) Find
 	}
 }
 
-// describe says what is wrong.
+// endText says of a process that was in a call when its recording ended what is wrong.
+func (g *group) endText(call string) string {
+	switch g.kind {
+	case InvalidArgument:
+		return fmt.Sprintf("%s; it was in %s when it ended", g.local, call)
+	case EndedEarly, NoFinalize:
+		return fmt.Sprintf("%s in %s", g.text, call)
+	}
+	return fmt.Sprintf("was in %s when the recording ended", call)
+}
+
+// describe says what is wrong with what counting found.
 func (g *group) describe(names *reconstruct.Names) string {
 	c := g.channel
 	on := fmt.Sprintf("with tag %s on %s", tagText(c.tag), names.Handle(signature.Comm, c.comm))
@@ -115,8 +126,14 @@ func (g *group) describe(names *reconstruct.Names) string {
 	case UnfreedObject:
 		return fmt.Sprintf("made the %s %s, which was never freed", g.text, names.Handle(g.object.kind, g.object.word))
 	}
+	if g.call != nil {
+		return g.text
+	}
 	if g.local != "" {
 		return fmt.Sprintf("%s, on %s", g.local, names.Handle(signature.Comm, g.object.word))
+	}
+	if g.kind == EndedEarly {
+		return g.text + "; this is the last call that was recorded of the process, which was in none then"
 	}
 	return g.text
 }

@@ -41,6 +41,9 @@ func outside(p *analysis.Process) ([]suspect, error) {
 	for i := range p.Data.Streams {
 		s := &p.Data.Streams[i]
 		x := boundsOf(s)
+		if begun && !ended && exits && i == 0 && !sessions {
+			list = append(list, unfinished(p)...)
+		}
 		if sessions || len(s.Nodes) == 0 {
 			continue
 		}
@@ -49,27 +52,8 @@ func outside(p *analysis.Process) ([]suspect, error) {
 			return nil, err
 		}
 		list = append(list, found...)
-		if begun && !ended && exits && i == 0 {
-			list = append(list, unfinished(s, p))
-		}
 	}
 	return list, nil
-}
-
-// unfinished: a process has ended by itself without MPI_Finalize.
-func unfinished(s *efg.Stream, p *analysis.Process) suspect {
-	f := suspect{kind: NoFinalize, at: place{s.Thread, 0}, count: 1, event: s.Events - min(s.Events, 1),
-		text: "the process ended without MPI_Finalize; this is its last call"}
-	w := s.WalkFrom(p.Data.Defs, f.event)
-	for w.Next() {
-		f.at.node = int32(w.Node())
-	}
-	n := &s.Nodes[f.at.node]
-	if q := procOf(n); q != nil {
-		f.op = q.Name
-	}
-	f.site = n.Words[1]
-	return f
 }
 
 // bounds are the nodes of a stream where MPI begins and ends; -1: none.

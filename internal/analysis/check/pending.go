@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/efg-tools/efg/efg"
@@ -10,9 +11,14 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// neverReturned lists the calls that the threads of a process were in when its recording
-// ended.
-func neverReturned(p *analysis.Process) []suspect {
+// Kinds of ends of a program.
+const (
+	EndedEarly Kind = "program ended early"
+	Aborted    Kind = "program called MPI_Abort"
+)
+
+// inCall lists the calls that the threads of a process were in when its recording ended.
+func inCall(p *analysis.Process) []suspect {
 	var list []suspect
 	for i := range p.Data.Streams {
 		s := &p.Data.Streams[i]
@@ -33,5 +39,112 @@ func neverReturned(p *analysis.Process) []suspect {
 // inCallText tells which call a thread of a process was in.
 func inCallText(p *efg.Process, thread uint32, call *efg.Pending, names *reconstruct.Names) string {
 	t := reconstruct.DescribePending(p, thread, call, names)
-	return fmt.Sprintf("was in %s(%s) when the recording ended", t.Op, strings.Join(t.Args, ", "))
+	return fmt.Sprintf("%s(%s)", t.Op, strings.Join(t.Args, ", "))
+}
+
+// lastCall is the last call of a stream.
+func lastCall(s *efg.Stream, defs []efg.Def) suspect {
+	f := suspect{at: place{s.Thread, 0}, count: 1, event: s.Events - min(s.Events, 1)}
+	w := s.WalkFrom(defs, f.event)
+	for w.Next() {
+		f.at.node = int32(w.Node())
+	}
+	n := &s.Nodes[f.at.node]
+	if q := procOf(n); q != nil {
+		f.op = q.Name
+	}
+	f.site = n.Words[1]
+	return f
+}
+
+// unfinished: a process that was in no call has ended by itself without MPI_Finalize.
+func unfinished(p *analysis.Process) []suspect {
+	s := &p.Data.Streams[0]
+	if len(s.Nodes) == 0 || len(inCall(p)) > 0 {
+		return nil
+	}
+	f := lastCall(s, p.Data.Defs)
+	f.kind, f.text = NoFinalize, "the process ended without MPI_Finalize; this is its last call"
+	return []suspect{f}
+}
+
+// ends lists how a process ended, if it did so before MPI_Finalize.
+func (t *tally) ends() []suspect {
+	open, exits := false, false
+	var aborted []suspect
+	for i := range t.p.Data.Streams {
+		s := &t.p.Data.Streams[i]
+		open, exits = open || s.End == efg.EndOpen, exits || s.End == efg.EndExit
+		aborted = append(aborted, aborts(s)...)
+	}
+	list := inCall(t.p)
+	for i := range list {
+		if why := t.invalidArgument(list[i].call.Words); why != "" {
+			list[i].kind, list[i].local = InvalidArgument, why
+		} else if exits {
+			list[i].kind, list[i].text = NoFinalize, "the process ended without MPI_Finalize"
+		}
+	}
+	list = append(list, aborted...)
+	if s := &t.p.Data.Streams; open && len(list) == 0 && len((*s)[0].Nodes) > 0 {
+		f := lastCall(&(*s)[0], t.p.Data.Defs)
+		f.kind = EndedEarly
+		list = append(list, f)
+	}
+	return list
+}
+
+// aborts lists the calls of MPI_Abort of a stream.
+func aborts(s *efg.Stream) (list []suspect) {
+	for k := range s.Nodes {
+		n := &s.Nodes[k]
+		if p := procOf(n); p != nil && p.Name == "MPI_Abort" {
+			list = append(list, suspect{
+				kind: Aborted, at: place{s.Thread, int32(k)}, op: p.Name, site: n.Words[1], count: 1, event: s.Events - 1,
+				text: "the program ended itself",
+			})
+		}
+	}
+	return list
+}
+
+// endings decides which of the places where processes ended are faults. A call with an
+// invalid argument ends the program, and so do MPI_Abort and a process that ends by itself:
+// what other processes did then tells nothing. Else all that is known is that something
+// ended it.
+func (b *builder) endings() {
+	cause := slices.ContainsFunc(b.ends, func(s suspect) bool { return s.causes() })
+	for k := range b.groups {
+		cause = cause || k.kind == NoFinalize
+	}
+	failed := b.run.Meta.Status != 0 && !b.run.Meta.StatusUnknown
+	starting := !slices.ContainsFunc(b.ends, func(s suspect) bool { return !s.starting() })
+	for _, s := range b.ends {
+		switch {
+		case s.causes():
+		case failed && !cause && (starting || !s.starting()):
+			s.kind, s.text = EndedEarly, statusText(b.run.Meta.Status)
+		case s.call == nil:
+			continue
+		default:
+			s.remark = "it hung, or the run was killed for another reason"
+		}
+		b.group(s)
+	}
+}
+
+// starting reports whether the process was in MPI_Init, as those are that come late.
+func (s *suspect) starting() bool { return s.call != nil && isInit(s.op) }
+
+// causes reports whether this is why a program ended.
+func (s *suspect) causes() bool {
+	return s.kind == InvalidArgument || s.kind == Aborted || s.kind == NoFinalize
+}
+
+// statusText says what the exit status of a command means.
+func statusText(status int) string {
+	if status > 128 {
+		return fmt.Sprintf("the program was ended by signal %d (status %d)", status-128, status)
+	}
+	return fmt.Sprintf("the program ended with status %d", status)
 }

@@ -150,6 +150,7 @@ type builder struct {
 	callers map[channel]caller
 	scopes  map[scopeKey]*scopeState
 	groups  map[groupKey]*group
+	ends    []suspect                    // how processes ended that did so before MPI_Finalize
 	tallies map[efg.ClassKey]*classTally // nil: one process of the class was met
 	classes int                          // that are not nil
 	members []*classTally                // of each process of the run; nil: it was counted by itself
@@ -190,6 +191,7 @@ func (b *builder) check() (*Report, error) {
 	if err := analysis.EachUntimed(b.run, procs, b.process, ranks); err != nil {
 		return nil, err
 	}
+	b.endings()
 	b.matchClasses()
 	b.match()
 	if err := b.typeOrders(); err != nil {
@@ -278,7 +280,7 @@ func (b *builder) process(p *analysis.Process) error {
 
 // find collects what the counts tell of the process alone.
 func (t *tally) find() (*findings, error) {
-	f := &findings{t: t, suspects: append(t.suspects(), neverReturned(t.p)...)}
+	f := &findings{t: t, suspects: t.suspects(), ends: t.ends()}
 	used, uneven, err := t.usages()
 	if err != nil {
 		return nil, err
@@ -292,6 +294,10 @@ func (t *tally) find() (*findings, error) {
 func (b *builder) addFindings(p *analysis.Process, f *findings) {
 	for _, s := range f.suspects {
 		b.suspect(p, s)
+	}
+	for _, s := range f.ends {
+		s.rank = p.Data.Rank
+		b.ends = append(b.ends, s)
 	}
 	b.report.add(&f.t.total)
 	b.use(p, f.used)
@@ -381,8 +387,6 @@ func (b *builder) suspect(p *analysis.Process, s suspect) {
 	switch {
 	case short && s.kind == UnfreedObject || short && s.kind == UnfreedRequest:
 		return // it follows from what is missing, and tells nothing
-	case s.kind == NeverReturned:
-		s.remark = "it hung, or the run was killed for another reason"
 	case short && s.remark == "" && s.local == "" && s.kind != PersistentMisused && s.kind != BeforeInit && s.kind != AfterFinalize:
 		s.remark = fmt.Sprintf("the recording of rank %d ends early", s.rank)
 	}
@@ -416,7 +420,7 @@ func before(x, y *suspect) bool {
 
 // kinds is the order in which findings are shown.
 var kinds = []Kind{
-	BeforeInit, AfterFinalize, NoFinalize, LostMessage, UnsentMessage, OtherTypes, OpenReceive, OpenRequest, OpenStart,
+	InvalidArgument, Aborted, EndedEarly, BeforeInit, AfterFinalize, NoFinalize, LostMessage, UnsentMessage, OtherTypes, OpenReceive, OpenRequest, OpenStart,
 	PersistentMisused, NeverReturned, CollectiveOrder, CollectiveMissing, CollectiveRoot, CollectiveOp, CollectiveData,
 	UnfreedRequest, UnfreedObject, TimesContradict,
 }

@@ -1,0 +1,209 @@
+package check
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/efg-tools/efg/signature"
+)
+
+// Libraries check arguments, and end the program in a call with one that is invalid. Such
+// a call is in progress when the recording ends; its arguments tell why.
+
+// InvalidArgument is a call with an argument that no state of the program makes valid.
+const InvalidArgument Kind = "invalid argument"
+
+// arguments looks at the arguments of a call.
+type arguments struct {
+	t     *tally
+	r     *roles
+	words []uint64
+}
+
+// invalidArgument says what is wrong with the first argument that is invalid; "" if none is
+// as far as that can be seen.
+func (t *tally) invalidArgument(words []uint64) string {
+	p := signature.ProcByID(signature.Header(words[0]).Proc())
+	if p == nil || len(p.Words) != len(words) {
+		return ""
+	}
+	a := &arguments{t, &allRoles()[p.ID], words}
+	for i := 2; i < len(words); i++ {
+		w := &p.Words[i]
+		if w.Param < 0 || w.Out || w.Form == signature.SlotForm {
+			continue
+		}
+		q := &p.Params[w.Param]
+		for _, v := range a.values(i) {
+			if text := a.invalid(q, i, v); text != "" {
+				return q.Name + " " + text
+			}
+		}
+	}
+	return ""
+}
+
+// values are the values of an argument: the elements of an array, as far as they are known.
+func (a *arguments) values(i int) []uint64 {
+	if a.r.proc.Words[i].Form == signature.VecForm {
+		return a.t.p.Vec(a.words[i])
+	}
+	return a.words[i : i+1]
+}
+
+// invalid says what is wrong with a value; "" if nothing is.
+func (a *arguments) invalid(q *signature.Param, i int, v uint64) string {
+	switch {
+	case v == signature.Absent && q.Kind == signature.Req:
+		return "is no request that is open: it is complete, freed or was never made"
+	case v == signature.Absent:
+		return ""
+	case q.Kind.Handle():
+		return a.invalidHandle(q, i, v)
+	case q.Kind == signature.Peer:
+		return a.invalidPeer(q, v)
+	case q.Kind == signature.Root:
+		return a.invalidRoot(v)
+	case q.Kind == signature.Tag && isConst(v) && !(v == wordAnyTag && a.takes(q)):
+		return "is " + tagText(v) + ", which is no tag of a message"
+	case q.NonNegative() && negative(v):
+		return fmt.Sprintf("is %d: it is negative", int64(v))
+	case q.Kind == signature.Buf && (v == wordNull || v == wordBottom):
+		return a.invalidBuffer(q)
+	}
+	return ""
+}
+
+// negative reports whether a word is a number below 0.
+func negative(v uint64) bool { return !isConst(v) && int64(v) < 0 }
+
+// takes reports whether a parameter describes what is received.
+func (a *arguments) takes(q *signature.Param) bool {
+	return a.r.proc.Param("source") >= 0 && q.Name != "sendtag"
+}
+
+func (a *arguments) invalidHandle(q *signature.Param, i int, v uint64) string {
+	p := a.r.proc
+	if k, ok := signature.ConstNumber(v); ok {
+		c := signature.ConstantByID(k)
+		switch {
+		case c == nil:
+		case c.IsNull() && !p.TakesNull(q):
+			return "is " + c.Name
+		case p.Frees && c.Group == q.Kind.String():
+			return fmt.Sprintf("is %s, which cannot be freed", c.Name)
+		}
+		return ""
+	}
+	switch {
+	case q.Kind == signature.Req:
+		return a.invalidRequest(v)
+	case a.freed(q.Kind, v):
+		return "was freed"
+	case q.Kind == signature.Type && a.transfers() && !a.t.committed(v):
+		return "was never committed"
+	}
+	return ""
+}
+
+// freed reports whether an object was freed as often as it was made. (A datatype is named by
+// its content, and may have been made several times.)
+func (a *arguments) freed(kind signature.Kind, v uint64) bool {
+	l := a.t.objects[object{kind, v}]
+	return l != nil && l.made > 0 && l.freed >= l.made
+}
+
+// transfers reports whether the call is one that needs datatypes that are committed.
+func (a *arguments) transfers() bool {
+	p := a.r.proc
+	return a.r.sends || a.r.receives || collectiveOf(a.r) != nil || p.Param("origin_datatype") >= 0
+}
+
+// committed reports whether a datatype was committed.
+func (t *tally) committed(word uint64) bool {
+	for i := range t.p.Data.Streams {
+		for k := range t.p.Data.Streams[i].Nodes {
+			n := &t.p.Data.Streams[i].Nodes[k]
+			if p := procOf(n); p != nil && p.Name == "MPI_Type_commit" && !failed(n) && (n.Mask>>3 != 0 || n.Words[3] == word) {
+				return true
+			}
+		}
+	}
+	def := t.p.TypeDef(word)
+	return def == nil || len(def.Words) > 0 && unmade[def.Words[0]]
+}
+
+// unmade are the combiners of datatypes that are committed when they are made.
+var unmade = map[uint64]bool{
+	constant("MPI_COMBINER_F90_REAL"): true, constant("MPI_COMBINER_F90_COMPLEX"): true, constant("MPI_COMBINER_F90_INTEGER"): true,
+	constant("MPI_COMBINER_NAMED"): true,
+}
+
+// invalidRequest: only persistent requests can be started.
+func (a *arguments) invalidRequest(v uint64) string {
+	n, _, ok := a.t.issuer(v)
+	if !a.r.starts || !ok {
+		return ""
+	}
+	if p := procOf(n); p != nil && !p.Persistent {
+		return fmt.Sprintf("was made by %s and is not persistent", p.Name)
+	}
+	return ""
+}
+
+func (a *arguments) invalidPeer(q *signature.Param, v uint64) string {
+	if isConst(v) {
+		if v == wordProcNull || v == wordAnySource && a.takes(q) {
+			return ""
+		}
+		return fmt.Sprintf("is %s, which is no rank", tagText(v))
+	}
+	return a.outOfRange(v)
+}
+
+// outOfRange says whether a rank is one of the other side's, or of all, of the communicator.
+func (a *arguments) outOfRange(v uint64) string {
+	own, other := a.t.p.Members(a.words[2])
+	if other != nil {
+		own = other
+	}
+	switch {
+	case negative(v):
+		return fmt.Sprintf("is %d: no rank is negative", int64(v))
+	case own != nil && own.Size() > 0 && v >= uint64(own.Size()):
+		return fmt.Sprintf("is %d, and the ranks are 0 to %d", int64(v), own.Size()-1)
+	}
+	return ""
+}
+
+func (a *arguments) invalidRoot(v uint64) string {
+	if !isConst(v) {
+		return a.outOfRange(v)
+	}
+	if _, other := a.t.p.Members(a.words[2]); other != nil && (v == wordRoot || v == wordProcNull) {
+		return ""
+	}
+	return fmt.Sprintf("is %s, which is no rank of an intracommunicator", tagText(v))
+}
+
+// In most libraries MPI_BOTTOM is a null pointer.
+var wordNull, wordBottom = constant("EFG_NULL"), constant("MPI_BOTTOM")
+
+// invalidBuffer: a null pointer is a buffer of no elements, or of datatypes with addresses.
+func (a *arguments) invalidBuffer(q *signature.Param) string {
+	prefix := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(q.Name, "buffer"), "buf"), "addr")
+	count, typ := a.r.in(prefix+"count", "count"), a.r.in(prefix+"datatype", prefix+"type", "datatype")
+	if count == 0 || typ == 0 {
+		return ""
+	}
+	if n := a.words[count]; n == 0 || isConst(n) || !a.basic(a.words[typ]) {
+		return ""
+	}
+	return fmt.Sprintf("is a null pointer or MPI_BOTTOM, for %d of a basic datatype", a.words[count])
+}
+
+// basic reports whether a datatype is predefined, and has elements.
+func (a *arguments) basic(word uint64) bool {
+	size, ok := a.t.p.TypeBytes(word)
+	return isConst(word) && ok && size > 0
+}
