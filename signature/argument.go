@@ -35,3 +35,24 @@ func (c *Constant) IsNull() bool {
 	kind, ok := kindByName(c.Group)
 	return c.Name == "MPI_KEYVAL_INVALID" || ok && kind.Handle() && strings.HasSuffix(c.Name, "_NULL")
 }
+
+// pairs are the predefined datatypes of a value and an index, as structs with these members.
+var pairs = map[string][2]string{
+	"MPI_FLOAT_INT": {"MPI_FLOAT", "MPI_INT"}, "MPI_DOUBLE_INT": {"MPI_DOUBLE", "MPI_INT"}, "MPI_LONG_INT": {"MPI_LONG", "MPI_INT"},
+	"MPI_2INT": {"MPI_INT", "MPI_INT"}, "MPI_SHORT_INT": {"MPI_SHORT", "MPI_INT"}, "MPI_LONG_DOUBLE_INT": {"MPI_LONG_DOUBLE", "MPI_INT"},
+	"MPI_2REAL": {"MPI_REAL", "MPI_REAL"}, "MPI_2DOUBLE_PRECISION": {"MPI_DOUBLE_PRECISION", "MPI_DOUBLE_PRECISION"},
+	"MPI_2INTEGER": {"MPI_INTEGER", "MPI_INTEGER"}, "MPI_2COMPLEX": {"MPI_COMPLEX", "MPI_COMPLEX"},
+	"MPI_2DOUBLE_COMPLEX": {"MPI_DOUBLE_COMPLEX", "MPI_DOUBLE_COMPLEX"},
+}
+
+// Basics are the basic datatypes that a predefined datatype is made of, in order: itself,
+// or the two of a pair. MPI_LB and MPI_UB, and the null datatype, have none.
+func (c *Constant) Basics() []*Constant {
+	if c.Group != "type" || c.Size == 0 {
+		return nil
+	}
+	if p, ok := pairs[c.Name]; ok {
+		return []*Constant{ConstantByName(p[0]), ConstantByName(p[1])}
+	}
+	return []*Constant{c}
+}

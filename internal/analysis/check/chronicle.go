@@ -314,7 +314,7 @@ func (x *chronicle) look(t *teller, moves *roles, coll *collRoles) {
 	if scope.word == 0 || x.hallOf(scope).size < 2 {
 		return
 	}
-	if coll.shape == "barrier" || coll.symbolOf(t.proc, words, false).amount.bytes > 0 {
+	if coll.shape == "barrier" || coll.symbolOf(t.tally.types, words, false).amount.bytes > 0 {
 		t.scope = scope
 	}
 }

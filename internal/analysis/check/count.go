@@ -84,10 +84,10 @@ func (t *tally) countMessages(i, k int, n *efg.Node, r *roles, at place) error {
 	if r.proc.Persistent || !r.sends && !r.receives {
 		return nil
 	}
-	words := mask(2, r.dest, r.sendTag, r.source, r.recvTag, r.message, r.statusSource, r.statusTag, r.sendType, r.recvType)
+	words := mask(2, r.dest, r.sendTag, r.source, r.recvTag, r.message, r.statusSource, r.statusTag, r.sendType, r.sendCount, r.recvType)
 	return t.p.Tuples(i, k, words, func(v *analysis.Tuple) error {
 		if r.sends {
-			t.sent(t.p.PeerOf(v.Word(2), v.Word(r.dest)), t.name(v.Word(2)), v.Word(r.sendTag), v.Word(r.sendType), v.Times, at)
+			t.sent(t.p.PeerOf(v.Word(2), v.Word(r.dest)), t.name(v.Word(2)), v.Word(r.sendTag), data{v.Word(r.sendType), v.Word(r.sendCount)}, v.Times, at)
 		}
 		if r.receives {
 			t.countReceive(r, v, at)
@@ -101,10 +101,10 @@ func (t *tally) countReceive(r *roles, v *analysis.Tuple, at place) {
 	switch {
 	case nothing(r, source, v.Word(r.message)):
 	case !wild(r, source, tag):
-		t.received(t.p.PeerOf(v.Word(2), source), t.name(v.Word(2)), tag, v.Word(r.recvType), v.Times, at)
+		t.received(t.p.PeerOf(v.Word(2), source), t.name(v.Word(2)), tag, data{v.Word(r.recvType), 1}, v.Times, at)
 	case !r.posts:
 		comm := t.commOf(r, v.Word(2), v.Word(r.message))
-		t.received(t.p.PeerOf(comm, v.Word(r.statusSource)), t.name(comm), v.Word(r.statusTag), v.Word(r.recvType), v.Times, at)
+		t.received(t.p.PeerOf(comm, v.Word(r.statusSource)), t.name(comm), v.Word(r.statusTag), data{v.Word(r.recvType), 1}, v.Times, at)
 	}
 }
 

@@ -91,9 +91,9 @@ func (t *tally) started(id, times uint64) {
 		switch {
 		case !o.Moves:
 		case o.Kind == analysis.SendOperation:
-			t.sent(o.Peer, t.name(o.Comm), o.Tag, o.Datatype, times, at)
+			t.sent(o.Peer, t.name(o.Comm), o.Tag, data{o.Datatype, o.Count}, times, at)
 		case o.Kind == analysis.ReceiveOperation && !t.persistentWild(n):
-			t.received(o.Peer, t.name(o.Comm), o.Tag, o.Datatype, times, at)
+			t.received(o.Peer, t.name(o.Comm), o.Tag, data{o.Datatype, 1}, times, at)
 		}
 	}
 	if moves { // with MPI_PROC_NULL a request may count as inactive at once
@@ -153,7 +153,7 @@ func (t *tally) completed(id, source, tag, times uint64) {
 		tag = n.Words[r.recvTag]
 	}
 	comm := t.commOf(r, n.Words[2], n.Words[r.message])
-	t.received(t.p.PeerOf(comm, source), t.name(comm), tag, t.typeAt(n, r), times, at)
+	t.received(t.p.PeerOf(comm, source), t.name(comm), tag, data{t.typeAt(n, r), 1}, times, at)
 }
 
 // typeAt is the datatype of a node's receives; 0 if they have several.

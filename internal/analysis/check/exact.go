@@ -36,7 +36,8 @@ type posted struct {
 	comm                       uint64
 	dest, sendTag, source, tag uint64
 	message                    uint64
-	sendType, recvType         uint64
+	data                       data // that are sent
+	recvType                   uint64
 	cancelled                  bool
 	older                      *posted // with the same name, complete in a thread that comes later
 }
@@ -164,8 +165,8 @@ func (x *walk) object(r *roles, at spot) {
 	}
 }
 
-func (x *walk) send(to int, comm, tag, datatype uint64, at spot) {
-	x.sent(to, comm, tag, datatype, 1, at.place)
+func (x *walk) send(to int, comm, tag uint64, d data, at spot) {
+	x.sent(to, comm, tag, d, 1, at.place)
 	c := channel{x.rank, int32(to), comm, tag}
 	if n, ok := x.wants.typed[c]; ok && x.flow(c).sent == n+1 {
 		x.found.typed[c] = at
@@ -179,7 +180,7 @@ func (x *walk) send(to int, comm, tag, datatype uint64, at spot) {
 func (x *walk) message(r *roles, at spot) {
 	e := x.e
 	if r.sends {
-		x.send(x.p.PeerOf(e.Word(2), e.Word(r.dest)), x.name(e.Word(2)), e.Word(r.sendTag), e.Word(r.sendType), at)
+		x.send(x.p.PeerOf(e.Word(2), e.Word(r.dest)), x.name(e.Word(2)), e.Word(r.sendTag), data{e.Word(r.sendType), x.word(r.sendCount)}, at)
 	}
 	if !r.receives {
 		return
@@ -192,7 +193,7 @@ func (x *walk) message(r *roles, at spot) {
 	if wild(r, source, tag) {
 		source, tag = e.Word(r.statusSource), e.Word(r.statusTag)
 	}
-	x.received(x.p.PeerOf(comm, source), x.name(comm), tag, e.Word(r.recvType), 1, at.place)
+	x.received(x.p.PeerOf(comm, source), x.name(comm), tag, data{e.Word(r.recvType), 1}, 1, at.place)
 }
 
 // word is a word of the event; of one that the procedure does not have 0.
@@ -215,7 +216,7 @@ func (x *walk) issue(r *roles, at spot) {
 	q := &posted{
 		spot: at, r: r, dest: x.word(r.dest), sendTag: x.word(r.sendTag),
 		source: x.word(r.source), tag: x.word(r.recvTag), message: x.word(r.message),
-		sendType: x.word(r.sendType), recvType: x.word(r.recvType),
+		data: data{x.word(r.sendType), x.word(r.sendCount)}, recvType: x.word(r.recvType),
 	}
 	q.comm = x.commOf(r, e.Word(2), q.message)
 	if r.proc.Persistent {
@@ -228,7 +229,7 @@ func (x *walk) issue(r *roles, at spot) {
 // begin: an operation with a request begins.
 func (x *walk) begin(id uint64, q *posted) {
 	if q.r.sends {
-		x.send(x.p.PeerOf(q.comm, q.dest), x.name(q.comm), q.sendTag, q.sendType, q.spot)
+		x.send(x.p.PeerOf(q.comm, q.dest), x.name(q.comm), q.sendTag, q.data, q.spot)
 	}
 	q.older = x.open[id]
 	x.open[id] = q
@@ -351,7 +352,7 @@ func (x *walk) complete(id, source, tag uint64) {
 	if !wild(q.r, q.source, q.tag) || tag == wordAsPosted || tag == signature.Absent {
 		tag = q.tag
 	}
-	x.received(x.p.PeerOf(q.comm, source), x.name(q.comm), tag, q.recvType, 1, q.place)
+	x.received(x.p.PeerOf(q.comm, source), x.name(q.comm), tag, data{q.recvType, 1}, 1, q.place)
 }
 
 // drop forgets a request.

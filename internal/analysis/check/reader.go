@@ -61,7 +61,7 @@ func (r *reader) call(s *efg.Step) (call, bool) {
 		c.word = words[role.scope]
 		c.scope = r.t.scope(c.word)
 		_, other := r.t.p.Members(c.word)
-		c.symbol = role.symbolOf(r.t.p, words, other != nil)
+		c.symbol = role.symbolOf(r.t.types, words, other != nil)
 		c.hash = c.symbol.hash()
 		if c.pairs = role.pairwise(other != nil) && c.scope.word != 0; c.pairs {
 			c.moves, r.pairs = r.exchangeOf(s, role, words), true

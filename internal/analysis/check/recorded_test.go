@@ -25,7 +25,7 @@ var programs = []struct {
 	{source: "c/ports.c", only: "openmpi"}, {source: "c/posted.c"}, {source: "c/probes.c"}, {source: "c/rma.c"},
 	{source: "c/selfsend.c"}, {source: "c/selfsend.c", args: "vary"}, {source: "c/selfsend.c", args: "copy"},
 	{source: "c/selfsend.c", args: "lost", faults: "lost message at MPI_Isend event 27 on 4"},
-	{source: "c/sessions.c"}, {source: "c/shapes.c"}, {source: "c/spawn.c", ranks: 2}, {source: "c/threads.c"}, {source: "c/types.c"}, {source: "c/userops.c"},
+	{source: "c/sessions.c"}, {source: "c/shapes.c"}, {source: "c/spawn.c", ranks: 2}, {source: "c/threads.c"}, {source: "c/types.c"}, {source: "c/typesig.c"}, {source: "c/userops.c"},
 	{source: "fortran/halo_mpifh.f"}, {source: "fortran/coll_usempi.f90", args: "DIR"}, {source: "fortran/all_f08.f90", args: "DIR"},
 	// Where the library has no ports the program gives up with its communicator.
 	{source: "c/ports.c", only: "mpich", faults: "object never freed at MPI_Comm_split event 1 on 4"},
@@ -37,6 +37,7 @@ var programs = []struct {
 	{source: "c/faults.c", args: "twice", faults: "persistent request misused at MPI_Start event 5 on 4"},
 	{source: "c/faults.c", args: "types", faults: "message of other datatypes at MPI_Sendrecv event 1 on 4"},
 	{source: "c/faults.c", args: "mixed", faults: "message of other datatypes at MPI_Send event 9 on 1"},
+	{source: "c/typesig.c", args: "wrong", faults: "message of other datatypes at MPI_Send event 29 on 1; collective call with other data at MPI_Bcast event 30 on 1"},
 	{source: "c/faults.c", args: "comm", faults: "object never freed at MPI_Comm_dup event 3 on 4"},
 	{source: "c/faults.c", args: "type", faults: "object never freed at MPI_Type_contiguous event 3 on 4"},
 	{source: "c/faults.c", args: "win", only: "openmpi", faults: "object never freed at MPI_Win_create event 1 on 4"},

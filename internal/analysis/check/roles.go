@@ -34,7 +34,7 @@ type roles struct {
 	// when it is there.
 	sends, receives, posts         bool
 	dest, sendTag, source, recvTag int
-	sendType, recvType             int
+	sendType, sendCount, recvType  int
 	message                        int // of MPI_Mrecv and MPI_Imrecv
 	found                          int // message that a probe matched
 	statusSource, statusTag        int
@@ -89,6 +89,7 @@ func makeRoles(p *signature.Proc) roles {
 	r.dest, r.source = r.in("dest"), r.in("source")
 	r.sendTag, r.recvTag = r.in("sendtag", "tag"), r.in("recvtag", "tag")
 	r.sendType, r.recvType = r.in("sendtype", "datatype"), r.in("recvtype", "datatype")
+	r.sendCount = r.in("sendcount", "count")
 	r.message = r.in("message")
 	r.completes, r.starts = p.Completes, p.Starts
 	r.cancels = p.Name == "MPI_Cancel"

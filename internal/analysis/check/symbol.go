@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -26,10 +25,11 @@ func (s *symbol) uneven() bool {
 	return s.own.bytes != s.amount.bytes || s.own.basics != s.amount.basics && !s.own.open && !s.amount.open
 }
 
-// amount is data by its size and the basic datatypes that it is made of.
+// amount is data by its size and type signature.
 type amount struct {
-	bytes, basics uint64
-	open          bool // it is of a datatype that fits all
+	bytes  uint64
+	basics uint64 // hash of the basic datatypes, in order; 0: not known, or open
+	open   bool   // it is of a datatype that fits all
 }
 
 func (s symbol) hash() uint64 {
@@ -112,7 +112,7 @@ func (c *collRoles) mask() uint64 {
 
 // symbolOf is the symbol of a call with these words. On an intercommunicator the
 // two sides differ in all but the name.
-func (c *collRoles) symbolOf(p *analysis.Process, words []uint64, inter bool) symbol {
+func (c *collRoles) symbolOf(x *signer, words []uint64, inter bool) symbol {
 	s := symbol{proc: signature.Header(words[0]).Proc()}
 	if inter || c.shape == "" {
 		return s
@@ -124,14 +124,14 @@ func (c *collRoles) symbolOf(p *analysis.Process, words []uint64, inter bool) sy
 		return words[i]
 	}
 	s.root, s.op = word(c.root), word(c.op)
-	recv, taken := amountOf(p, word(c.recvCount), word(c.recvType))
+	recv, taken := x.amountOf(word(c.recvCount), word(c.recvType))
 	if !c.gives() {
 		if c.shape != "barrier" && !c.pairwise(false) {
 			s.amount, s.own = recv, recv
 		}
 		return s
 	}
-	send, given := amountOf(p, word(c.sendCount), word(c.sendType))
+	send, given := x.amountOf(word(c.sendCount), word(c.sendType))
 	s.amount, s.own = recv, send
 	switch {
 	case word(c.sendType) == signature.Absent: // in place, or not the root
@@ -147,43 +147,16 @@ func (c *collRoles) symbolOf(p *analysis.Process, words []uint64, inter bool) sy
 }
 
 // amountOf is that of a number of elements; false if it is not known.
-func amountOf(p *analysis.Process, count, datatype uint64) (amount, bool) {
-	size, ok := p.TypeBytes(datatype)
+func (x *signer) amountOf(count, datatype uint64) (amount, bool) {
+	size, ok := x.p.TypeBytes(datatype)
 	if isConst(count) || count>>40 != 0 || count > 0 && !ok {
 		return amount{}, false
 	}
 	if count == 0 || size == 0 {
 		return amount{}, true
 	}
-	b := basicsOf(p, datatype, map[uint64]bool{})
-	slices.Sort(b)
-	return amount{size * count, signature.Hash(slices.Compact(b)...), len(b) == 0 || slices.Contains(b, wordByte) || slices.Contains(b, wordPacked)}, true
-}
-
-// maxBasics bounds the datatypes that are looked into for one.
-const maxBasics = 1 << 12
-
-// basicsOf lists the basic datatypes that a datatype is made of.
-func basicsOf(p *analysis.Process, datatype uint64, seen map[uint64]bool) []uint64 {
-	if k, ok := signature.ConstNumber(datatype); ok {
-		if c := signature.ConstantByID(k); c != nil && c.Group == "type" && c.Size > 0 { // not MPI_LB and MPI_UB
-			return []uint64{datatype}
-		}
-		return nil
-	}
-	if seen[datatype] || len(seen) > maxBasics {
-		return nil
-	}
-	seen[datatype] = true
-	var list []uint64
-	def := p.TypeDef(datatype)
-	if def == nil {
-		return nil
-	}
-	for _, w := range def.Words[min(2, len(def.Words)):] {
-		list = append(list, basicsOf(p, w, seen)...)
-	}
-	return list
+	t := x.of(datatype)
+	return amount{size * count, t.whole.times(count).hash, t.open()}, true
 }
 
 // scopeKey tells communicators and windows of a run apart. Constants and families

@@ -1,8 +1,6 @@
 package check
 
 import (
-	"slices"
-
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/signature"
@@ -24,39 +22,6 @@ type flow struct {
 	sendOrder          int   // how-manieth that was
 	receiveOrder       int
 	out, in            typing
-}
-
-// typing is of which basic datatypes the messages of one side are, if all are of
-// the same.
-type typing struct {
-	basics uint64 // 0: none yet
-	mixed  bool   // different ones, or not known
-	open   bool   // some are not known, or fit all
-}
-
-func (y *typing) note(basics uint64) {
-	switch {
-	case basics == 0:
-		y.mixed, y.open = true, true
-	case y.basics == 0:
-		y.basics = basics
-	case y.basics != basics:
-		y.mixed = true
-	}
-}
-
-// join adds what is noted of others.
-func (y *typing) join(o typing) {
-	y.mixed = y.mixed || o.mixed || y.basics != 0 && o.basics != 0 && y.basics != o.basics
-	y.open = y.open || o.open
-	if y.basics == 0 {
-		y.basics = o.basics
-	}
-}
-
-// differs says whether no message of one side fits one of the other.
-func (y *typing) differs(o *typing) bool {
-	return !y.mixed && !o.mixed && y.basics != 0 && o.basics != 0 && y.basics != o.basics
 }
 
 // place is a node of a process.
@@ -99,8 +64,8 @@ type tally struct {
 
 	probed map[uint64]uint64 // communicators of matched messages, if made by going through the events
 	names  map[uint64]uint64 // of communicators, see name
-	types  map[uint64]uint64 // see basics
-	doubt  bool              // the order of events decides
+	types  *signer
+	doubt  bool // the order of events decides
 
 	counted int // messages, see flow
 }
@@ -114,7 +79,7 @@ type misuse struct {
 func newTally(p *analysis.Process) *tally {
 	return &tally{
 		p: p, rank: int32(p.Data.Rank), flows: map[channel]*flow{}, waiting: map[anywhere]uint64{},
-		requests: map[place]*life{}, maybe: map[place]uint64{}, objects: map[object]*life{}, starts: map[place]*life{}, names: map[uint64]uint64{}, types: map[uint64]uint64{},
+		requests: map[place]*life{}, maybe: map[place]uint64{}, objects: map[object]*life{}, starts: map[place]*life{}, names: map[uint64]uint64{}, types: newSigner(p),
 	}
 }
 
@@ -137,7 +102,7 @@ func lifeAt[K comparable](m map[K]*life, k K) *life {
 }
 
 // sent counts messages to a peer.
-func (t *tally) sent(to int, comm, tag, datatype, times uint64, at place) {
+func (t *tally) sent(to int, comm, tag uint64, d data, times uint64, at place) {
 	if to == analysis.NoRank || t.rank < 0 {
 		return
 	}
@@ -145,12 +110,12 @@ func (t *tally) sent(to int, comm, tag, datatype, times uint64, at place) {
 	f.sent += times
 	t.counted++
 	f.sender, f.sendOrder = at, t.counted
-	f.out.note(t.basics(datatype))
+	f.out.note(t.types, d)
 	t.total.Sent += times
 }
 
 // received counts messages from a peer.
-func (t *tally) received(from int, comm, tag, datatype, times uint64, at place) {
+func (t *tally) received(from int, comm, tag uint64, d data, times uint64, at place) {
 	if from == analysis.NoRank || t.rank < 0 {
 		return
 	}
@@ -158,24 +123,8 @@ func (t *tally) received(from int, comm, tag, datatype, times uint64, at place) 
 	f.received += times
 	t.counted++
 	f.receiver, f.receiveOrder = at, t.counted
-	f.in.note(t.basics(datatype))
+	f.in.note(t.types, d)
 	t.total.Received += times
-}
-
-// basics stands for the basic datatypes of a datatype; 0 if they are not known, or
-// fit all.
-func (t *tally) basics(datatype uint64) uint64 {
-	b, ok := t.types[datatype]
-	if !ok {
-		list := basicsOf(t.p, datatype, map[uint64]bool{})
-		slices.Sort(list)
-		list = slices.Compact(list)
-		if len(list) > 0 && !slices.Contains(list, wordByte) && !slices.Contains(list, wordPacked) {
-			b = signature.Hash(list...)
-		}
-		t.types[datatype] = b
-	}
-	return b
 }
 
 // node returns the node that a request or message comes from.

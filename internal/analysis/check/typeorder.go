@@ -41,9 +41,6 @@ func (b *builder) quiet(c channel, f *flow) bool {
 	return from && to && quiet && f.sent == f.received && !b.short[int(c.from)] && !b.short[int(c.to)]
 }
 
-// varies says whether the datatypes are known and not all alike.
-func (y *typing) varies() bool { return y.mixed && !y.open }
-
 // typeOrders compares the order of datatypes on channels where they vary.
 func (b *builder) typeOrders() error {
 	x := &typeOrder{b: b, out: map[channel]sequence{}, in: map[channel]sequence{}}
@@ -114,11 +111,12 @@ type messages struct {
 	known  map[[2]int][]transfer
 }
 
-// transfer is a message of a call, out or in, by the basic datatypes it is of.
+// transfer is a message of a call, out or in.
 type transfer struct {
-	side    int // 0 out, 1 in
-	channel channel
-	basics  uint64
+	side     int // 0 out, 1 in
+	channel  channel
+	unit     *typeSignature
+	elements uint64 // basic datatypes, if it goes out
 }
 
 // messagesOf returns nil if the graph does not tell the order: with several threads that
@@ -145,7 +143,7 @@ func messagesOf(p *analysis.Process) *messages {
 				return nil
 			}
 			m.roles[k], any = r, true
-			masks[k] = mask(2, r.dest, r.sendTag, r.sendType, r.source, r.recvTag, r.recvType, r.statusSource, r.statusTag)
+			masks[k] = mask(2, r.dest, r.sendTag, r.sendType, r.sendCount, r.source, r.recvTag, r.recvType, r.statusSource, r.statusTag)
 		}
 		switch {
 		case any && found != nil:
@@ -181,7 +179,8 @@ func (m *messages) transfers(r *roles, w []uint64) (list []transfer) {
 	t := m.t
 	if r.sends {
 		if to := t.p.PeerOf(w[2], w[r.dest]); to != analysis.NoRank {
-			list = append(list, transfer{0, channel{t.rank, int32(to), t.name(w[2]), w[r.sendTag]}, t.basics(w[r.sendType])})
+			unit := t.types.of(w[r.sendType])
+			list = append(list, transfer{0, channel{t.rank, int32(to), t.name(w[2]), w[r.sendTag]}, unit, unit.elements(w[r.sendCount])})
 		}
 	}
 	if !r.receives || nothing(r, w[r.source], 0) {
@@ -192,7 +191,7 @@ func (m *messages) transfers(r *roles, w []uint64) (list []transfer) {
 		source, tag = w[r.statusSource], w[r.statusTag]
 	}
 	if from := t.p.PeerOf(w[2], source); from != analysis.NoRank {
-		list = append(list, transfer{1, channel{int32(from), t.rank, t.name(w[2]), tag}, t.basics(w[r.recvType])})
+		list = append(list, transfer{1, channel{int32(from), t.rank, t.name(w[2]), tag}, t.types.of(w[r.recvType]), 0})
 	}
 	return list
 }
@@ -203,7 +202,7 @@ func (m *messages) add(steps []efg.Step, to [2]map[channel]sequence) {
 		s := &steps[i]
 		if s.Times == 0 {
 			for _, x := range m.of(s) {
-				to[x.side][x.channel] = to[x.side][x.channel].then(single(signature.Hash(x.basics)))
+				to[x.side][x.channel] = to[x.side][x.channel].then(single(signature.Hash(x.unit.key)))
 			}
 			continue
 		}
@@ -222,9 +221,9 @@ func (m *messages) add(steps []efg.Step, to [2]map[channel]sequence) {
 const maxOrdered = 1 << 22
 
 // otherOrder adds a suspect for the first message that is received as of other
-// datatypes.
+// datatypes, if there is one: some may be the beginning of what is received.
 func (b *builder) otherOrder(c channel) error {
-	var list [2][]uint64
+	var list [2][]transfer
 	for side, rank := range []int32{c.from, c.to} {
 		i := b.number[int(rank)]
 		data, err := b.run.Process(i)
@@ -239,7 +238,7 @@ func (b *builder) otherOrder(c channel) error {
 		if err := m.fold.Each(func(steps []efg.Step) error {
 			m.each(steps, func(x transfer) bool {
 				if x.side == side && x.channel == c {
-					list[side] = append(list[side], x.basics)
+					list[side] = append(list[side], x)
 				}
 				return len(list[side]) < maxOrdered
 			})
@@ -248,9 +247,12 @@ func (b *builder) otherOrder(c channel) error {
 			return err
 		}
 	}
-	n := 0
-	for n < min(len(list[0]), len(list[1]))-1 && list[0][n] == list[1][n] {
+	n, most := 0, min(len(list[0]), len(list[1]))
+	for n < most && list[0][n].unit.agrees(list[1][n].unit, list[0][n].elements) {
 		n++
+	}
+	if n == most {
+		return nil
 	}
 	at := b.callers[c]
 	b.group(suspect{kind: OtherTypes, at: at.at, op: at.op, site: at.site, channel: c, count: 1, before: uint64(n), rank: int(c.from)})

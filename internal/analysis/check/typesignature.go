@@ -1,0 +1,272 @@
+package check
+
+import (
+	"math"
+	"slices"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/analysis"
+	"github.com/efg-tools/efg/signature"
+)
+
+// The type signature of data is the sequence of the basic datatypes of their elements; where
+// they are in memory does not matter. Two amounts of data of collectives must have the same; a
+// message's must be the beginning of that of its receive.
+
+// typeSignature is that of one element of a datatype: a unit so many times.
+type typeSignature struct {
+	unit   []basics
+	size   uint64 // basic datatypes in the unit
+	repeat uint64
+	key    uint64   // of the unit; 0: it is not known, or fits all
+	whole  sequence // all of it
+}
+
+// basics are basic datatypes of one kind that follow each other.
+type basics struct{ word, count uint64 }
+
+// maxBasics bounds the pieces of a signature, and the datatypes that one is made of.
+const maxBasics = 1 << 12
+
+// maxRepeat bounds how often a unit comes in an element: a file can claim any number.
+const maxRepeat = 1 << 31
+
+// open reports whether the datatype is not known, or fits all.
+func (s *typeSignature) open() bool { return s.key == 0 }
+
+// elements is the number of basic datatypes in count elements.
+func (s *typeSignature) elements(count uint64) uint64 { return s.size * s.repeat * count }
+
+// unknown is the signature of what nobody described, and of what fits all.
+var unknown = &typeSignature{}
+
+// newSignature makes the signature of a list of pieces.
+func newSignature(list []basics, repeat uint64) *typeSignature {
+	list, repeat = reduce(list, repeat)
+	s := &typeSignature{unit: list, repeat: repeat}
+	var words []uint64
+	var unit sequence
+	for _, b := range list {
+		if b.word == wordByte || b.word == wordPacked {
+			return unknown
+		}
+		s.size += b.count
+		words = append(words, b.word, b.count)
+		unit = unit.then(single(signature.Hash(b.word)).times(b.count))
+	}
+	s.whole, s.key = unit.times(repeat), signature.Hash(words...)
+	return s
+}
+
+// reduce returns the shortest unit that makes a list of pieces when it is repeated.
+func reduce(list []basics, repeat uint64) ([]basics, uint64) {
+	if len(list) == 1 {
+		return []basics{{list[0].word, 1}}, repeat * list[0].count
+	}
+	for n := 1; n <= len(list)/2; n++ {
+		if len(list)%n == 0 && slices.Equal(list[n:], list[:len(list)-n]) {
+			return list[:n], repeat * uint64(len(list)/n)
+		}
+	}
+	return list, repeat
+}
+
+// signer finds the signatures of the datatypes of a process.
+type signer struct {
+	p     *analysis.Process
+	known map[uint64]*typeSignature
+	depth int
+}
+
+func newSigner(p *analysis.Process) *signer {
+	return &signer{p: p, known: map[uint64]*typeSignature{}}
+}
+
+// of returns the signature of a datatype.
+func (x *signer) of(word uint64) *typeSignature {
+	s, ok := x.known[word]
+	if !ok {
+		x.known[word] = unknown // a datatype that is made of itself
+		s = x.find(word)
+		x.known[word] = s
+	}
+	return s
+}
+
+func (x *signer) find(word uint64) *typeSignature {
+	if k, ok := signature.ConstNumber(word); ok {
+		var list []basics
+		if c := signature.ConstantByID(k); c != nil {
+			for _, b := range c.Basics() {
+				list = appendPiece(list, basics{b.Word(), 1})
+			}
+		}
+		return made(list)
+	}
+	def := x.p.TypeDef(word)
+	if def == nil || x.depth > maxBasics {
+		return unknown
+	}
+	x.depth++
+	defer func() { x.depth-- }()
+	c, ok := contentsOf(def)
+	if !ok {
+		return unknown
+	}
+	if list, ok := x.members(c); ok {
+		return made(list)
+	}
+	return x.copies(c)
+}
+
+func made(list []basics) *typeSignature {
+	if len(list) == 0 {
+		return unknown
+	}
+	return newSignature(list, 1)
+}
+
+// appendPiece adds a piece to a list.
+func appendPiece(list []basics, b basics) []basics {
+	if n := len(list); n > 0 && list[n-1].word == b.word {
+		list[n-1].count += b.count
+		return list
+	}
+	return append(list, b)
+}
+
+// contents are what a datatype was made of.
+type contents struct {
+	combiner, size uint64
+	lengths        []uint64 // the numbers and counts
+	types          []uint64
+}
+
+// contentsOf reads the definition of a datatype: combiner, size, how many integers,
+// addresses, counts and datatypes follow, and these.
+func contentsOf(def *efg.Def) (c contents, ok bool) {
+	w := def.Words
+	if len(w) < 6 {
+		return c, false
+	}
+	rest := w[6:]
+	for _, n := range w[2:6] {
+		if n > uint64(len(rest)) {
+			return c, false
+		}
+	}
+	ints, addresses, counts, types := w[2], w[3], w[4], w[5]
+	if ints+addresses+counts+types != uint64(len(rest)) || types == 0 {
+		return c, false
+	}
+	c = contents{combiner: w[0], size: w[1], lengths: rest[:ints], types: rest[uint64(len(rest))-types:]}
+	if ints == 0 { // the constructor with large counts
+		c.lengths = rest[addresses : addresses+counts]
+	}
+	return c, true
+}
+
+var (
+	wordStruct     = constant("MPI_COMBINER_STRUCT")
+	wordValueIndex = constant("MPI_COMBINER_VALUE_INDEX")
+)
+
+// members are the pieces of a datatype with members of several datatypes; false if it has
+// none, or they are not known.
+func (x *signer) members(c contents) (list []basics, ok bool) {
+	switch {
+	case c.combiner == wordValueIndex:
+		c.lengths = []uint64{2, 1, 1}
+	case c.combiner != wordStruct:
+		return nil, false
+	}
+	if len(c.lengths) < 1+len(c.types) {
+		return nil, false
+	}
+	for i, t := range c.types {
+		n := c.lengths[1+i]
+		size, known := x.p.TypeBytes(t)
+		if n == 0 || known && size == 0 {
+			continue
+		}
+		if list, ok = x.of(t).appendTo(list, n); !ok {
+			return nil, false
+		}
+	}
+	return list, true
+}
+
+// appendTo adds the pieces of some elements to a list; false if they are too many, or not
+// known.
+func (s *typeSignature) appendTo(list []basics, times uint64) ([]basics, bool) {
+	if s.open() || times > maxRepeat || s.repeat*times > maxRepeat {
+		return nil, false
+	}
+	if times *= s.repeat; len(s.unit) == 1 {
+		return appendPiece(list, basics{s.unit[0].word, s.unit[0].count * times}), true
+	}
+	if times > maxBasics || len(list)+int(times)*len(s.unit) > maxBasics {
+		return nil, false
+	}
+	for range times {
+		for _, b := range s.unit {
+			list = appendPiece(list, b)
+		}
+	}
+	return list, true
+}
+
+// copies is the signature of a datatype that is some elements of another one.
+func (x *signer) copies(c contents) *typeSignature {
+	size, ok := x.p.TypeBytes(c.types[0])
+	if len(c.types) != 1 || !ok || size == 0 || c.size == 0 || c.size%size != 0 {
+		return unknown
+	}
+	s := x.of(c.types[0])
+	if s.open() || c.size/size > maxRepeat || s.repeat*(c.size/size) > maxRepeat {
+		return unknown
+	}
+	return newSignature(s.unit, s.repeat*(c.size/size))
+}
+
+// agrees reports whether the first n basic datatypes of units that are repeated are equal.
+// Two such sequences that are equal as far as both units together are equal for ever.
+func (s *typeSignature) agrees(o *typeSignature, n uint64) bool {
+	if s.key == o.key || s.open() || o.open() {
+		return true
+	}
+	n = min(n, s.size+o.size)
+	a, b := pieces{list: s.unit}, pieces{list: o.unit}
+	for n > 0 {
+		x, y := a.next(), b.next()
+		if x.word != y.word {
+			return false
+		}
+		step := min(x.count, y.count, n)
+		a.skip(step)
+		b.skip(step)
+		n -= step
+	}
+	return true
+}
+
+// pieces goes through the pieces of a unit, again and again.
+type pieces struct {
+	list []basics
+	at   int
+	used uint64
+}
+
+func (p *pieces) next() basics {
+	b := p.list[p.at]
+	if len(p.list) == 1 {
+		return basics{b.word, math.MaxUint64}
+	}
+	return basics{b.word, b.count - p.used}
+}
+
+func (p *pieces) skip(n uint64) {
+	if p.used += n; len(p.list) > 1 && p.used == p.list[p.at].count {
+		p.at, p.used = (p.at+1)%len(p.list), 0
+	}
+}
