@@ -6,32 +6,6 @@ import (
 	"testing"
 )
 
-// The example of "Adaptive columns".
-func TestFormatAdaptive(t *testing.T) {
-	vals := []uint64{3, 3, 3, 40, 3, 3, 3, 1000}
-	code := adaptColumn(vals, columnAdaptive)
-	var want strings.Builder
-	want.WriteString("| value | class | bits below | range | code |\n|---|---|---|---|---|\n")
-	d, m := newRangeDecoder(code), &valueModel{}
-	fmt.Fprintf(&want, "| | | | %08x | %08x |\n", d.rng, d.code)
-	for _, v := range vals {
-		if got := d.value(m); got != v {
-			t.Fatalf("%d in place of %d", got, v)
-		}
-		class, rest := classOf(v)
-		below := ""
-		if rest > 0 {
-			base, _ := classBase(class)
-			below = fmt.Sprintf("%0*b", rest, v-base)
-		}
-		fmt.Fprintf(&want, "| %d | %d | %s | %08x | %08x |\n", v, class, below, d.rng, d.code)
-	}
-	fmt.Fprintf(&want, "\nThe payload is `% x`.\n", code)
-	if doc := strings.ReplaceAll(formatPage(t), "|  |", "| |"); !strings.Contains(doc, strings.ReplaceAll(want.String(), "|  |", "| |")) {
-		t.Errorf("FORMAT.md does not have the example:\n%s", want.String())
-	}
-}
-
 // The numbers of columns in the tables are those of the code.
 func TestFormatColumns(t *testing.T) {
 	doc := formatPage(t)

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/cespare/xxhash/v2"
+
 	"github.com/efg-tools/efg/signature"
 )
 

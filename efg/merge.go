@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"slices"
+
+	"github.com/efg-tools/efg/efg/block"
 )
 
 // MergeRuns writes one run file of what is in several: the parts of a launch on
@@ -202,7 +204,7 @@ func mergeMeta(runs []*Run, parts []string) (Meta, error) {
 // known, and that has a function, if there is one.
 func uniqueSites(sites []Site) []Site {
 	slices.SortFunc(sites, func(a, b Site) int {
-		return cmp.Or(cmp.Compare(a.Word, b.Word), cmp.Compare(flag(a.ref.module == ""), flag(b.ref.module == "")), compareSites(a, b))
+		return cmp.Or(cmp.Compare(a.Word, b.Word), cmp.Compare(block.Bit(a.ref.module == ""), block.Bit(b.ref.module == "")), compareSites(a, b))
 	})
 	sites = slices.CompactFunc(sites, func(a, b Site) bool { return a.Word == b.Word })
 	slices.SortFunc(sites, compareSites)

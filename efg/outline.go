@@ -23,13 +23,13 @@ func ReadOutline(file io.ReaderAt, size int64) (*Outline, error) {
 		return nil, err
 	}
 	o := &Outline{}
-	if o.Processes, o.Streams = r.counts(b); b.err == nil {
+	if o.Processes, o.Streams = r.counts(b); b.Err == nil {
 		r.pieceTable(b)
 	}
 	for _, p := range r.pieces {
 		o.Graph = max(o.Graph, saturated(bits.Add64(p.nodes, p.edges, 0)))
 	}
-	return o, b.err
+	return o, b.Err
 }
 
 // Most is the number of nodes and edges of all streams, or more: as if all were as large

@@ -90,12 +90,12 @@ func (l *layouter) pending() {
 
 // pendingShape takes the shape of a call in progress.
 func (r *pieceReader) pendingShape() (shape, masks []uint64) {
-	if n := r.get(colShape); n != 1 {
-		r.failf("a piece of %d calls in progress", n)
+	if n := r.Get(colShape); n != 1 {
+		r.Failf("a piece of %d calls in progress", n)
 	}
 	header := r.header()
 	if h := signature.Header(header); h.Words() < minWords || h.Words() > MaxWords || h.Counted() {
-		r.failf("call in progress with header %#x", header)
+		r.Failf("call in progress with header %#x", header)
 	}
 	return []uint64{1, header}, []uint64{0}
 }
@@ -144,7 +144,7 @@ func (r *Run) pendingOf(i, j int, x *defIndex) (*Pending, error) {
 	c := pendingContext(x, info.Thread, int(info.Nodes))
 	out, err := p.pending(info.pendingMember, c, ranksOf(proc.inIts, proc.Size, x.list))
 	if err != nil {
-		return nil, &CorruptError{fmt.Sprintf("piece %d", info.pending), 0, err}
+		return nil, &CorruptError{Section: fmt.Sprintf("piece %d", info.pending), Cause: err}
 	}
 	return out, nil
 }

@@ -6,6 +6,8 @@ import (
 	"unsafe"
 
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/efg-tools/efg/efg/block"
 )
 
 // A piece is a class of units, or as many of its members as a block should
@@ -116,7 +118,7 @@ func listSize(list []uint64) int {
 	raw, delta, last := 0, 0, uint64(0)
 	for _, v := range list {
 		raw += uvarintLen(v)
-		delta += uvarintLen(zigzag(int64(v - last)))
+		delta += uvarintLen(block.Zigzag(int64(v - last)))
 		last = v
 	}
 	return min(raw, delta)

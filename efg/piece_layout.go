@@ -3,6 +3,7 @@ package efg
 import (
 	"slices"
 
+	"github.com/efg-tools/efg/efg/block"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -225,14 +226,14 @@ func (p *predictions) noteWord(at *place, token uint64) {
 // tokenChange codes a token given the one that was predicted.
 func tokenChange(token, predicted uint64) uint64 {
 	if token&7 == predicted&7 {
-		return zigzag(int64(token>>3)-int64(predicted>>3)) << 1
+		return block.Zigzag(int64(token>>3)-int64(predicted>>3)) << 1
 	}
 	return token<<1 | 1
 }
 
 func tokenChanged(change, predicted uint64) uint64 {
 	if change&1 == 0 {
-		return uint64(int64(predicted>>3)+unzigzag(change>>1))<<3 | predicted&7
+		return uint64(int64(predicted>>3)+block.Unzigzag(change>>1))<<3 | predicted&7
 	}
 	return change >> 1
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/efg-tools/efg/efg/block"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -32,7 +33,7 @@ type readCell struct {
 
 // pieceReader takes pieces from the columns of a block.
 type pieceReader struct {
-	*block
+	*block.Block
 	load    loadPart
 	headers []uint64
 	bodies  []*seqBody
@@ -41,23 +42,21 @@ type pieceReader struct {
 }
 
 // readPieces decodes a block of pieces. load reads parts of long sequences.
-func readPieces(b *block, load loadPart) ([]*readPiece, error) {
-	r := &pieceReader{block: b, load: load, predictions: *newPredictions()}
-	for _, c := range b.cols {
-		r.total += uint64(len(c))
-	}
+func readPieces(b *block.Block, load loadPart) ([]*readPiece, error) {
+	r := &pieceReader{Block: b, load: load, predictions: *newPredictions()}
+	r.total = b.Values()
 	var pieces []*readPiece
-	for b.err == nil && len(b.cols) > 0 && b.at[colPiece] < len(b.cols[colPiece]) {
+	for b.Err == nil && b.Left(colPiece) > 0 {
 		pieces = append(pieces, r.piece())
 	}
-	return pieces, b.close()
+	return pieces, b.Close()
 }
 
 func (r *pieceReader) piece() *readPiece {
-	head := r.get(colPiece)
+	head := r.Get(colPiece)
 	p := &readPiece{kind: unitKind(head & (1<<pieceKindBits - 1)), members: head >> pieceKindBits}
 	if p.members == 0 || p.kind >= unitKinds {
-		r.failf("a piece of kind %d with %d members", p.kind, p.members)
+		r.Failf("a piece of kind %d with %d members", p.kind, p.members)
 	}
 	switch p.kind {
 	case unitGraph:
@@ -69,10 +68,10 @@ func (r *pieceReader) piece() *readPiece {
 	default:
 		p.shape = r.defShape()
 	}
-	for range r.count(colWides, colWide, "wide words") {
-		p.wide = append(p.wide, r.get(colWide))
+	for range r.Count(colWides, colWide, "wide words") {
+		p.wide = append(p.wide, r.Get(colWide))
 	}
-	if r.err != nil {
+	if r.Err != nil {
 		return p
 	}
 	p.key = keyOf(p.kind, p.shape)
@@ -85,27 +84,27 @@ func (r *pieceReader) piece() *readPiece {
 }
 
 func (r *pieceReader) graphShape() (shape, masks []uint64) {
-	nodes := r.count(colShape, colHeader, "nodes")
+	nodes := r.Count(colShape, colHeader, "nodes")
 	shape = []uint64{uint64(nodes)}
 	for i := range nodes {
-		if r.err != nil {
+		if r.Err != nil {
 			break
 		}
 		header := r.header()
-		mask := r.get(colMask) ^ r.masks[header]
+		mask := r.Get(colMask) ^ r.masks[header]
 		r.masks[header] = mask
 		masks = append(masks, mask)
-		flags := r.get(colFlags)
+		flags := r.Get(colFlags)
 		n := header >> 24 & 0xff
 		if n < minWords || n > MaxWords || mask>>n != 0 || mask&1 != 0 {
-			r.failf("node %d: %d words, mask %#x", i, n, mask)
+			r.Failf("node %d: %d words, mask %#x", i, n, mask)
 		}
-		edges := r.count(colEdges, colTo, "edges")
+		edges := r.Count(colEdges, colTo, "edges")
 		shape = append(shape, header, mask, flags, uint64(edges))
 		for range edges {
-			to := uint64(i) + 1 + uint64(unzigzag(r.get(colTo)))
+			to := uint64(i) + 1 + uint64(block.Unzigzag(r.Get(colTo)))
 			if to >= uint64(nodes) {
-				r.failf("node %d: edge to node %d of %d", i, to, nodes)
+				r.Failf("node %d: edge to node %d of %d", i, to, nodes)
 			}
 			shape = append(shape, to)
 		}
@@ -118,7 +117,7 @@ func (r *pieceReader) graphShape() (shape, masks []uint64) {
 func (r *pieceReader) checkCounted(shape []uint64) {
 	var counted []bool
 	walk := func(f func(header, flags uint64, edges []uint64)) {
-		for at := shape[1:]; len(at) >= 4 && r.err == nil; at = at[4+at[3]:] {
+		for at := shape[1:]; len(at) >= 4 && r.Err == nil; at = at[4+at[3]:] {
 			f(at[0], at[2], at[4:4+at[3]])
 		}
 	}
@@ -126,50 +125,50 @@ func (r *pieceReader) checkCounted(shape []uint64) {
 		is := signature.Header(header).Counted()
 		counted = append(counted, is)
 		if is && (flags != 0 || len(edges) > 0) {
-			r.failf("node %d of counted polls has edges", len(counted)-1)
+			r.Failf("node %d of counted polls has edges", len(counted)-1)
 		}
 	})
 	walk(func(_, _ uint64, edges []uint64) {
 		for _, to := range edges {
 			if counted[to] {
-				r.failf("edge to node %d of counted polls", to)
+				r.Failf("edge to node %d of counted polls", to)
 			}
 		}
 	})
 }
 
 func (r *pieceReader) header() uint64 {
-	n := r.below(colHeader, uint64(len(r.headers))+1, "header")
+	n := r.Below(colHeader, uint64(len(r.headers))+1, "header")
 	if n > 0 {
 		return r.headers[n-1]
 	}
-	h := r.get(colNewHeader)
+	h := r.Get(colNewHeader)
 	r.headers = append(r.headers, h)
 	return h
 }
 
 func (r *pieceReader) defShape() []uint64 {
-	defs := r.count(colShape, colDefKind, "definitions")
+	defs := r.Count(colShape, colDefKind, "definitions")
 	shape := []uint64{uint64(defs)}
 	for range defs {
-		k := r.get(colDefKind)
+		k := r.Get(colDefKind)
 		if DefKind(k>>defFlags) > DefRegion || k>>defFlags > 0xff {
-			r.failf("unknown kind %d of a definition", k>>defFlags)
+			r.Failf("unknown kind %d of a definition", k>>defFlags)
 		}
-		words := r.below(colDefWords, r.total, "number of words")
+		words := r.Below(colDefWords, r.total, "number of words")
 		shape = append(shape, k>>defFlags, k&(1<<defFlags-1), words)
 	}
 	return shape
 }
 
 func (r *pieceReader) marksShape() []uint64 {
-	nodes := r.count(colShape, colMarks, "nodes")
+	nodes := r.Count(colShape, colMarks, "nodes")
 	shape := []uint64{uint64(nodes)}
 	left := r.total
 	for range nodes {
-		v := r.get(colMarks)
+		v := r.Get(colMarks)
 		if runs, elems := marksOfNode(v); runs > left || elems > MaxWords {
-			r.failf("marks of %d branch runs and %d vectors", runs, elems)
+			r.Failf("marks of %d branch runs and %d vectors", runs, elems)
 			return shape
 		} else {
 			left -= runs
@@ -180,7 +179,7 @@ func (r *pieceReader) marksShape() []uint64 {
 }
 
 func (r *pieceReader) cell(p *readPiece, c *readCell, at *place) {
-	if p.members > 1 && r.below(colVaries, 2, "flag") == 1 {
+	if p.members > 1 && r.Below(colVaries, 2, "flag") == 1 {
 		r.varying(p, c, at)
 		return
 	}
@@ -189,25 +188,25 @@ func (r *pieceReader) cell(p *readPiece, c *readCell, at *place) {
 		c.v = r.constantSeq(p, at)
 	case cellWord:
 		predicted := r.word(at)
-		c.v = tokenChanged(r.get(at.column), predicted)
+		c.v = tokenChanged(r.Get(at.column), predicted)
 		r.noteWord(at, c.v)
 		if c.v&7 == tokenWide && c.v>>3 >= uint64(len(p.wide)) {
-			r.failf("wide word %d of %d", c.v>>3, len(p.wide))
+			r.Failf("wide word %d of %d", c.v>>3, len(p.wide))
 		}
 	case cellText:
-		c.v = r.text + uint64(unzigzag(r.get(at.column)))
+		c.v = r.text + uint64(block.Unzigzag(r.Get(at.column)))
 		r.text = c.v
 	default:
-		c.v = r.get(at.column)
+		c.v = r.Get(at.column)
 		if at.column == colWeight {
-			c.v = r.weight + uint64(unzigzag(c.v))
+			c.v = r.weight + uint64(block.Unzigzag(c.v))
 			r.weight = c.v
 		}
 	}
 }
 
 func (r *pieceReader) constantSeq(p *readPiece, at *place) uint64 {
-	back := r.below(at.column, uint64(len(p.bodies))+1, "sequence")
+	back := r.Below(at.column, uint64(len(p.bodies))+1, "sequence")
 	if back > 0 {
 		return uint64(len(p.bodies)) - back
 	}
@@ -217,9 +216,9 @@ func (r *pieceReader) constantSeq(p *readPiece, at *place) uint64 {
 
 // localBody takes the piece's next body.
 func (r *pieceReader) localBody(p *readPiece, role int) {
-	back := r.below(colBody, uint64(len(r.bodies))+1, "body")
+	back := r.Below(colBody, uint64(len(r.bodies))+1, "body")
 	if back == 0 {
-		r.bodies = append(r.bodies, takeBody(r.block, roleColumn(role), r.load))
+		r.bodies = append(r.bodies, takeBody(r.Block, roleColumn(role), r.load))
 		back = 1
 	}
 	p.bodies = append(p.bodies, r.bodies[uint64(len(r.bodies))-back])
@@ -228,13 +227,13 @@ func (r *pieceReader) localBody(p *readPiece, role int) {
 func (r *pieceReader) varying(p *readPiece, c *readCell, at *place) {
 	switch at.what {
 	case cellSeq:
-		for range r.count(colBodies, colBody, "bodies") {
+		for range r.Count(colBodies, colBody, "bodies") {
 			r.localBody(p, at.role)
 		}
 	case cellWord:
-		r.get(colForm)
+		r.Get(colForm)
 	}
-	c.values = takeBody(r.block, roleColumn(roleMember), r.load)
+	c.values = takeBody(r.Block, roleColumn(roleMember), r.load)
 }
 
 // member returns the value of a cell in a member; memberCells is faster for
@@ -356,7 +355,7 @@ func (u *unflatten) word(c *wordContext) uint64 {
 // seq returns a sequence with its length still as the difference from what is
 // expected.
 func (u *unflatten) seq(c *wordContext) *Seq {
-	n, b := unzigzag(u.number()), u.number()
+	n, b := block.Unzigzag(u.number()), u.number()
 	if b >= uint64(len(u.piece.bodies)) {
 		u.failf("sequence %d of %d", b, len(u.piece.bodies))
 		return &Seq{}

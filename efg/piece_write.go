@@ -1,8 +1,10 @@
 package efg
 
+import "github.com/efg-tools/efg/efg/block"
+
 // pieceWriter puts pieces into the columns of a block.
 type pieceWriter struct {
-	cols    columnSet
+	cols    block.Columns
 	headers map[uint64]uint64
 	bodies  map[string]uint64
 	// part writes a part of a long sequence and returns its number; err is its
@@ -16,7 +18,7 @@ func newPieceWriter(part func(*seqBody) (int, error)) *pieceWriter {
 	return &pieceWriter{part: part, headers: map[uint64]uint64{}, bodies: map[string]uint64{}, predictions: *newPredictions()}
 }
 
-func (w *pieceWriter) put(column int, v uint64) { w.cols.put(column, v) }
+func (w *pieceWriter) put(column int, v uint64) { w.cols.Put(column, v) }
 
 func (w *pieceWriter) piece(p *piece) {
 	w.put(colPiece, p.members<<pieceKindBits|uint64(p.kind))
@@ -54,7 +56,7 @@ func (w *pieceWriter) graphShape(shape []uint64) {
 		w.put(colFlags, flags)
 		w.put(colEdges, edges)
 		for _, to := range at[4 : 4+edges] {
-			w.put(colTo, zigzag(int64(to-i-1)))
+			w.put(colTo, block.Zigzag(int64(to-i-1)))
 		}
 		at = at[4+edges:]
 	}
@@ -87,7 +89,7 @@ type localBodies struct {
 func (w *pieceWriter) cell(p *piece, c *pieceCell, at *place, local *localBodies) {
 	values := c.chosen()
 	if p.members > 1 {
-		w.put(colVaries, flag(values.varies()))
+		w.put(colVaries, block.Bit(values.varies()))
 	}
 	if !values.varies() {
 		w.constant(p, c, at, local)
@@ -98,7 +100,7 @@ func (w *pieceWriter) cell(p *piece, c *pieceCell, at *place, local *localBodies
 		w.varyingSeq(p, values, at, local)
 		return
 	case cellWord:
-		w.put(colForm, flag(values == &c.relative))
+		w.put(colForm, block.Bit(values == &c.relative))
 	}
 	putBody(&w.cols, roleColumn(roleMember), values.body())
 }
@@ -124,11 +126,11 @@ func (w *pieceWriter) constant(p *piece, c *pieceCell, at *place, local *localBo
 		w.put(at.column, tokenChange(v, predicted))
 		w.noteWord(at, v)
 	case cellText:
-		w.put(at.column, zigzag(int64(v-w.text)))
+		w.put(at.column, block.Zigzag(int64(v-w.text)))
 		w.text = v
 	default:
 		if at.column == colWeight {
-			v, w.weight = zigzag(int64(v-w.weight)), v
+			v, w.weight = block.Zigzag(int64(v-w.weight)), v
 		}
 		w.put(at.column, v)
 	}

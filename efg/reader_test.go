@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/efg-tools/efg/efg/block"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -277,7 +278,7 @@ func TestIndependentReader(t *testing.T) {
 			}
 		}
 	}
-	for encoding := range columnEncodings {
+	for encoding := range block.Encodings {
 		if !used[encoding] {
 			t.Errorf("no column has encoding %d", encoding)
 		}
@@ -292,13 +293,13 @@ func noteEncodings(t *testing.T, data []byte, used map[int]bool) {
 		t.Fatal(err)
 	}
 	for _, ref := range r.blocks {
-		c := &cursor{buf: data[ref.offset+1:]}
-		for columns := c.uvarint(); columns > 0; columns-- {
-			if head := c.uvarint(); head > 0 {
+		c := &block.Cursor{Buf: data[ref.Offset+1:]}
+		for columns := c.Uvarint(); columns > 0; columns-- {
+			if head := c.Uvarint(); head > 0 {
 				used[int(head&7)] = true
-				c.uvarint()
+				c.Uvarint()
 			} else {
-				columns -= c.uvarint()
+				columns -= c.Uvarint()
 			}
 		}
 	}

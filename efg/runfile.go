@@ -1,6 +1,10 @@
 package efg
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/efg-tools/efg/efg/block"
+)
 
 // The run file holds everything recorded of one launch; FORMAT.md specifies
 // it. WriteRun makes it, OpenRun reads it in part, Validate checks all of it.
@@ -19,11 +23,8 @@ const (
 // be, a run file.
 func IsRunFile(head []byte) bool { return strings.HasPrefix(string(head), runMagic) }
 
-// blockKind tells what is in a block.
-type blockKind uint8
-
 const (
-	blockMeta blockKind = iota + 1
+	blockMeta block.Kind = iota + 1
 	blockStrings
 	blockSites
 	blockPieces
@@ -34,7 +35,7 @@ const (
 	lastBlockKind = blockTrace
 )
 
-func (k blockKind) String() string {
+func kindName(k block.Kind) string {
 	names := [...]string{"unknown", "meta", "strings", "sites", "graphs", "statistics", "index", "sequence", "trace"}
 	if k > lastBlockKind {
 		k = 0
@@ -44,9 +45,7 @@ func (k blockKind) String() string {
 
 // blockRef is a block's place in the file.
 type blockRef struct {
-	kind   blockKind
-	offset uint64
-	length uint64
+	block.Ref
 	// members is how many streams' graphs are in it, once the index is read.
 	members uint64
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+
+	"github.com/efg-tools/efg/efg/block"
 )
 
 // Processes are packed in batches: what can be done for each alone is prepared
@@ -131,15 +133,15 @@ type queuedBlock struct {
 
 // block has a block encoded, which is written after those before it, and returns
 // its number. The columns are not the caller's any more.
-func (rw *runWriter) block(kind blockKind, cols columnSet) (int, error) {
+func (rw *runWriter) block(kind block.Kind, cols block.Columns) (int, error) {
 	done := make(chan []byte, 1)
-	go func() { done <- appendBlock(nil, kind, cols, 0) }()
+	go func() { done <- block.Append(nil, kind, cols, 0) }()
 	return rw.enqueue(kind, done)
 }
 
-func (rw *runWriter) enqueue(kind blockKind, bytes chan []byte) (int, error) {
+func (rw *runWriter) enqueue(kind block.Kind, bytes chan []byte) (int, error) {
 	n := len(rw.blocks)
-	rw.blocks = append(rw.blocks, blockRef{kind: kind})
+	rw.blocks = append(rw.blocks, blockRef{Ref: block.Ref{Kind: kind}})
 	rw.queue = append(rw.queue, queuedBlock{n, bytes})
 	return n, rw.flush(runtime.GOMAXPROCS(0))
 }
@@ -150,7 +152,7 @@ func (rw *runWriter) flush(keep int) error {
 		q := rw.queue[0]
 		rw.queue = rw.queue[1:]
 		b := <-q.bytes
-		rw.blocks[q.number].offset, rw.blocks[q.number].length = rw.offset, uint64(len(b))
+		rw.blocks[q.number].Offset, rw.blocks[q.number].Length = rw.offset, uint64(len(b))
 		if err := rw.write(b); err != nil {
 			return err
 		}
@@ -171,7 +173,7 @@ func (rw *runWriter) addTraces(traces []encodedTrace, batch []placed) error {
 }
 
 // enqueueRaw writes a block that is encoded, after those before it.
-func (rw *runWriter) enqueueRaw(kind blockKind, b []byte) (int, error) {
+func (rw *runWriter) enqueueRaw(kind block.Kind, b []byte) (int, error) {
 	ready := make(chan []byte, 1)
 	ready <- b
 	return rw.enqueue(kind, ready)

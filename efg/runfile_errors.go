@@ -2,7 +2,8 @@ package efg
 
 import (
 	"errors"
-	"fmt"
+
+	"github.com/efg-tools/efg/efg/block"
 )
 
 // Errors of the run file's reader. A CorruptError tells more than these three.
@@ -16,17 +17,4 @@ var (
 )
 
 // CorruptError says that a run file's content contradicts itself.
-type CorruptError struct {
-	// Section is the part of the file: "trailer", "index", "graph 3", ...
-	Section string
-	// Offset counts bytes from the start of the file for blocks, and from the
-	// start of the block's decoded content for what lies in one.
-	Offset uint64
-	Cause  error
-}
-
-func (e *CorruptError) Error() string {
-	return fmt.Sprintf("corrupt run file: %s at %d: %v", e.Section, e.Offset, e.Cause)
-}
-
-func (e *CorruptError) Unwrap() error { return e.Cause }
+type CorruptError = block.CorruptError

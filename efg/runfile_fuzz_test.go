@@ -7,12 +7,14 @@ import (
 	"testing"
 
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/efg-tools/efg/efg/block"
 )
 
 // blockContent is a block of a file that is being put together.
 type blockContent struct {
-	kind blockKind
-	cols columnSet
+	kind block.Kind
+	cols block.Columns
 }
 
 // sampleBlocks returns the contents of a file's blocks, the index last.
@@ -33,12 +35,12 @@ func blocksOf(tb testing.TB, data []byte) []blockContent {
 		tb.Fatal(err)
 	}
 	var blocks []blockContent
-	for _, ref := range append(r.blocks, index) {
-		b, err := readBlock(r.r, ref, "sample")
+	for _, ref := range append(r.blocks, blockRef{Ref: index}) {
+		b, err := block.Read(r.r, ref.Ref, "sample")
 		if err != nil {
 			tb.Fatal(err)
 		}
-		blocks = append(blocks, blockContent{ref.kind, b.cols})
+		blocks = append(blocks, blockContent{ref.Kind, b.Columns()})
 	}
 	return blocks
 }
@@ -51,16 +53,16 @@ func assemble(blocks []blockContent) []byte {
 	var lengths []uint64
 	for _, x := range blocks[:len(blocks)-1] {
 		start := len(b)
-		b = appendBlock(b, x.kind, x.cols, 0)
+		b = block.Append(b, x.kind, x.cols, 0)
 		lengths = append(lengths, uint64(len(b)-start))
 	}
 	if len(index) > indexBlockLen {
 		index[indexBlockLen] = lengths
 	}
 	start := uint64(len(b))
-	b = appendBlock(b, blockIndex, index, 0)
-	t := appendU64(appendU64(nil, start), uint64(len(b))-start)
-	b = append(b, appendU64(t, xxhash.Sum64(t))...)
+	b = block.Append(b, blockIndex, index, 0)
+	t := block.AppendU64(block.AppendU64(nil, start), uint64(len(b))-start)
+	b = append(b, block.AppendU64(t, xxhash.Sum64(t))...)
 	return append(b, trailerMagic...)
 }
 
@@ -74,7 +76,7 @@ func FuzzRunFile(f *testing.F) {
 		for k, vals := range b.cols {
 			var content []byte
 			for _, v := range vals {
-				content = appendUvarint(content, v)
+				content = block.AppendUvarint(content, v)
 			}
 			f.Add(i, k, content)
 		}

@@ -1,6 +1,10 @@
 package efg
 
-import "github.com/cespare/xxhash/v2"
+import (
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/efg-tools/efg/efg/block"
+)
 
 // The recorder's hashes prove that nothing is lost. A file of few processes
 // keeps that of each stream; of many, sums over groups of ranks, which take the
@@ -28,25 +32,25 @@ func hashGroupOf(p *ProcInfo, worlds []worldInfo) hashGroup {
 // hashPart is what a stream adds to its group's sum.
 func hashPart(rank int, thread uint32, hash uint64) uint64 {
 	var b [24]byte
-	out := appendU64(b[:0], uint64(int64(rank)))
-	out = appendU64(out, uint64(thread))
-	return xxhash.Sum64(appendU64(out, hash))
+	out := block.AppendU64(b[:0], uint64(int64(rank)))
+	out = block.AppendU64(out, uint64(thread))
+	return xxhash.Sum64(block.AppendU64(out, hash))
 }
 
-func (rw *runWriter) hashColumns(cols *columnSet) {
+func (rw *runWriter) hashColumns(cols *block.Columns) {
 	done := map[hashGroup]bool{}
 	for i := range rw.procs {
 		p := &rw.procs[i]
 		if rw.exact {
 			for j := range p.Streams {
-				cols.put(indexHash, p.Streams[j].hash)
+				cols.Put(indexHash, p.Streams[j].hash)
 			}
 			continue
 		}
 		g := hashGroupOf(p, rw.worlds)
 		if !done[g] {
 			done[g] = true
-			cols.put(indexHash, rw.hashes[g])
+			cols.Put(indexHash, rw.hashes[g])
 		}
 	}
 }

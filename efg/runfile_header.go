@@ -56,7 +56,7 @@ func (r *Run) checkHeader() error {
 	r.features = binary.LittleEndian.Uint32(b[12:])
 	switch {
 	case version < plainVersion || (version == plainVersion) != (r.features == 0):
-		return &CorruptError{"header", 8, fmt.Errorf("version %d, features %#x", version, r.features)}
+		return &CorruptError{Section: "header", Offset: 8, Cause: fmt.Errorf("version %d, features %#x", version, r.features)}
 	case r.features&^features != 0:
 		return fmt.Errorf("%w: features %#x, this one reads %#x", ErrNewerVersion, r.features, features)
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/efg-tools/efg/efg/block"
 )
 
 // Columns of the index block. Those of processes and streams are sequences, in
@@ -41,17 +43,17 @@ var processProperties = []processProperty{
 		func(r *Run, ps []ProcInfo, v uint64) error {
 			return setBelow(ps, v, uint64(len(r.worlds)), "world", func(p *ProcInfo) { p.world = int(v) })
 		}},
-	{func(_ *runWriter, p *ProcInfo) uint64 { return zigzag(int64(p.inIts)) },
+	{func(_ *runWriter, p *ProcInfo) uint64 { return block.Zigzag(int64(p.inIts)) },
 		func(_ *Run, ps []ProcInfo, v uint64) error {
-			return setBelow(ps, v, 1<<32, "rank", func(p *ProcInfo) { p.inIts = int(unzigzag(v)) })
+			return setBelow(ps, v, 1<<32, "rank", func(p *ProcInfo) { p.inIts = int(block.Unzigzag(v)) })
 		}},
-	{func(_ *runWriter, p *ProcInfo) uint64 { return zigzag(int64(p.Size)) },
+	{func(_ *runWriter, p *ProcInfo) uint64 { return block.Zigzag(int64(p.Size)) },
 		func(_ *Run, ps []ProcInfo, v uint64) error {
-			return setBelow(ps, v, 1<<32, "size", func(p *ProcInfo) { p.Size = int(unzigzag(v)) })
+			return setBelow(ps, v, 1<<32, "size", func(p *ProcInfo) { p.Size = int(block.Unzigzag(v)) })
 		}},
-	{func(_ *runWriter, p *ProcInfo) uint64 { return zigzag(int64(p.PID)) },
+	{func(_ *runWriter, p *ProcInfo) uint64 { return block.Zigzag(int64(p.PID)) },
 		func(_ *Run, ps []ProcInfo, v uint64) error {
-			return setEach(ps, func(p *ProcInfo) { p.PID = int(unzigzag(v)) })
+			return setEach(ps, func(p *ProcInfo) { p.PID = int(block.Unzigzag(v)) })
 		}},
 	{func(rw *runWriter, p *ProcInfo) uint64 { return rw.str(p.Host) },
 		func(r *Run, ps []ProcInfo, v uint64) error {
@@ -64,9 +66,9 @@ var processProperties = []processProperty{
 			return errors.Join(err, setEach(ps, func(p *ProcInfo) { p.MPI = mpi }))
 		}},
 	{func(rw *runWriter, p *ProcInfo) uint64 { return rw.str(strings.Join(p.Command, "\x00")) }, setCommand},
-	{func(_ *runWriter, p *ProcInfo) uint64 { return zigzag(p.Start) },
+	{func(_ *runWriter, p *ProcInfo) uint64 { return block.Zigzag(p.Start) },
 		func(_ *Run, ps []ProcInfo, v uint64) error {
-			return setEach(ps, func(p *ProcInfo) { p.Start = unzigzag(v) })
+			return setEach(ps, func(p *ProcInfo) { p.Start = block.Unzigzag(v) })
 		}},
 	{func(rw *runWriter, p *ProcInfo) uint64 { return uint64(rw.pieces[p.defs].place) },
 		func(r *Run, ps []ProcInfo, v uint64) error {
@@ -77,10 +79,10 @@ var processProperties = []processProperty{
 		if len(rw.traces) == 0 {
 			return 0
 		}
-		return zigzag(p.Mono)
+		return block.Zigzag(p.Mono)
 	},
 		func(_ *Run, ps []ProcInfo, v uint64) error {
-			return setEach(ps, func(p *ProcInfo) { p.Mono = unzigzag(v) })
+			return setEach(ps, func(p *ProcInfo) { p.Mono = block.Unzigzag(v) })
 		}},
 }
 
@@ -200,31 +202,31 @@ func inRange(v, limit uint64, what string) error {
 }
 
 // indexColumns makes the index. Pieces get their numbers in the file.
-func (rw *runWriter) indexColumns() columnSet {
-	var cols columnSet
-	for _, v := range []uint64{uint64(len(rw.procs)), uint64(rw.streams), flag(rw.exact)} {
-		cols.put(indexCounts, v)
+func (rw *runWriter) indexColumns() block.Columns {
+	var cols block.Columns
+	for _, v := range []uint64{uint64(len(rw.procs)), uint64(rw.streams), block.Bit(rw.exact)} {
+		cols.Put(indexCounts, v)
 	}
 	for _, b := range rw.blocks {
-		cols.put(indexBlockKind, uint64(b.kind))
-		cols.put(indexBlockLen, b.length)
+		cols.Put(indexBlockKind, uint64(b.Kind))
+		cols.Put(indexBlockLen, b.Length)
 	}
 	for _, w := range rw.worlds {
-		cols.put(indexWorldID, w.id)
-		cols.put(indexWorldSize, uint64(w.size))
-		cols.put(indexWorldStart, zigzag(w.start))
+		cols.Put(indexWorldID, w.id)
+		cols.Put(indexWorldSize, uint64(w.size))
+		cols.Put(indexWorldStart, block.Zigzag(w.start))
 	}
 	rw.pieceColumns(&cols)
 	last := 0
 	for _, s := range rw.stats {
-		cols.put(indexStatsFirst, uint64(s.first-last))
-		cols.put(indexStatsProcs, uint64(s.procs))
+		cols.Put(indexStatsFirst, uint64(s.first-last))
+		cols.Put(indexStatsProcs, uint64(s.procs))
 		last = s.first
 	}
 	last = 0
 	for _, t := range rw.traces {
-		cols.put(indexTraceFirst, uint64(t.first-last))
-		cols.put(indexTraceStreams, uint64(t.streams))
+		cols.Put(indexTraceFirst, uint64(t.first-last))
+		cols.Put(indexTraceStreams, uint64(t.streams))
 		last = t.first
 	}
 	rw.hashColumns(&cols)
@@ -258,7 +260,7 @@ func foldValues(vals []uint64) *seqBody {
 }
 
 // pieceColumns numbers the pieces by their places in the file.
-func (rw *runWriter) pieceColumns(cols *columnSet) {
+func (rw *runWriter) pieceColumns(cols *block.Columns) {
 	order := make([]int, len(rw.pieces))
 	for i := range order {
 		order[i] = i
@@ -270,19 +272,19 @@ func (rw *runWriter) pieceColumns(cols *columnSet) {
 		p := &rw.pieces[i]
 		in[p.place>>20]++
 		p.place = n
-		cols.put(indexNodes, p.nodes)
-		cols.put(indexEdges, p.edges)
+		cols.Put(indexNodes, p.nodes)
+		cols.Put(indexEdges, p.edges)
 		c, ok := classes[p.key]
 		if !ok {
 			classes[p.key] = len(classes)
-			cols.put(indexClass, 0)
+			cols.Put(indexClass, 0)
 			continue
 		}
-		cols.put(indexClass, uint64(len(classes)-c))
+		cols.Put(indexClass, uint64(len(classes)-c))
 	}
 	for i, b := range rw.blocks {
-		if b.kind == blockPieces {
-			cols.put(indexPieces, in[i])
+		if b.Kind == blockPieces {
+			cols.Put(indexPieces, in[i])
 		}
 	}
 }

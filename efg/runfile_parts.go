@@ -4,6 +4,8 @@ import (
 	"container/list"
 	"fmt"
 	"sync"
+
+	"github.com/efg-tools/efg/efg/block"
 )
 
 // keptShared is how many decoded blocks with the times of several streams a run keeps,
@@ -86,20 +88,20 @@ func (r *Run) readHead(n, part int) (*traceHead, error) {
 		return nil, err
 	}
 	for at := blocks[part].first; at < n; at++ {
-		b.traceHead()
+		takeTraceHead(b)
 	}
-	h, _ := b.traceHead()
-	return h, b.err
+	h, _ := takeTraceHead(b)
+	return h, b.Err
 }
 
-// traceHead takes the head of a stream's times and the number of its nodes; nil if the
+// takeTraceHead takes the head of a stream's times and the number of its nodes; nil if the
 // stream has no times.
-func (b *block) traceHead() (h *traceHead, nodes uint64) {
-	n := b.get(traceNodes)
-	if n == 0 || b.err != nil {
+func takeTraceHead(b *block.Block) (h *traceHead, nodes uint64) {
+	n := b.Get(traceNodes)
+	if n == 0 || b.Err != nil {
 		return nil, 0
 	}
-	return &traceHead{Trace{Error: uint32(b.below(traceError, ErrorUnit, "error")), Begin: b.get(traceBegin)}, b.get(traceClock)}, n - 1
+	return &traceHead{Trace{Error: uint32(b.Below(traceError, ErrorUnit, "error")), Begin: b.Get(traceBegin)}, b.Get(traceClock)}, n - 1
 }
 
 // Span is when a stream's recording began and ended, in ns since the run began.

@@ -1,6 +1,8 @@
 package efg
 
-import "fmt"
+import (
+	"fmt"
+)
 
 // Process reads everything of Procs[i].
 func (r *Run) Process(i int) (*Process, error) {
@@ -68,7 +70,7 @@ func (r *Run) defs(i int) (*defIndex, error) {
 	}
 	x, err := p.defs(r.ordinal[i], r.str, int64(info.inIts), int64(info.Size))
 	if err != nil {
-		return nil, &CorruptError{fmt.Sprintf("piece %d", info.defs), 0, err}
+		return nil, &CorruptError{Section: fmt.Sprintf("piece %d", info.defs), Cause: err}
 	}
 	return x, nil
 }
@@ -83,7 +85,7 @@ func (r *Run) stream(i, j int, x *defIndex) (*Stream, error) {
 	}
 	in := ranksOf(proc.inIts, proc.Size, x.list)
 	if s.Nodes, err = p.graph(r.members[proc.first+j], info.Thread, x, in); err != nil {
-		return nil, &CorruptError{fmt.Sprintf("piece %d", info.piece), 0, err}
+		return nil, &CorruptError{Section: fmt.Sprintf("piece %d", info.piece), Cause: err}
 	}
 	if info.marks > 0 {
 		p, err := r.pieceOf(info.marks-1, unitMarks)

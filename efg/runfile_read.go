@@ -10,6 +10,8 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 	"github.com/vmihailenco/msgpack/v5"
+
+	"github.com/efg-tools/efg/efg/block"
 )
 
 // Run is an open run file. It reads the index at once and a process's blocks
@@ -110,11 +112,11 @@ func NewRun(file io.ReaderAt, size int64) (*Run, error) {
 		return nil, err
 	}
 	r.readIndex(b)
-	return r, b.close()
+	return r, b.Close()
 }
 
 // index reads the index block as far as the table of blocks.
-func (r *Run) index() (*block, error) {
+func (r *Run) index() (*block.Block, error) {
 	if err := r.checkHeader(); err != nil {
 		return nil, err
 	}
@@ -122,88 +124,88 @@ func (r *Run) index() (*block, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := readBlock(r.r, index, "index")
+	b, err := block.Read(r.r, index, "index")
 	if err != nil {
 		return nil, err
 	}
-	r.blockTable(b, index.offset)
-	return b, b.err
+	r.blockTable(b, index.Offset)
+	return b, b.Err
 }
 
 // trailer finds the index block.
-func (r *Run) trailer() (blockRef, error) {
+func (r *Run) trailer() (block.Ref, error) {
 	if r.size < headerSize+trailerSize {
-		return blockRef{}, ErrTruncated
+		return block.Ref{}, ErrTruncated
 	}
 	at := r.size - trailerSize
-	b, err := readAt(r.r, at, trailerSize)
+	b, err := block.ReadAt(r.r, at, trailerSize)
 	if err != nil {
-		return blockRef{}, err
+		return block.Ref{}, err
 	}
 	if string(b[24:]) != trailerMagic {
-		return blockRef{}, ErrTruncated
+		return block.Ref{}, ErrTruncated
 	}
-	c := &cursor{section: "trailer", buf: b}
-	ref := blockRef{kind: blockIndex, offset: c.u64(), length: c.u64()}
+	c := &block.Cursor{Section: "trailer", Buf: b}
+	ref := block.Ref{Kind: blockIndex, Offset: c.U64(), Length: c.U64()}
 	switch {
-	case c.u64() != xxhash.Sum64(b[:16]):
+	case c.U64() != xxhash.Sum64(b[:16]):
 		err = errors.New("checksum differs")
-	case ref.offset < headerSize || ref.offset > at || ref.length != at-ref.offset:
+	case ref.Offset < headerSize || ref.Offset > at || ref.Length != at-ref.Offset:
 		err = errors.New("index out of place")
 	default:
 		return ref, nil
 	}
-	return blockRef{}, &CorruptError{"trailer", at, err}
+	return block.Ref{}, &CorruptError{Section: "trailer", Offset: at, Cause: err}
 }
 
 // blockTable reads where the blocks are. They fill the file up to the index.
-func (r *Run) blockTable(b *block, end uint64) {
+func (r *Run) blockTable(b *block.Block, end uint64) {
 	offset := uint64(headerSize)
-	for b.err == nil && len(b.cols) > indexBlockKind && b.at[indexBlockKind] < len(b.cols[indexBlockKind]) {
-		kind, length := blockKind(b.below(indexBlockKind, uint64(lastBlockKind)+1, "kind")), b.get(indexBlockLen)
+	for b.Err == nil && b.Left(indexBlockKind) > 0 {
+		kind, length := block.Kind(b.Below(indexBlockKind, uint64(lastBlockKind)+1, "kind")), b.Get(indexBlockLen)
 		if kind == 0 || kind == blockIndex || length > end-offset {
-			b.failf("block %d of kind %d and length %d does not fit", len(r.blocks), kind, length)
+			b.Failf("block %d of kind %d and length %d does not fit", len(r.blocks), kind, length)
 			return
 		}
 		if kind == blockPart {
 			r.parts = append(r.parts, len(r.blocks))
 		}
-		r.blocks = append(r.blocks, blockRef{kind: kind, offset: offset, length: length})
+		r.blocks = append(r.blocks, blockRef{Ref: block.Ref{Kind: kind, Offset: offset, Length: length}})
 		offset += length
 	}
-	if b.err == nil && offset != end {
-		b.failf("gap before the index")
+	if b.Err == nil && offset != end {
+		b.Failf("gap before the index")
 	}
 }
 
 // read reads block n.
-func (r *Run) read(n int) (*block, error) {
+func (r *Run) read(n int) (*block.Block, error) {
 	_, b, err := r.readRaw(n)
 	return b, err
 }
 
 // readRaw reads block n and returns its bytes, too.
-func (r *Run) readRaw(n int) ([]byte, *block, error) { return r.readColumns(n, maxColumns) }
+func (r *Run) readRaw(n int) ([]byte, *block.Block, error) { return r.readColumns(n, block.MaxColumns) }
 
 // readColumns is readRaw of the first columns only.
-func (r *Run) readColumns(n, columns int) ([]byte, *block, error) {
-	return readRawBlock(r.r, r.blocks[n], fmt.Sprintf("%v block %d", r.blocks[n].kind, n), columns)
+func (r *Run) readColumns(n, columns int) ([]byte, *block.Block, error) {
+	return block.ReadRaw(r.r, r.blocks[n].Ref, fmt.Sprintf("%s block %d", kindName(r.blocks[n].Kind), n), columns)
 }
 
 // one reads the only block of a kind.
-func (r *Run) one(kind blockKind) (*block, error) {
+func (r *Run) one(kind block.Kind) (*block.Block, error) {
 	found := -1
 	for i, b := range r.blocks {
-		if b.kind != kind {
+		if b.Kind != kind {
 			continue
 		}
 		if found >= 0 {
-			return nil, &CorruptError{kind.String(), b.offset, errors.New("second block of its kind")}
+			return nil, &CorruptError{Section: kindName(kind), Offset: b.Offset, Cause: errors.New("second block of its kind")}
 		}
 		found = i
 	}
 	if found < 0 {
-		return nil, &CorruptError{"index", 0, fmt.Errorf("no %v block", kind)}
+		return nil, &CorruptError{Section: "index", Cause: fmt.Errorf("no %s block", kindName(kind))}
 	}
 	return r.read(found)
 }
@@ -214,26 +216,23 @@ func (r *Run) smallTables() error {
 	if err != nil {
 		return err
 	}
-	r.strs = b.strings()
-	if err := b.close(); err != nil {
+	r.strs = takeStrings(b)
+	if err := b.Close(); err != nil {
 		return err
 	}
 	if b, err = r.one(blockMeta); err != nil {
 		return err
 	}
-	size := 0
-	if len(b.cols) > 0 {
-		size = len(b.cols[0])
-	}
+	size := b.Left(0)
 	if size > maxMeta {
-		return &CorruptError{b.section, 0, fmt.Errorf("%d bytes of metadata", size)}
+		return &CorruptError{Section: "meta block", Cause: fmt.Errorf("%d bytes of metadata", size)}
 	}
-	m := b.bytes(0, uint64(size))
-	if err := b.close(); err != nil {
+	m := b.Bytes(0, uint64(size))
+	if err := b.Close(); err != nil {
 		return err
 	}
 	if err := msgpack.Unmarshal(m, &r.Meta); err != nil {
-		return &CorruptError{b.section, 0, err}
+		return &CorruptError{Section: "meta block", Cause: err}
 	}
 	return nil
 }
@@ -268,51 +267,50 @@ const (
 )
 
 // counts reads how many processes and streams there are.
-func (r *Run) counts(b *block) (procs, streams uint64) {
-	procs, streams = b.get(indexCounts), b.get(indexCounts)
-	r.exact = b.below(indexCounts, 2, "flag") == 1
+func (r *Run) counts(b *block.Block) (procs, streams uint64) {
+	procs, streams = b.Get(indexCounts), b.Get(indexCounts)
+	r.exact = b.Below(indexCounts, 2, "flag") == 1
 	if limit := freeProcesses + maxProcesses*r.size; procs > limit || streams > limit {
-		b.failf("%d processes, %d streams in a file of %d bytes", procs, streams, r.size)
+		b.Failf("%d processes, %d streams in a file of %d bytes", procs, streams, r.size)
 	}
 	return procs, streams
 }
 
 // readIndex reads processes and streams.
-func (r *Run) readIndex(b *block) {
+func (r *Run) readIndex(b *block.Block) {
 	procs, streams := r.counts(b)
-	if b.err != nil {
+	if b.Err != nil {
 		return
 	}
-	for b.err == nil && len(b.cols) > indexWorldID && b.at[indexWorldID] < len(b.cols[indexWorldID]) {
-		w := worldInfo{id: b.get(indexWorldID), size: int(b.below(indexWorldSize, 1<<32, "size"))}
-		w.start = unzigzag(b.get(indexWorldStart))
+	for b.Err == nil && b.Left(indexWorldID) > 0 {
+		w := worldInfo{id: b.Get(indexWorldID), size: int(b.Below(indexWorldSize, 1<<32, "size"))}
+		w.start = block.Unzigzag(b.Get(indexWorldStart))
 		r.worlds = append(r.worlds, w)
 	}
 	r.pieceTable(b)
 	first := 0
 	for n := range r.blocks {
-		if r.blocks[n].kind == blockStats {
-			first += int(b.below(indexStatsFirst, procs-uint64(first), "process"))
-			count := int(b.below(indexStatsProcs, procs-uint64(first)+1, "number of processes"))
+		if r.blocks[n].Kind == blockStats {
+			first += int(b.Below(indexStatsFirst, procs-uint64(first), "process"))
+			count := int(b.Below(indexStatsProcs, procs-uint64(first)+1, "number of processes"))
 			r.stats = append(r.stats, statsBlock{first, count, n})
 		}
 	}
 	first = 0
 	for n := range r.blocks {
-		if r.blocks[n].kind == blockTrace {
-			first += int(b.below(indexTraceFirst, streams-uint64(first), "stream"))
-			count := int(b.below(indexTraceStreams, streams-uint64(first)+1, "number of streams"))
+		if r.blocks[n].Kind == blockTrace {
+			first += int(b.Below(indexTraceFirst, streams-uint64(first), "stream"))
+			count := int(b.Below(indexTraceStreams, streams-uint64(first)+1, "number of streams"))
 			r.traces = append(r.traces, traceBlock{first, count, n})
 		}
 	}
-	if b.err == nil && len(b.cols) > indexHash {
-		r.hashes = b.cols[indexHash]
-		b.at[indexHash] = len(r.hashes)
+	if b.Err == nil {
+		r.hashes = b.Rest(indexHash)
 	}
 	if r.exact && uint64(len(r.hashes)) != streams {
-		b.failf("%d hashes of %d streams", len(r.hashes), streams)
+		b.Failf("%d hashes of %d streams", len(r.hashes), streams)
 	}
-	if b.err != nil {
+	if b.Err != nil {
 		return
 	}
 	r.Procs = make([]ProcInfo, procs)
@@ -326,31 +324,31 @@ func (r *Run) readIndex(b *block) {
 			func(from, to int, v uint64) error { return prop.set(r, all[from:to], v) })
 	}
 	if len(r.streams) > 0 {
-		b.failf("%d streams without a process", len(r.streams))
+		b.Failf("%d streams without a process", len(r.streams))
 	}
-	if b.err == nil {
+	if b.Err == nil {
 		r.number(all)
 	}
 }
 
 // eachProperty reads the sequence of a property of n items, and hands on each value
 // with the items, from and to, that have it one after the other.
-func eachProperty(b *block, first int, n uint64, set func(from, to int, v uint64) error) {
+func eachProperty(b *block.Block, first int, n uint64, set func(from, to int, v uint64) error) {
 	body := takeBody(b, first, nil)
-	if b.err != nil || n == 0 {
+	if b.Err != nil || n == 0 {
 		return
 	}
 	from, value := 0, uint64(0)
 	hand := func(to int) {
 		if err := set(from, to, value); err != nil {
-			b.failf("%w", err)
+			b.Failf("%w", err)
 		}
 	}
 	it := body.seq(n, nil).Iter()
-	for i := 0; i < int(n) && b.err == nil; i++ {
+	for i := 0; i < int(n) && b.Err == nil; i++ {
 		v, ok := it.Next()
 		if !ok {
-			b.failf("%d values of a property, want %d: %v", i, n, it.Err())
+			b.Failf("%d values of a property, want %d: %v", i, n, it.Err())
 			return
 		}
 		if i > 0 && v == value {
@@ -364,24 +362,24 @@ func eachProperty(b *block, first int, n uint64, set func(from, to int, v uint64
 			break
 		}
 	}
-	if b.err == nil {
+	if b.Err == nil {
 		hand(int(n))
 	}
 }
 
-func (r *Run) pieceTable(b *block) {
+func (r *Run) pieceTable(b *block.Block) {
 	classes := uint64(0)
 	for n := range r.blocks {
-		if r.blocks[n].kind != blockPieces {
+		if r.blocks[n].Kind != blockPieces {
 			continue
 		}
-		for at := range b.count(indexPieces, indexClass, "pieces") {
-			back := b.below(indexClass, classes+1, "class")
+		for at := range b.Count(indexPieces, indexClass, "pieces") {
+			back := b.Below(indexClass, classes+1, "class")
 			if back == 0 {
 				classes++
 				back = 1
 			}
-			r.pieces = append(r.pieces, pieceRef{n, at, int(classes - back), b.get(indexNodes), b.get(indexEdges), 0})
+			r.pieces = append(r.pieces, pieceRef{n, at, int(classes - back), b.Get(indexNodes), b.Get(indexEdges), 0})
 		}
 	}
 }
@@ -410,7 +408,7 @@ func (r *Run) number(all []StreamInfo) {
 				s.hash = r.hashes[next]
 			}
 			b := &r.blocks[r.pieces[s.piece].block]
-			s.Bytes = (b.length + b.members - 1) / b.members
+			s.Bytes = (b.Length + b.members - 1) / b.members
 			r.members[next] = in[s.piece]
 			in[s.piece]++
 			if s.marks > 0 {
@@ -440,14 +438,14 @@ func (r *Run) part(n uint64) (*seqBody, error) {
 
 func (r *Run) readPart(n uint64) (*seqBody, error) {
 	if n >= uint64(len(r.parts)) {
-		return nil, &CorruptError{"index", 0, fmt.Errorf("part %d of %d of long sequences", n, len(r.parts))}
+		return nil, &CorruptError{Section: "index", Cause: fmt.Errorf("part %d of %d of long sequences", n, len(r.parts))}
 	}
 	b, err := r.read(r.parts[n])
 	if err != nil {
 		return nil, err
 	}
 	body := takeBody(b, 0, nil)
-	return body, b.close()
+	return body, b.Close()
 }
 
 // piece reads a piece.
@@ -458,7 +456,7 @@ func (r *Run) piece(n int) (*readPiece, error) {
 		return nil, err
 	}
 	if ref.at >= len(pieces) {
-		return nil, &CorruptError{"index", 0, fmt.Errorf("piece %d of %d in block %d", ref.at, len(pieces), ref.block)}
+		return nil, &CorruptError{Section: "index", Cause: fmt.Errorf("piece %d of %d in block %d", ref.at, len(pieces), ref.block)}
 	}
 	return pieces[ref.at], nil
 }
@@ -487,9 +485,9 @@ func (r *Run) pieceOf(n int, kind unitKind) (*readPiece, error) {
 	switch {
 	case err != nil:
 	case p.kind != kind:
-		err = &CorruptError{"index", 0, fmt.Errorf("piece %d is of kind %d, not %d", n, p.kind, kind)}
+		err = &CorruptError{Section: "index", Cause: fmt.Errorf("piece %d is of kind %d, not %d", n, p.kind, kind)}
 	case p.members != r.pieces[n].members:
-		err = &CorruptError{"index", 0, fmt.Errorf("piece %d has %d members, not %d", n, p.members, r.pieces[n].members)}
+		err = &CorruptError{Section: "index", Cause: fmt.Errorf("piece %d has %d members, not %d", n, p.members, r.pieces[n].members)}
 	}
 	return p, err
 }
@@ -500,7 +498,7 @@ func (r *Run) Sites() ([]Site, error) {
 		b, err := r.one(blockSites)
 		if err == nil {
 			r.Meta.Sites = r.readSites(b)
-			err = b.close()
+			err = b.Close()
 		}
 		r.sitesErr = err
 	})

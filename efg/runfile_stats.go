@@ -3,6 +3,8 @@ package efg
 import (
 	"math/bits"
 	"slices"
+
+	"github.com/efg-tools/efg/efg/block"
 )
 
 // A statistics block holds the times of the processes of a few ranks.
@@ -62,7 +64,7 @@ func statsOfBatch(batch []placed) ([]byte, error) {
 	if !s.any {
 		return nil, nil
 	}
-	return appendBlock(nil, blockStats, s.cols, 0), nil
+	return block.Append(nil, blockStats, s.cols, 0), nil
 }
 
 // wholeBlock returns the first of these processes if they are all that have
@@ -100,13 +102,13 @@ func (r *Run) statsBytes(k int) ([]byte, error) {
 			if err != nil {
 				return nil, err
 			}
-			if n := b.peek(statStream); n != nodes {
-				b.failf("statistics of %d nodes, there are %d", n, nodes)
+			if n := b.Peek(statStream); n != nodes {
+				b.Failf("statistics of %d nodes, there are %d", n, nodes)
 			}
-			b.stats(nil)
+			takeStats(b, nil)
 		}
 	}
-	return raw, b.close()
+	return raw, b.Close()
 }
 
 // nodesOf is the number of nodes of Procs[i].Streams[j], not as the index says
@@ -121,17 +123,17 @@ func (r *Run) nodesOf(i, j int) (uint64, error) {
 
 // statsWriter makes a statistics block.
 type statsWriter struct {
-	cols columnSet
+	cols block.Columns
 	any  bool // a node has times
 }
 
 func (s *statsWriter) stream(nodes []Node) {
-	s.cols.put(statStream, uint64(len(nodes)))
+	s.cols.Put(statStream, uint64(len(nodes)))
 	last := uint64(0)
 	for i := range nodes {
 		st := nodes[i].Stats
 		if st == nil {
-			s.cols.put(statForm, statNone)
+			s.cols.Put(statForm, statNone)
 			continue
 		}
 		s.any = true
@@ -142,8 +144,8 @@ func (s *statsWriter) stream(nodes []Node) {
 		case st.Count == 1:
 			form = statSingle
 		}
-		s.cols.put(statForm, form)
-		s.cols.put(statCount, zigzag(int64(st.Count-last)))
+		s.cols.Put(statForm, form)
+		s.cols.Put(statCount, block.Zigzag(int64(st.Count-last)))
 		last = st.Count
 		s.interval(&st.Dur, st.Count, form)
 		s.interval(&st.Gap, st.Count, form)
@@ -203,60 +205,60 @@ func (v *Interval) typicalSum(n uint64) uint64 {
 }
 
 func (s *statsWriter) interval(v *Interval, n, form uint64) {
-	s.cols.put(statTimes+intervalMin, v.Min)
+	s.cols.Put(statTimes+intervalMin, v.Min)
 	if form == statWhole {
-		s.cols.put(statTimes+intervalSum, v.Sum)
-		s.cols.put(statTimes+intervalMax, v.Max)
+		s.cols.Put(statTimes+intervalSum, v.Sum)
+		s.cols.Put(statTimes+intervalMax, v.Max)
 		for _, c := range v.Bins {
-			s.cols.put(statTimes+intervalBins+3, uint64(c))
+			s.cols.Put(statTimes+intervalBins+3, uint64(c))
 		}
 		return
 	}
 	if form == statSingle {
 		return
 	}
-	s.cols.put(statTimes+intervalSum, zigzag(int64(v.Sum-v.typicalSum(n))))
-	s.cols.put(statTimes+intervalMax, v.Max-v.Min)
+	s.cols.Put(statTimes+intervalSum, block.Zigzag(int64(v.Sum-v.typicalSum(n))))
+	s.cols.Put(statTimes+intervalMax, v.Max-v.Min)
 	left := n
 	for i := binOf(v.Min); i < binOf(v.Max); i++ {
-		s.cols.put(binColumn(left), uint64(v.Bins[i]))
+		s.cols.Put(binColumn(left), uint64(v.Bins[i]))
 		left -= uint64(v.Bins[i])
 	}
 }
 
-// stats takes the statistics of a stream's nodes; those of a stream that is
+// takeStats takes the statistics of a stream's nodes; those of a stream that is
 // passed over if nodes is nil.
-func (b *block) stats(nodes []Node) {
-	n := b.get(statStream)
+func takeStats(b *block.Block, nodes []Node) {
+	n := b.Get(statStream)
 	if nodes != nil && n != uint64(len(nodes)) {
-		b.failf("statistics of %d nodes, there are %d", n, len(nodes))
+		b.Failf("statistics of %d nodes, there are %d", n, len(nodes))
 		return
 	}
 	last := uint64(0)
 	room := make([]Stats, max(1, len(nodes)))
-	for i := uint64(0); i < n && b.err == nil; i++ {
-		form := b.below(statForm, statForms, "form")
+	for i := uint64(0); i < n && b.Err == nil; i++ {
+		form := b.Below(statForm, statForms, "form")
 		if form == statNone {
 			continue
 		}
-		last += uint64(unzigzag(b.get(statCount)))
+		last += uint64(block.Unzigzag(b.Get(statCount)))
 		st := &room[0]
 		if nodes != nil {
 			st = &room[i]
 			nodes[i].Stats = st
 		}
 		*st = Stats{Count: last}
-		b.interval(&st.Dur, st.Count, form)
-		b.interval(&st.Gap, st.Count, form)
+		takeInterval(b, &st.Dur, st.Count, form)
+		takeInterval(b, &st.Gap, st.Count, form)
 	}
 }
 
-func (b *block) interval(v *Interval, n, form uint64) {
-	v.Min = b.get(statTimes + intervalMin)
+func takeInterval(b *block.Block, v *Interval, n, form uint64) {
+	v.Min = b.Get(statTimes + intervalMin)
 	if form == statWhole {
-		v.Sum, v.Max = b.get(statTimes+intervalSum), b.get(statTimes+intervalMax)
+		v.Sum, v.Max = b.Get(statTimes+intervalSum), b.Get(statTimes+intervalMax)
 		for i := range v.Bins {
-			v.Bins[i] = uint32(b.get(statTimes + intervalBins + 3))
+			v.Bins[i] = uint32(b.Get(statTimes + intervalBins + 3))
 		}
 		return
 	}
@@ -265,11 +267,11 @@ func (b *block) interval(v *Interval, n, form uint64) {
 		v.Bins[binOf(v.Min)] = 1
 		return
 	}
-	sum := uint64(unzigzag(b.get(statTimes + intervalSum)))
-	v.Max = v.Min + b.get(statTimes+intervalMax)
+	sum := uint64(block.Unzigzag(b.Get(statTimes + intervalSum)))
+	v.Max = v.Min + b.Get(statTimes+intervalMax)
 	left := n
 	for i := binOf(v.Min); i < binOf(v.Max); i++ {
-		c := b.get(binColumn(left))
+		c := b.Get(binColumn(left))
 		v.Bins[i] = uint32(c)
 		left -= c
 	}

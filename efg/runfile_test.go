@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cespare/xxhash/v2"
+	"github.com/efg-tools/efg/efg/block"
 )
 
 // naiveStream makes a graph of events without demotion, the obvious way.
@@ -454,46 +454,6 @@ func TestValidateFindsBrokenGraphs(t *testing.T) {
 	}
 }
 
-// A block whose checksum is right and whose content lies.
-func TestBombsAreRefused(t *testing.T) {
-	raw := make([]byte, 1<<20)
-	for name, c := range map[string]struct {
-		encoding int
-		n        uint64
-		payload  []byte
-	}{
-		"zstd":     {columnZstd, 1 << 20, zstdEncoder().EncodeAll(raw, nil)},
-		"packed":   {columnPacked, 1 << 30, []byte{1, 0}},
-		"adaptive": {columnAdaptive, 1 << 40, nil},
-	} {
-		b := append([]byte{byte(blockSites)}, 1)
-		b = appendUvarint(b, c.n<<3|uint64(c.encoding))
-		b = append(appendUvarint(b, uint64(len(c.payload))), c.payload...)
-		b = appendU64(b, xxhash.Sum64(b))
-		_, err := readBlock(bytes.NewReader(b), blockRef{kind: blockSites, length: uint64(len(b))}, "sites")
-		var corrupt *CorruptError
-		if !errors.As(err, &corrupt) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
-// A block that compresses beyond what a reader accepts is padded.
-func TestBlocksThatAreTooGoodArePadded(t *testing.T) {
-	var cols columnSet
-	for range 1 << 20 {
-		cols.put(0, 7)
-	}
-	data := appendBlock(nil, blockSites, cols, 0)
-	b, err := readBlock(bytes.NewReader(data), blockRef{kind: blockSites, length: uint64(len(data))}, "sites")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(b.cols[0]) != 1<<20 || len(data) > 1<<20/maxRatio+100 {
-		t.Errorf("%d values, %d bytes", len(b.cols[0]), len(data))
-	}
-}
-
 func TestTokensRoundTrip(t *testing.T) {
 	defs := []Def{{Kind: DefString, Word: 0x123456789abcdef}, {Kind: DefComm, Word: 0x3fffff00aa << 24}}
 	words := []uint64{
@@ -534,7 +494,7 @@ func TestRelativePeersOfARing(t *testing.T) {
 			for rank := range size {
 				c := &wordContext{rank: rank, size: size}
 				peer := (rank + d + size) % size
-				if tok, ok := c.relative(uint64(peer)); !ok || tok != zigzag(d)<<3|tokenRelative {
+				if tok, ok := c.relative(uint64(peer)); !ok || tok != block.Zigzag(d)<<3|tokenRelative {
 					t.Errorf("rank %d of %d, peer %d: %#x, %v", rank, size, peer, tok, ok)
 				}
 			}

@@ -3,6 +3,8 @@ package efg
 import (
 	"cmp"
 	"slices"
+
+	"github.com/efg-tools/efg/efg/block"
 )
 
 // Columns of the strings block: each string goes on where the one before
@@ -13,8 +15,8 @@ const (
 	stringsBytes
 )
 
-func stringColumns(strs []string) columnSet {
-	var cols columnSet
+func stringColumns(strs []string) block.Columns {
+	var cols block.Columns
 	last, total, stored := "", 0, 0
 	for _, s := range strs {
 		k := 0
@@ -25,9 +27,9 @@ func stringColumns(strs []string) columnSet {
 			k = 0
 		}
 		stored += len(s) - k
-		cols.put(stringsShared, uint64(k))
-		cols.put(stringsLength, uint64(len(s)-k))
-		cols.putBytes(stringsBytes, []byte(s[k:]))
+		cols.Put(stringsShared, uint64(k))
+		cols.Put(stringsLength, uint64(len(s)-k))
+		cols.PutBytes(stringsBytes, []byte(s[k:]))
 		last = s
 	}
 	return cols
@@ -40,17 +42,14 @@ const (
 	freeStrings = 1 << 20
 )
 
-func (b *block) strings() []string {
+func takeStrings(b *block.Block) []string {
 	var strs []string
-	last, left := "", freeStrings
-	if len(b.cols) > stringsBytes {
-		left += maxStrings * len(b.cols[stringsBytes])
-	}
-	for b.err == nil && len(b.cols) > 0 && b.at[stringsShared] < len(b.cols[stringsShared]) {
-		k := b.below(stringsShared, uint64(len(last))+1, "common prefix")
-		s := last[:k] + string(b.bytes(stringsBytes, b.get(stringsLength)))
+	last, left := "", freeStrings+maxStrings*b.Left(stringsBytes)
+	for b.Err == nil && b.Left(stringsShared) > 0 {
+		k := b.Below(stringsShared, uint64(len(last))+1, "common prefix")
+		s := last[:k] + string(b.Bytes(stringsBytes, b.Get(stringsLength)))
 		if left -= len(s); left < 0 {
-			b.failf("strings of more than %d times their bytes", maxStrings)
+			b.Failf("strings of more than %d times their bytes", maxStrings)
 		}
 		strs = append(strs, s)
 		last = s
@@ -99,53 +98,53 @@ const (
 // places those with a function come first.
 func compareSites(a, b Site) int {
 	return cmp.Or(cmp.Compare(a.ref.module, b.ref.module), cmp.Compare(a.ref.offset, b.ref.offset), cmp.Compare(a.Word, b.Word),
-		cmp.Compare(flag(a.Func == ""), flag(b.Func == "")), cmp.Compare(a.Place, b.Place), cmp.Compare(a.Func, b.Func))
+		cmp.Compare(block.Bit(a.Func == ""), block.Bit(b.Func == "")), cmp.Compare(a.Place, b.Place), cmp.Compare(a.Func, b.Func))
 }
 
 // siteColumns stores the sites by module and offset.
-func (rw *runWriter) siteColumns(sites []Site) columnSet {
+func (rw *runWriter) siteColumns(sites []Site) block.Columns {
 	list := uniqueSites(slices.Clone(sites))
-	var cols columnSet
+	var cols block.Columns
 	last := uint64(0)
 	for _, s := range list {
 		if s.ref.module != "" {
-			cols.put(siteModule, rw.str(s.ref.module)+1)
-			cols.put(siteOffset, zigzag(int64(s.ref.offset-last)))
+			cols.Put(siteModule, rw.str(s.ref.module)+1)
+			cols.Put(siteOffset, block.Zigzag(int64(s.ref.offset-last)))
 			last = s.ref.offset
 		} else {
-			cols.put(siteModule, 0)
-			cols.put(siteWord, s.Word)
+			cols.Put(siteModule, 0)
+			cols.Put(siteWord, s.Word)
 		}
-		cols.put(sitePlace, rw.str(s.Place))
-		cols.put(siteFunc, rw.str(s.Func))
+		cols.Put(sitePlace, rw.str(s.Place))
+		cols.Put(siteFunc, rw.str(s.Func))
 	}
 	return cols
 }
 
-func (r *Run) readSites(b *block) []Site {
+func (r *Run) readSites(b *block.Block) []Site {
 	var sites []Site
 	last := uint64(0)
-	for b.err == nil && len(b.cols) > 0 && b.at[siteModule] < len(b.cols[siteModule]) {
+	for b.Err == nil && b.Left(siteModule) > 0 {
 		var s Site
-		if m := b.get(siteModule); m > 0 {
-			last += uint64(unzigzag(b.get(siteOffset)))
+		if m := b.Get(siteModule); m > 0 {
+			last += uint64(block.Unzigzag(b.Get(siteOffset)))
 			s.ref = siteRef{r.text(b, m-1), last}
 			s.Word = s.ref.word()
 		} else {
-			s.Word = b.get(siteWord)
+			s.Word = b.Get(siteWord)
 		}
-		s.Place = r.text(b, b.get(sitePlace))
-		s.Func = r.text(b, b.get(siteFunc))
+		s.Place = r.text(b, b.Get(sitePlace))
+		s.Func = r.text(b, b.Get(siteFunc))
 		sites = append(sites, s)
 	}
 	return sites
 }
 
 // text returns a string that a block refers to.
-func (r *Run) text(b *block, n uint64) string {
+func (r *Run) text(b *block.Block, n uint64) string {
 	s, err := r.str(n)
 	if err != nil {
-		b.failf("%v", err)
+		b.Failf("%v", err)
 	}
 	return s
 }

@@ -2,9 +2,10 @@ package efg
 
 import (
 	"cmp"
-	"slices"
 	"sort"
 	"sync"
+
+	"github.com/efg-tools/efg/efg/block"
 )
 
 // keptTimes is how many decoded blocks of statistics a run keeps. Who reads all
@@ -22,7 +23,7 @@ type timesCache struct {
 type keptBlock struct {
 	number int
 	once   sync.Once
-	block  *block
+	block  *block.Block
 	err    error
 
 	mu      sync.Mutex
@@ -31,13 +32,13 @@ type keptBlock struct {
 
 // open returns the block at the beginning of the last process up to i that is known,
 // and that process.
-func (k *keptBlock) open(first, i int) (*block, int) {
-	b := k.block.restarted()
+func (k *keptBlock) open(first, i int) (*block.Block, int) {
+	b := k.block.Again()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for p := i; p > first; p-- {
 		if at := k.reached[p]; at != nil {
-			copy(b.at, at)
+			b.Seek(at)
 			return b, p
 		}
 	}
@@ -45,27 +46,22 @@ func (k *keptBlock) open(first, i int) (*block, int) {
 }
 
 // reach notes where process i begins.
-func (k *keptBlock) reach(i int, b *block) {
+func (k *keptBlock) reach(i int, b *block.Block) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.reached == nil {
 		k.reached = map[int][]int{}
 	}
-	k.reached[i] = slices.Clone(b.at)
-}
-
-// restarted is the block at its start.
-func (b *block) restarted() *block {
-	return &block{section: b.section, cols: b.cols, at: make([]int, len(b.at))}
+	k.reached[i] = b.Position()
 }
 
 // block returns a block of statistics, at its start.
-func (c *timesCache) block(r *Run, number int) (*block, error) {
+func (c *timesCache) block(r *Run, number int) (*block.Block, error) {
 	k, err := c.find(r, number)
 	if err != nil {
 		return nil, err
 	}
-	return k.block.restarted(), nil
+	return k.block.Again(), nil
 }
 
 // find returns a block of statistics.
@@ -108,14 +104,14 @@ func (r *Run) readTimes(i int, streams []Stream) error {
 	b, p := kept.open(r.stats[k].first, i)
 	for ; p < i; p++ {
 		for range r.Procs[p].Streams {
-			b.stats(nil)
+			takeStats(b, nil)
 		}
 	}
 	for j := range streams {
-		b.stats(streams[j].Nodes)
+		takeStats(b, streams[j].Nodes)
 	}
-	if b.err == nil {
+	if b.Err == nil {
 		kept.reach(i+1, b)
 	}
-	return b.err
+	return b.Err
 }

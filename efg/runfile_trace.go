@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+
+	"github.com/efg-tools/efg/efg/block"
 )
 
 // A trace block holds the times of each event: of all streams of a few ranks,
@@ -57,13 +59,13 @@ func tracesOfBatch(batch []placed) ([]encodedTrace, error) {
 	case !any:
 		return nil, nil
 	case events <= sharedTrace:
-		var cols columnSet
+		var cols block.Columns
 		for _, s := range streams {
-			if err := cols.trace(s, nil, 0, 0, 0); err != nil {
+			if err := putTrace(&cols, s, nil, 0, 0, 0); err != nil {
 				return nil, err
 			}
 		}
-		return []encodedTrace{{0, len(streams), appendBlock(nil, blockTrace, cols, 0)}}, nil
+		return []encodedTrace{{0, len(streams), block.Append(nil, blockTrace, cols, 0)}}, nil
 	}
 	var out []encodedTrace
 	for i, s := range streams {
@@ -102,11 +104,11 @@ func streamTraces(s *Stream, m *Marks) ([][]byte, error) {
 	var out [][]byte
 	clock := uint64(0)
 	for k := uint64(0); k <= parts; k++ {
-		var cols columnSet
-		if err := cols.trace(s, m, k, parts, clock); err != nil {
+		var cols block.Columns
+		if err := putTrace(&cols, s, m, k, parts, clock); err != nil {
 			return nil, err
 		}
-		out = append(out, appendBlock(nil, blockTrace, cols, 0))
+		out = append(out, block.Append(nil, blockTrace, cols, 0))
 		if s.Trace != nil && k < parts {
 			passed, err := s.passed(m, k, parts)
 			if err != nil {
@@ -168,20 +170,20 @@ func span(nodes []Node, m *Marks, k, parts uint64) (from, to []uint64, err error
 	return from, to, nil
 }
 
-// trace appends a part of a stream's times.
-func (c *columnSet) trace(s *Stream, m *Marks, k, parts, clock uint64) error {
+// putTrace appends a part of a stream's times.
+func putTrace(c *block.Columns, s *Stream, m *Marks, k, parts, clock uint64) error {
 	if s.Trace == nil {
-		c.put(traceNodes, 0)
+		c.Put(traceNodes, 0)
 		return nil
 	}
 	from, to, err := span(s.Nodes, m, k, parts)
 	if err != nil {
 		return err
 	}
-	c.put(traceNodes, uint64(len(s.Nodes))+1)
-	c.put(traceError, uint64(s.Trace.Error))
-	c.put(traceBegin, s.Trace.Begin)
-	c.put(traceClock, clock)
+	c.Put(traceNodes, uint64(len(s.Nodes))+1)
+	c.Put(traceError, uint64(s.Trace.Error))
+	c.Put(traceBegin, s.Trace.Begin)
+	c.Put(traceClock, clock)
 	for _, i := range traceOrder(s.Nodes) {
 		t := s.Nodes[i].Times
 		if t == nil || t.Gap.Len() < to[i] || t.Dur.Len() < to[i] {
@@ -192,22 +194,22 @@ func (c *columnSet) trace(s *Stream, m *Marks, k, parts, clock uint64) error {
 			g, _ := gap.Next()
 			d, _ := dur.Next()
 			if v >= from[i] {
-				c.timeCode(traceGap, g)
-				c.timeCode(traceDur, d)
+				putTimeCode(c, traceGap, g)
+				putTimeCode(c, traceDur, d)
 			}
 		}
 	}
 	return nil
 }
 
-func (c *columnSet) timeCode(column int, t TimeCode) {
+func putTimeCode(c *block.Columns, column int, t TimeCode) {
 	if t.Fine == 0 {
-		c.put(column, uint64(t.Bin)+1)
+		c.Put(column, uint64(t.Bin)+1)
 		return
 	}
-	c.put(column, 0)
-	c.put(traceFineBin, uint64(t.Bin))
-	c.put(traceFine, zigzag(t.Fine))
+	c.Put(column, 0)
+	c.Put(traceFineBin, uint64(t.Bin))
+	c.Put(traceFine, block.Zigzag(t.Fine))
 }
 
 // passed is how much time passes in a part of a stream.
@@ -245,54 +247,54 @@ type tracePart struct {
 	times []Times // of each node
 }
 
-// trace takes a part of a stream's times: of each node as many as count says.
+// takeTrace takes a part of a stream's times: of each node as many as count says.
 // None are wanted if nodes is nil: so many events are passed over. It returns
 // nil if the stream has no times.
-func (b *block) trace(nodes []Node, count []uint64, events uint64) *tracePart {
-	h, n := b.traceHead()
+func takeTrace(b *block.Block, nodes []Node, count []uint64, events uint64) *tracePart {
+	h, n := takeTraceHead(b)
 	if h == nil {
 		return nil
 	}
 	p := &tracePart{traceHead: *h}
 	q, err := NewQuantum(p.trace.Error)
 	if err != nil {
-		b.failf("%w", err)
+		b.Failf("%w", err)
 		return nil
 	}
 	bins := uint64(q.Bins())
 	if nodes == nil {
 		for range events {
-			if b.timeCode(traceGap, bins); b.err != nil {
+			if takeTimeCode(b, traceGap, bins); b.Err != nil {
 				return nil
 			}
-			b.timeCode(traceDur, bins)
+			takeTimeCode(b, traceDur, bins)
 		}
 		return nil
 	}
 	if n != uint64(len(nodes)) {
-		b.failf("times of %d nodes, there are %d", n, len(nodes))
+		b.Failf("times of %d nodes, there are %d", n, len(nodes))
 		return nil
 	}
 	p.times = make([]Times, len(nodes))
 	for _, i := range traceOrder(nodes) {
 		for range count[i] {
-			if b.err != nil {
+			if b.Err != nil {
 				return nil
 			}
-			p.times[i].Gap.Append(b.timeCode(traceGap, bins))
-			p.times[i].Dur.Append(b.timeCode(traceDur, bins))
+			p.times[i].Gap.Append(takeTimeCode(b, traceGap, bins))
+			p.times[i].Dur.Append(takeTimeCode(b, traceDur, bins))
 		}
 	}
 	return p
 }
 
-// timeCode takes a code of a time that has so many bins.
-func (b *block) timeCode(column int, bins uint64) TimeCode {
-	if v := b.below(column, bins+1, "bin"); v > 0 {
+// takeTimeCode takes a code of a time that has so many bins.
+func takeTimeCode(b *block.Block, column int, bins uint64) TimeCode {
+	if v := b.Below(column, bins+1, "bin"); v > 0 {
 		return TimeCode{Bin: uint32(v - 1)}
 	}
-	bin := b.below(traceFineBin, bins, "bin")
-	return TimeCode{Bin: uint32(bin), Fine: unzigzag(b.get(traceFine))}
+	bin := b.Below(traceFineBin, bins, "bin")
+	return TimeCode{Bin: uint32(bin), Fine: block.Unzigzag(b.Get(traceFine))}
 }
 
 // traceBlocks finds the blocks with the times of stream n of the file.
@@ -330,8 +332,8 @@ func (r *Run) readTrace(i, j int, s *Stream, part int) (*tracePart, error) {
 			if err != nil {
 				return nil, err
 			}
-			p := b.trace(s.Nodes, to, 0)
-			return p, b.err
+			p := takeTrace(b, s.Nodes, to, 0)
+			return p, b.Err
 		})
 	}
 	b, err := r.shared.block(r, number)
@@ -339,10 +341,10 @@ func (r *Run) readTrace(i, j int, s *Stream, part int) (*tracePart, error) {
 		return nil, err
 	}
 	for at := blocks[part].first; at < n; at++ {
-		b.trace(nil, nil, r.eventsOf(at))
+		takeTrace(b, nil, nil, r.eventsOf(at))
 	}
-	p := b.trace(s.Nodes, to, 0)
-	return p, b.err
+	p := takeTrace(b, s.Nodes, to, 0)
+	return p, b.Err
 }
 
 // eventsOf is the number of events of stream n of the file.

@@ -11,6 +11,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 	"github.com/vmihailenco/msgpack/v5"
 
+	"github.com/efg-tools/efg/efg/block"
 	"github.com/efg-tools/efg/internal/durable"
 )
 
@@ -292,7 +293,7 @@ func (rw *runWriter) end(p *openPiece) error {
 
 // part writes a part of a long sequence and returns its number.
 func (rw *runWriter) part(b *seqBody) (int, error) {
-	var cols columnSet
+	var cols block.Columns
 	putBody(&cols, 0, b)
 	_, err := rw.block(blockPart, cols)
 	rw.parts++
@@ -339,12 +340,12 @@ func (rw *runWriter) finish(meta Meta) error {
 	if len(m) > maxMeta {
 		return fmt.Errorf("%d bytes of metadata", len(m))
 	}
-	var metaCols columnSet
-	metaCols.putBytes(0, m)
+	var metaCols block.Columns
+	metaCols.PutBytes(0, m)
 	sites := rw.siteColumns(meta.Sites)
 	for _, b := range []struct {
-		kind blockKind
-		cols columnSet
+		kind block.Kind
+		cols block.Columns
 	}{{blockMeta, metaCols}, {blockSites, sites}, {blockStrings, stringColumns(rw.strs)}} {
 		if _, err := rw.block(b.kind, b.cols); err != nil {
 			return err
@@ -371,10 +372,10 @@ func (rw *runWriter) index() error {
 	}
 	start := rw.offset
 	least := (max(rw.streams, len(rw.procs))-freeProcesses)/maxProcesses - int(start)
-	if err := rw.write(appendBlock(nil, blockIndex, rw.indexColumns(), least)); err != nil {
+	if err := rw.write(block.Append(nil, blockIndex, rw.indexColumns(), least)); err != nil {
 		return err
 	}
-	b := appendU64(appendU64(nil, start), rw.offset-start)
-	b = appendU64(b, xxhash.Sum64(b))
+	b := block.AppendU64(block.AppendU64(nil, start), rw.offset-start)
+	b = block.AppendU64(b, xxhash.Sum64(b))
 	return rw.write(append(b, trailerMagic...))
 }

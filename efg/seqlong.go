@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/efg-tools/efg/efg/block"
 )
 
 // Sequences that do not fold well are long. In a run file a long one is cut into
@@ -75,13 +77,13 @@ func (f *folderOfParts) cut() {
 	f.done = append(f.done, seqPart{f.now.n, func() (*seqBody, error) { return b, nil }})
 	f.size += len(b.code)
 	f.sum.WriteString(b.key)
-	f.sum.Write(appendU64(nil, f.now.n))
+	f.sum.Write(block.AppendU64(nil, f.now.n))
 	f.now = newFolder(f.delta, packWindow)
 }
 
 func (f *folderOfParts) body() *seqBody {
 	s := f.now.Seq()
-	return newBody(f.form&^formDelta|uint8(flag(f.delta)), codeSymbols(s.code))
+	return newBody(f.form&^formDelta|uint8(block.Bit(f.delta)), codeSymbols(s.code))
 }
 
 // finish returns the body of all values, and the size of its code.
@@ -94,8 +96,8 @@ func (f *folderOfParts) finish() (*seqBody, int) {
 		f.cut()
 	}
 	first := f.sum.Sum64()
-	f.sum.Write(appendU64(nil, first))
-	return longBody(f.form&^formDelta|uint8(flag(f.delta)), f.done, [2]uint64{first, f.sum.Sum64()}), f.size
+	f.sum.Write(block.AppendU64(nil, first))
+	return longBody(f.form&^formDelta|uint8(block.Bit(f.delta)), f.done, [2]uint64{first, f.sum.Sum64()}), f.size
 }
 
 // longBody is a body in parts; sum tells it from others.

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"unsafe"
+
+	"github.com/efg-tools/efg/efg/block"
 )
 
 // Sequences are folded again when they are packed: with wider windows than a
@@ -69,7 +71,7 @@ func newBody(form uint8, syms []symbol) *seqBody {
 
 // bodyOf returns the body of a sequence that is not cut into parts, as it is.
 func bodyOf(s *Seq) *seqBody {
-	return newBody(s.form&^formDelta|uint8(flag(s.delta)), codeSymbols(s.code))
+	return newBody(s.form&^formDelta|uint8(block.Bit(s.delta)), codeSymbols(s.code))
 }
 
 // smallerBody returns the body of the shorter one of two sequences of the same values.
@@ -258,36 +260,36 @@ const (
 )
 
 // putBody appends a body to the columns of s from first on.
-func putBody(s *columnSet, first int, b *seqBody) {
-	s.put(first+bodyForm, uint64(b.form))
+func putBody(s *block.Columns, first int, b *seqBody) {
+	s.Put(first+bodyForm, uint64(b.form))
 	literal := first + bodyLiteral + int(b.form&formDelta)
 	if b.parts != nil {
-		s.put(first+bodyKind, bodyLong)
-		s.put(first+bodyDistance, uint64(len(b.parts)))
+		s.Put(first+bodyKind, bodyLong)
+		s.Put(first+bodyDistance, uint64(len(b.parts)))
 		for _, p := range b.parts {
-			s.put(first+bodyLength, p.n)
+			s.Put(first+bodyLength, p.n)
 		}
 		for _, v := range []uint64{uint64(b.block), b.sum[0], b.sum[1]} {
-			s.put(first+bodyLiteral, v)
+			s.Put(first+bodyLiteral, v)
 		}
 		return
 	}
 	for _, y := range b.syms {
 		switch {
 		case y.kind == 0:
-			s.put(first+bodyKind, 0)
-			s.put(literal, y.value)
+			s.Put(first+bodyKind, 0)
+			s.Put(literal, y.value)
 			continue
 		case y.value == 0:
-			s.put(first+bodyKind, bodyOpen+uint64(y.kind&3-1))
-			s.put(first+bodyDistance, uint64(y.kind>>2))
+			s.Put(first+bodyKind, bodyOpen+uint64(y.kind&3-1))
+			s.Put(first+bodyDistance, uint64(y.kind>>2))
 			return
 		}
-		s.put(first+bodyKind, uint64(y.kind&3))
-		s.put(first+bodyDistance, uint64(y.kind>>2))
-		s.put(first+bodyLength, y.value)
+		s.Put(first+bodyKind, uint64(y.kind&3))
+		s.Put(first+bodyDistance, uint64(y.kind>>2))
+		s.Put(first+bodyLength, y.value)
 	}
-	s.put(first+bodyKind, bodyEnd)
+	s.Put(first+bodyKind, bodyEnd)
 }
 
 // loadPart reads a part of a long sequence by its number.
@@ -295,38 +297,38 @@ type loadPart func(n uint64) (*seqBody, error)
 
 // takeBody takes a body from the columns of b from first on. load reads parts of long
 // sequences; nil where there can be none.
-func takeBody(b *block, first int, load loadPart) *seqBody {
-	form := uint8(b.below(first+bodyForm, formLimit, "form of a sequence"))
+func takeBody(b *block.Block, first int, load loadPart) *seqBody {
+	form := uint8(b.Below(first+bodyForm, formLimit, "form of a sequence"))
 	literal := first + bodyLiteral + int(form&formDelta)
 	var syms []symbol
-	for b.err == nil {
-		k := b.below(first+bodyKind, bodyLong+1, "kind of a symbol")
+	for b.Err == nil {
+		k := b.Below(first+bodyKind, bodyLong+1, "kind of a symbol")
 		if k == bodyLong && len(syms) == 0 {
 			return takeLongBody(b, first, form, load)
 		}
 		if k == bodyLong {
-			b.failf("a long sequence within another")
+			b.Failf("a long sequence within another")
 			break
 		}
 		if k == bodyEnd {
 			break
 		}
 		if k == 0 {
-			syms = append(syms, symbol{value: b.get(literal)})
+			syms = append(syms, symbol{value: b.Get(literal)})
 			continue
 		}
 		open := k >= bodyOpen
 		if open {
 			k -= bodyOpen - 1
 		}
-		d := b.below(first+bodyDistance, uint64(packWindow[k-1]), "distance")
+		d := b.Below(first+bodyDistance, uint64(packWindow[k-1]), "distance")
 		y := symbol{kind: uint32(d)<<2 | uint32(k)}
 		if d == 0 {
-			b.failf("distance 0")
+			b.Failf("distance 0")
 		}
 		if !open {
-			if y.value = b.get(first + bodyLength); y.value == 0 || y.value > endless {
-				b.failf("repeat of %d symbols", y.value)
+			if y.value = b.Get(first + bodyLength); y.value == 0 || y.value > endless {
+				b.Failf("repeat of %d symbols", y.value)
 			}
 		}
 		syms = append(syms, y)
@@ -338,16 +340,16 @@ func takeBody(b *block, first int, load loadPart) *seqBody {
 }
 
 // takeLongBody takes a body in parts from the columns from first on.
-func takeLongBody(b *block, first int, form uint8, load loadPart) *seqBody {
-	parts := make([]seqPart, b.count(first+bodyDistance, first+bodyLength, "parts"))
+func takeLongBody(b *block.Block, first int, form uint8, load loadPart) *seqBody {
+	parts := make([]seqPart, b.Count(first+bodyDistance, first+bodyLength, "parts"))
 	for i := range parts {
-		if parts[i].n = b.get(first + bodyLength); parts[i].n == 0 {
-			b.failf("an empty part")
+		if parts[i].n = b.Get(first + bodyLength); parts[i].n == 0 {
+			b.Failf("an empty part")
 		}
 	}
-	at, sum := b.get(first+bodyLiteral), [2]uint64{b.get(first + bodyLiteral), b.get(first + bodyLiteral)}
+	at, sum := b.Get(first+bodyLiteral), [2]uint64{b.Get(first + bodyLiteral), b.Get(first + bodyLiteral)}
 	if load == nil || len(parts) == 0 || at > 1<<40 {
-		b.failf("a long sequence out of place")
+		b.Failf("a long sequence out of place")
 		return newBody(form, nil)
 	}
 	for i := range parts {

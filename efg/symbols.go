@@ -3,6 +3,8 @@ package efg
 import (
 	"fmt"
 	"iter"
+
+	"github.com/efg-tools/efg/efg/block"
 )
 
 // What follows takes sequences and processes apart and puts them together as a
@@ -36,7 +38,7 @@ type Symbol struct {
 }
 
 // Form tells what the symbols hold.
-func (s *Seq) Form() SeqForm { return SeqForm(s.form&^formDelta | uint8(flag(s.delta))) }
+func (s *Seq) Form() SeqForm { return SeqForm(s.form&^formDelta | uint8(block.Bit(s.delta))) }
 
 // Symbols are the symbols of the code.
 func (s *Seq) Symbols() iter.Seq[Symbol] {
@@ -107,7 +109,7 @@ func MakeLongSeq(n uint64, form SeqForm, parts []*Seq) (*Seq, error) {
 			return nil, fmt.Errorf("%w: part %d has %d values of %d that are left", ErrSeq, i, p.n, left)
 		}
 		left -= p.n
-		b := newBody(p.form&^formDelta|uint8(flag(p.delta)), codeSymbols(p.code))
+		b := newBody(p.form&^formDelta|uint8(block.Bit(p.delta)), codeSymbols(p.code))
 		s.parts = append(s.parts, seqPart{p.n, func() (*seqBody, error) { return b, nil }})
 	}
 	if left > 0 || s.parts == nil {

@@ -3,6 +3,8 @@ package efg
 import (
 	"fmt"
 	"sync"
+
+	"github.com/efg-tools/efg/efg/block"
 )
 
 // Template makes the processes of a rank class out of one of them. They share what
@@ -205,7 +207,7 @@ func (t *Template) Relative(symbol uint64) (comm int, distance int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s := t.symbols[symbol-symbolBit]
-	return s.comm, unzigzag(s.token >> 3)
+	return s.comm, block.Unzigzag(s.token >> 3)
 }
 
 // Peer returns what a symbol stands for in Procs[i], a process of the class.

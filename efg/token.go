@@ -6,6 +6,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/efg-tools/efg/efg/block"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -104,7 +105,7 @@ func (c *wordContext) token(w uint64) (uint64, bool) {
 			return pair(d, w&seqMask)<<3 | tokenFamily, true
 		}
 	}
-	z := zigzag(int64(w))
+	z := block.Zigzag(int64(w))
 	return z<<3 | tokenNumber, z < 1<<60
 }
 
@@ -118,7 +119,7 @@ func (c *wordContext) idToken(w uint64) (uint64, bool) {
 	case !ok || id.Word() != w:
 		return 0, false
 	case id.Thread == c.thread:
-		return pair(zigzag(int64(c.node)-int64(id.Node)), uint64(id.Slot))<<3 | tokenOwn, true
+		return pair(block.Zigzag(int64(c.node)-int64(id.Node)), uint64(id.Slot))<<3 | tokenOwn, true
 	case id.Slot >= 1<<20 || id.Thread >= 1<<12 || id.Node >= 1<<26:
 		return 0, false
 	}
@@ -138,7 +139,7 @@ func (c *wordContext) relative(w uint64) (uint64, bool) {
 	if 2*d <= -c.size {
 		d += c.size
 	}
-	return zigzag(d)<<3 | tokenRelative, true
+	return block.Zigzag(d)<<3 | tokenRelative, true
 }
 
 // word returns the word of a token that is not wide. A token that refers to
@@ -147,7 +148,7 @@ func (c *wordContext) word(t uint64) uint64 {
 	v := t >> 3
 	switch t & 7 {
 	case tokenNumber:
-		return uint64(unzigzag(v))
+		return uint64(block.Unzigzag(v))
 	case tokenConst:
 		return constBit | v
 	case tokenDef:
@@ -157,12 +158,12 @@ func (c *wordContext) word(t uint64) uint64 {
 		return c.defWord(d)&^seqMask | seq
 	case tokenOwn:
 		back, slot := unpair(v)
-		return signature.ID{Thread: c.thread, Node: uint32(int64(c.node) - unzigzag(back)), Slot: uint32(slot)}.Word()
+		return signature.ID{Thread: c.thread, Node: uint32(int64(c.node) - block.Unzigzag(back)), Slot: uint32(slot)}.Word()
 	case tokenRelative:
 		if c.symbol != nil {
 			return c.symbol(t)
 		}
-		r := c.rank + unzigzag(v)
+		r := c.rank + block.Unzigzag(v)
 		if r >= c.size {
 			r -= c.size
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 
+	"github.com/efg-tools/efg/efg/block"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -79,7 +80,7 @@ func (f *flatten) seq(s *Seq, expected uint64, role int, c *wordContext, relativ
 	if c != nil {
 		t = c
 	}
-	f.number(zigzag(int64(s.n - expected)))
+	f.number(block.Zigzag(int64(s.n - expected)))
 	f.cells = append(f.cells, cell{kind: cellSeq, role: role, body: packSeq(s, t, relative)})
 }
 

@@ -3,6 +3,8 @@ package efg
 import (
 	"errors"
 	"fmt"
+
+	"github.com/efg-tools/efg/efg/block"
 )
 
 // checkLimit is how many values of one sequence Validate looks at. Sequences
@@ -80,7 +82,7 @@ func (r *Run) validatePieces() error {
 			return err
 		}
 		if p.members != members[n] {
-			return &CorruptError{"index", 0, fmt.Errorf("piece %d has %d members, not %d", n, p.members, members[n])}
+			return &CorruptError{Section: "index", Cause: fmt.Errorf("piece %d has %d members, not %d", n, p.members, members[n])}
 		}
 		for _, b := range p.bodies {
 			for _, n := range b.partBlocks() {
@@ -92,11 +94,11 @@ func (r *Run) validatePieces() error {
 			nodes, edges = shapeSizes(p.shape)
 		}
 		if nodes != r.pieces[n].nodes || edges != r.pieces[n].edges {
-			return &CorruptError{"index", 0, fmt.Errorf("piece %d has %d nodes and %d edges", n, nodes, edges)}
+			return &CorruptError{Section: "index", Cause: fmt.Errorf("piece %d has %d nodes and %d edges", n, nodes, edges)}
 		}
 	}
 	if len(used) != len(r.parts) {
-		return &CorruptError{"index", 0, fmt.Errorf("%d parts of long sequences, %d are used", len(r.parts), len(used))}
+		return &CorruptError{Section: "index", Cause: fmt.Errorf("%d parts of long sequences, %d are used", len(r.parts), len(used))}
 	}
 	return nil
 }
@@ -110,10 +112,10 @@ func (r *Run) validateTimes() error {
 		}
 		for i := s.first; i < s.first+s.procs; i++ {
 			for range r.Procs[i].Streams {
-				b.stats(nil)
+				takeStats(b, nil)
 			}
 		}
-		if err := b.close(); err != nil {
+		if err := b.Close(); err != nil {
 			return err
 		}
 	}
@@ -140,7 +142,7 @@ func (r *Run) validateTraces() error {
 	}
 	for k, t := range r.traces {
 		if t.streams == 0 || k > 0 && t.first < r.traces[k-1].first+r.traces[k-1].streams && (t != traceBlock{r.traces[k-1].first, 1, t.block} || r.traces[k-1].streams != 1) {
-			return &CorruptError{"index", 0, fmt.Errorf("trace block %d overlaps the one before", k)}
+			return &CorruptError{Section: "index", Cause: fmt.Errorf("trace block %d overlaps the one before", k)}
 		}
 		if k+1 < len(r.traces) && r.traces[k+1].first == t.first || k > 0 && r.traces[k-1].first == t.first {
 			continue // a part: LoadTimes has read it
@@ -150,9 +152,9 @@ func (r *Run) validateTraces() error {
 			return err
 		}
 		for n := t.first; n < t.first+t.streams; n++ {
-			b.trace(nil, nil, r.eventsOf(n))
+			takeTrace(b, nil, nil, r.eventsOf(n))
 		}
-		if err := b.close(); err != nil {
+		if err := b.Close(); err != nil {
 			return err
 		}
 	}
@@ -241,9 +243,9 @@ func checkDistinct(s *Stream) error {
 }
 
 func nodeKey(n *Node) string {
-	b := appendU64(make([]byte, 0, 8+8*len(n.Words)), n.Mask)
+	b := block.AppendU64(make([]byte, 0, 8+8*len(n.Words)), n.Mask)
 	for _, w := range n.Words {
-		b = appendU64(b, w)
+		b = block.AppendU64(b, w)
 	}
 	return string(b)
 }

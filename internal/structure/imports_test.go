@@ -16,7 +16,8 @@ const module = "github.com/efg-tools/efg/"
 // package that is not here may not be there.
 var mayImport = map[string][]string{
 	"signature":                    {},
-	"efg":                          {"signature", "internal/durable", "internal/worlds"},
+	"efg":                          {"signature", "efg/block", "internal/durable", "internal/worlds"},
+	"efg/block":                    {},
 	"reconstruct":                  {"signature", "efg"},
 	"efg/text":                     {"signature", "efg"},
 	"internal/analysis":            {"signature", "efg", "reconstruct"},

@@ -1,4 +1,4 @@
-"""Blocks and columns of a run file, as efg/FORMAT.md specifies them."""
+"""Blocks and columns of a run file, as efg/block/FORMAT.md specifies them."""
 
 import struct
 import subprocess

@@ -1,4 +1,4 @@
-package efg
+package block
 
 import (
 	"math/rand"
@@ -40,7 +40,7 @@ func TestColumnsRoundTrip(t *testing.T) {
 		}
 		raw := []byte{}
 		for _, v := range vals {
-			raw = appendUvarint(raw, v)
+			raw = AppendUvarint(raw, v)
 		}
 		for encoding, payload := range map[int][]byte{
 			columnRaw: raw, columnPacked: packColumn(vals), columnZstd: zstdEncoder().EncodeAll(raw, nil),

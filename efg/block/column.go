@@ -1,4 +1,4 @@
-package efg
+package block
 
 import (
 	"encoding/binary"
@@ -18,7 +18,7 @@ const (
 	columnAdaptive         // adaptive range coder
 	columnOrder1           // the same, the class of a value predicted by the one before
 	columnPredicted        // the same, values predicted by what followed the two before
-	columnEncodings
+	Encodings
 )
 
 // fewValues is the length from which a column is only given to the adaptive
@@ -29,7 +29,7 @@ const fewValues = 1 << 17
 func encodeColumn(vals []uint64) (encoding int, payload []byte) {
 	raw := make([]byte, 0, len(vals)+len(vals)/4)
 	for _, v := range vals {
-		raw = appendUvarint(raw, v)
+		raw = AppendUvarint(raw, v)
 	}
 	best, payload := columnRaw, raw
 	try := func(encoding int, b []byte) {
@@ -60,14 +60,14 @@ func packColumn(vals []uint64) []byte {
 		low, high = min(low, v), max(high, v)
 	}
 	width := bits.Len64(high - low)
-	b := append(appendUvarint(nil, low), byte(width))
+	b := append(AppendUvarint(nil, low), byte(width))
 	var acc uint64
 	have := 0
 	for _, v := range vals {
 		v -= low
 		acc |= v << have
 		if have+width >= 64 {
-			b = appendU64(b, acc)
+			b = AppendU64(b, acc)
 			acc = v >> (64 - have) // 0 if have is 0
 			have -= 64
 		}

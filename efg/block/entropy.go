@@ -1,4 +1,4 @@
-package efg
+package block
 
 import "math/bits"
 

@@ -1,0 +1,331 @@
+// Package block stores columns of integers as blocks of bytes and reads them again:
+// each column in whichever of six encodings is the smallest, each block with a
+// checksum. FORMAT.md specifies both. Blocks come from files that may be damaged or
+// hostile: what a reader allocates is bounded by the size of the block.
+package block
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+
+	"github.com/cespare/xxhash/v2"
+	"github.com/klauspost/compress/zstd"
+)
+
+// A block is its kind, its columns and the XXH64 of all of this; FORMAT.md,
+// "Blocks".
+
+const (
+	// maxRatio bounds how many values a byte of a block may expand to, so that a
+	// reader's memory is bounded by the size of the file. A block that would
+	// expand further is padded.
+	maxRatio     = 128
+	freeValues   = 4096
+	maxBlock     = 1 << 30
+	checksumSize = 8
+)
+
+// MaxColumns is how many columns a block has at most.
+const MaxColumns = 256
+
+var zstdEncoder = sync.OnceValue(func() *zstd.Encoder {
+	e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression),
+		zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithSingleSegment(true))
+	if err != nil {
+		panic(err) // the options are constants
+	}
+	return e
+})
+
+var zstdDecoder = sync.OnceValue(func() *zstd.Decoder {
+	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxBlock))
+	if err != nil {
+		panic(err) // the options are constants
+	}
+	return d
+})
+
+// Kind says what is in a block; the run file gives the kinds their meaning.
+type Kind uint8
+
+// Ref is where a block lies in a file, in bytes from its start.
+type Ref struct {
+	Kind   Kind
+	Offset uint64
+	Length uint64
+}
+
+// Columns collects the columns of a block.
+type Columns [][]uint64
+
+// Put appends a value to a column.
+func (s *Columns) Put(column int, v uint64) {
+	for len(*s) <= column {
+		*s = append(*s, nil)
+	}
+	(*s)[column] = append((*s)[column], v)
+}
+
+// PutBytes appends bytes to a column, each as a value.
+func (s *Columns) PutBytes(column int, b []byte) {
+	for _, c := range b {
+		s.Put(column, uint64(c))
+	}
+}
+
+// Append appends a block with the given columns: kind, number of columns,
+// then for each its number of values × 8 + encoding and the length of its
+// payload, or 0 and how many empty ones follow an empty one; then the payloads,
+// padding, and the checksum. The block is at least least bytes long.
+func Append(dst []byte, k Kind, cols Columns, least int) []byte {
+	start := len(dst)
+	head := AppendUvarint([]byte{byte(k)}, uint64(len(cols)))
+	var body []byte
+	values := 0
+	for i := 0; i < len(cols); i++ {
+		vals := cols[i]
+		if len(vals) == 0 {
+			empty := 1
+			for i+empty < len(cols) && len(cols[i+empty]) == 0 {
+				empty++
+			}
+			i += empty - 1
+			head = AppendUvarint(append(head, 0), uint64(empty-1))
+			continue
+		}
+		encoding, payload := encodeColumn(vals)
+		head = AppendUvarint(head, uint64(len(vals))<<3|uint64(encoding))
+		head = AppendUvarint(head, uint64(len(payload)))
+		body = append(body, payload...)
+		values += len(vals)
+	}
+	pad := max(least, (values-freeValues+maxRatio-1)/maxRatio) - len(head) - len(body)
+	dst = append(append(dst, head...), body...)
+	if pad > 0 {
+		dst = append(dst, make([]byte, pad)...)
+	}
+	return AppendU64(dst, xxhash.Sum64(dst[start:]))
+}
+
+// Block is a decoded block, whose values are taken column by column. It keeps the first
+// error; after it every method returns zero values.
+type Block struct {
+	section string
+	cols    [][]uint64
+	at      []int // next value of each column
+	Err     error // the first
+}
+
+// Read reads and decodes a block.
+func Read(r io.ReaderAt, at Ref, section string) (*Block, error) {
+	_, b, err := ReadRaw(r, at, section, MaxColumns)
+	return b, err
+}
+
+// ReadRaw reads a block, decodes its first columns, so many at most, and returns
+// its bytes, too.
+func ReadRaw(r io.ReaderAt, at Ref, section string, columns int) ([]byte, *Block, error) {
+	corrupt := func(cause error) ([]byte, *Block, error) {
+		return nil, nil, &CorruptError{Section: section, Offset: at.Offset, Cause: cause}
+	}
+	if at.Length < checksumSize+2 || at.Length > maxBlock {
+		return corrupt(errShort)
+	}
+	b, err := ReadAt(r, at.Offset, at.Length)
+	if err != nil {
+		return corrupt(err)
+	}
+	c := &Cursor{Section: section, Buf: b[:len(b)-checksumSize]}
+	sum := &Cursor{Section: section, Buf: b[len(b)-checksumSize:]}
+	if sum.U64() != xxhash.Sum64(c.Buf) {
+		return corrupt(errors.New("checksum differs"))
+	}
+	if k := Kind(c.byte()); k != at.Kind {
+		return corrupt(fmt.Errorf("block of kind %d in place of %d", k, at.Kind))
+	}
+	cols, err := decodeColumns(c, columns)
+	if err != nil {
+		return corrupt(err)
+	}
+	return b, &Block{section: section, cols: cols, at: make([]int, len(cols))}, nil
+}
+
+func decodeColumns(c *Cursor, wanted int) ([][]uint64, error) {
+	type entry struct{ head, size uint64 }
+	n := c.Uvarint()
+	if n > MaxColumns {
+		return nil, fmt.Errorf("%d columns", n)
+	}
+	entries := make([]entry, n)
+	left := maxRatio*uint64(len(c.Buf)) + freeValues
+	for i := 0; i < len(entries); i++ {
+		e := &entries[i]
+		if e.head = c.Uvarint(); e.head == 0 {
+			more := c.Uvarint()
+			if more >= n-uint64(i) {
+				return nil, fmt.Errorf("%d empty columns of %d", more, n)
+			}
+			i += int(more)
+			continue
+		}
+		e.size = c.Uvarint()
+		if e.head>>3 > left {
+			return nil, errors.New("more values than its size allows")
+		}
+		left -= e.head >> 3
+	}
+	cols := make([][]uint64, n)
+	for i, e := range entries {
+		payload := c.bytes(e.size)
+		if c.err != nil {
+			return nil, c.err
+		}
+		if e.head == 0 || i >= wanted {
+			continue
+		}
+		var err error
+		if cols[i], err = decodeColumn(int(e.head&7), payload, int(e.head>>3)); err != nil {
+			return nil, fmt.Errorf("column %d: %w", i, err)
+		}
+	}
+	for ; c.left() > 0; c.off++ {
+		if c.Buf[c.off] != 0 {
+			return nil, errTrailing
+		}
+	}
+	return cols, c.err
+}
+
+// Columns are all columns of the block, also what was taken of them.
+func (b *Block) Columns() Columns { return b.cols }
+
+// Left is how many values of a column were not taken yet.
+func (b *Block) Left(column int) int {
+	if column >= len(b.cols) {
+		return 0
+	}
+	return len(b.cols[column]) - b.at[column]
+}
+
+// Values is how many values the block has: what bounds all counts in it.
+func (b *Block) Values() (n uint64) {
+	for _, c := range b.cols {
+		n += uint64(len(c))
+	}
+	return n
+}
+
+// Rest takes all values of a column that are left.
+func (b *Block) Rest(column int) []uint64 {
+	n := b.Left(column)
+	if n == 0 {
+		return nil
+	}
+	vals := b.cols[column][b.at[column]:]
+	b.at[column] += n
+	return vals
+}
+
+// Again returns the block to be read from its first values on.
+func (b *Block) Again() *Block {
+	return &Block{section: b.section, cols: b.cols, at: make([]int, len(b.at))}
+}
+
+// Position is what was taken of each column; seek goes back, or on, to it.
+func (b *Block) Position() []int { return slices.Clone(b.at) }
+
+func (b *Block) Seek(position []int) { copy(b.at, position) }
+
+// Get takes the next value of a column; 0 after an error.
+func (b *Block) Get(column int) uint64 {
+	if b.Left(column) == 0 {
+		b.Failf("column %d ends early", column)
+		return 0
+	}
+	v := b.cols[column][b.at[column]]
+	b.at[column]++
+	return v
+}
+
+// Peek returns the next value of a column without taking it, 0 at its end.
+func (b *Block) Peek(column int) uint64 {
+	if b.Left(column) == 0 {
+		return 0
+	}
+	return b.cols[column][b.at[column]]
+}
+
+// Below takes the next value of a column, which must be below limit.
+func (b *Block) Below(column int, limit uint64, what string) uint64 {
+	v := b.Get(column)
+	if v >= limit {
+		b.Failf("%s %d of %d", what, v, limit)
+		return 0
+	}
+	return v
+}
+
+// Count takes a number of items that each take at least one value of column
+// each, so that no more can follow than the block has.
+func (b *Block) Count(column, each int, what string) int {
+	v := b.Get(column)
+	left := b.Left(each)
+	if v > uint64(left) {
+		b.Failf("%d %s announced, %d follow", v, what, left)
+		return 0
+	}
+	return int(v)
+}
+
+func (b *Block) Bytes(column int, n uint64) []byte {
+	if n > uint64(b.Left(column)) {
+		if n > 0 {
+			b.Failf("column %d ends early", column)
+		}
+		return nil
+	}
+	out := make([]byte, n)
+	for i := range out {
+		v := b.Get(column)
+		if v > 0xff {
+			b.Failf("byte %d", v)
+		}
+		out[i] = byte(v)
+	}
+	return out
+}
+
+func (b *Block) Failf(format string, args ...any) {
+	if b.Err == nil {
+		b.Err = &CorruptError{Section: b.section, Cause: fmt.Errorf(format, args...)}
+	}
+}
+
+// Close returns the first error; values left over are one.
+func (b *Block) Close() error {
+	for i := range b.cols {
+		if left := b.Left(i); left > 0 {
+			b.Failf("column %d: %d values left over", i, left)
+		}
+	}
+	return b.Err
+}
+
+// ReadAt reads n bytes, in pieces, so that a wrong length does not make it
+// allocate more than there is.
+func ReadAt(r io.ReaderAt, offset, n uint64) ([]byte, error) {
+	const piece = 1 << 20
+	b := make([]byte, 0, min(n, piece))
+	for uint64(len(b)) < n {
+		k := min(n-uint64(len(b)), piece)
+		at := len(b)
+		b = append(b, make([]byte, k)...)
+		if _, err := r.ReadAt(b[at:], int64(offset)+int64(at)); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
