@@ -121,10 +121,9 @@ func (p *Proc) Collective() bool { return p.Shape != NotCollective }
 func (p *Proc) Reduces() bool { return p.Collective() && p.Roles.Op != 0 }
 
 // Barrier reports whether the call does nothing but wait for all members of a
-// communicator.
+// communicator, which is its only argument.
 func (p *Proc) Barrier() bool {
-	return p.Shape == NoData && p.Sync == SyncAll && p.Scope == ScopeObject && p.ObjectKind() == Comm &&
-		p.MadeKind() == Opaque && p.FreedKind() == Opaque
+	return p.Shape == NoData && p.Sync == SyncAll && p.ObjectKind() == Comm && len(p.Base.Params) == 1 && p.FreedKind() == Opaque
 }
 
 // Synchronises reports whether no member returns before all have made the call, and

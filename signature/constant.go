@@ -20,6 +20,9 @@ type Constant struct {
 	Set   string // E of enum:E, B of bits:B
 	Size  int    // bytes of a datatype
 	Bit   int    // canonical bit of a flag
+	// Of a way to make a communicator: Copies has members and topology of the one it is
+	// made of, Joins has members that had no common communicator before.
+	Copies, Joins bool
 }
 
 // Word is the constant's word.
@@ -53,6 +56,15 @@ func ConstantByID(id int) *Constant {
 		return nil
 	}
 	return &l[id]
+}
+
+// ConstantOf returns the constant that w is the word of, or nil.
+func ConstantOf(w uint64) *Constant {
+	k, ok := ConstNumber(w)
+	if !ok {
+		return nil
+	}
+	return ConstantByID(k)
 }
 
 // ConstantByName returns the constant with a name, or nil.
@@ -113,6 +125,10 @@ func (c *Constant) setAttribute(a string) (err error) {
 		c.Size, err = strconv.Atoi(value)
 	case "bit":
 		c.Bit, err = strconv.Atoi(value)
+	case "copies":
+		c.Copies = true
+	case "joins":
+		c.Joins = true
 	default:
 		return fmt.Errorf("unknown attribute %q", a)
 	}

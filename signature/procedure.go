@@ -110,6 +110,7 @@ type Proc struct {
 	NoReturn bool
 
 	base, blocks string // names of the table
+	file         bool   // is about files, though no parameter is one
 	lookupByName map[string]int
 }
 

@@ -1,5 +1,7 @@
 package signature
 
+import "slices"
+
 // Roles says which words of a procedure's events are for what. Each is an index
 // into the words of an event; 0 stands for what the procedure does not have.
 //
@@ -61,10 +63,11 @@ func (d *Payload) Single() bool { return d.Type != 0 && d.Count == 0 }
 
 // Topology are the words that describe the topology of a new communicator.
 type Topology struct {
-	Dims, Periods         int // Cartesian
-	Remain                int // dimensions that a subgrid keeps
-	Index, Edges          int // graph
-	Sources, Destinations int // distributed graph, the own neighbours
+	Dims, Periods int // Cartesian
+	Remain        int // dimensions that a subgrid keeps
+	Index, Edges  int // graph
+	// Distributed graph: the own neighbours; with Degrees those of several processes.
+	Sources, Destinations, Degrees int
 }
 
 // ObjectWord is the index of the word of the communicator, window or file that a
@@ -112,7 +115,7 @@ func (p *Proc) findRoles() {
 	if p.Ctor != "" {
 		r.Topology = Topology{
 			Dims: p.in("dims"), Periods: p.in("periods"), Remain: p.in("remain_dims"), Index: p.in("index"), Edges: p.in("edges"),
-			Sources: p.in("sources"), Destinations: p.in("destinations"),
+			Sources: p.in("sources"), Destinations: p.in("destinations"), Degrees: p.in("degrees"),
 		}
 	}
 }
@@ -284,6 +287,11 @@ func (p *Proc) ReadsFile() bool { return p.ObjectKind() == File && p.Roles.Recv.
 
 // WritesFile reports whether the call writes from a buffer to a file.
 func (p *Proc) WritesFile() bool { return p.ObjectKind() == File && p.Roles.Send.Buffer != 0 }
+
+// OnFiles reports whether the call is one of MPI's input and output.
+func (p *Proc) OnFiles() bool {
+	return p.file || slices.ContainsFunc(p.Params, func(q Param) bool { return q.Kind == File })
+}
 
 // ObjectKind is the kind of the object of the procedure's calls: Comm, Win or File;
 // Opaque if they have none.

@@ -2,132 +2,129 @@ package analysis
 
 import "github.com/efg-tools/efg/signature"
 
-// shapes are the collectives that move data, and MPI_Barrier.
-var shapes = map[string]bool{
-	"barrier": true, "bcast": true, "gather": true, "gatherv": true, "scatter": true, "scatterv": true,
-	"allgather": true, "allgatherv": true, "alltoall": true, "alltoallv": true, "alltoallw": true,
-	"reduce": true, "allreduce": true, "reduce_scatter": true, "reduce_scatter_block": true, "scan": true, "exscan": true,
-	"neighbor_allgather": true, "neighbor_allgatherv": true,
-	"neighbor_alltoall": true, "neighbor_alltoallv": true, "neighbor_alltoallw": true,
-}
-
 // collective computes what a collective operation moves. Semantics, not the
 // library's algorithm, tell who gets what.
 func (c *instance) collective(t *transfer) {
-	shape := c.plan.shape
-	if shape == "barrier" {
+	a := c.plan
+	if a.Shape == signature.NoData {
 		return
 	}
 	if t.comm == nil {
 		t.Unknown = 1
 		return
 	}
-	switch shape {
-	case "bcast", "gather", "gatherv", "scatter", "scatterv", "reduce":
+	switch a.Shape {
+	case signature.OneToAll, signature.AllToOne:
 		c.rooted(t)
-	case "allgather", "allgatherv":
-		c.allgather(t)
-	case "alltoall", "alltoallv", "alltoallw":
-		c.alltoall(t)
-	case "allreduce", "scan", "exscan":
-		t.Sent = c.bytes(t, &c.plan.recv)
-		t.Received = t.Sent
-		t.toAll(t.Sent, shape != "allreduce")
-	case "reduce_scatter", "reduce_scatter_block":
-		c.reduceScatter(t)
+	case signature.Prefix:
+		c.same(t, true)
+	case signature.AllToAll:
+		c.toEach(t)
 	default:
 		c.neighbours(t)
 	}
 }
 
+// toEach is a collective in which everybody gives something to everybody.
+func (c *instance) toEach(t *transfer) {
+	switch a := c.plan; {
+	case a.Reduces() && a.Roles.Send.Blocks:
+		c.reduceScatter(t)
+	case a.Reduces():
+		c.same(t, false)
+	case a.Roles.Send.Blocks:
+		c.alltoall(t)
+	default:
+		c.allgather(t)
+	}
+}
+
+// same is a collective in which everybody gives and takes the same amount.
+func (c *instance) same(t *transfer, higher bool) {
+	t.Sent = c.bytes(t, &c.plan.Roles.Recv)
+	t.Received = t.Sent
+	t.toAll(t.Sent, higher)
+}
+
 // rooted is a collective with a root.
 func (c *instance) rooted(t *transfer) {
-	a := c.plan
-	root := c.words[a.root]
-	atRoot, leaf := root == wordRoot, root != wordRoot && root != wordProcNull
+	r := &c.plan.Roles
+	root := c.words[r.Root]
+	atRoot, leaf := root == signature.RootHere, root != signature.RootHere && root != signature.ProcNull
 	if !t.comm.inter {
 		atRoot, leaf = root == uint64(t.comm.rank), true
 	}
-	switch a.shape {
-	case "bcast":
-		n := c.bytes(t, &a.send)
+	switch toAll := c.plan.Shape == signature.OneToAll; {
+	case toAll && !r.Send.Blocks: // MPI_Bcast
+		n := c.bytes(t, &r.Send)
 		if atRoot {
 			t.Sent = n
 			t.toAll(n, false)
 		} else {
 			t.Received = n
 		}
-	case "gather", "gatherv":
+	case toAll: // MPI_Scatter
+		if atRoot {
+			t.Sent = c.blocks(t, &r.Send)
+			c.spread(t, &r.Send)
+		}
 		if leaf {
-			t.Sent = c.bytes(t, &a.send)
+			t.Received = c.bytes(t, &r.Recv)
+		}
+	default: // MPI_Gather, MPI_Reduce
+		if leaf {
+			t.Sent = c.bytes(t, &r.Send)
 			t.toRank(int(root), t.Sent)
 		}
 		if atRoot {
-			t.Received = c.blocks(t, &a.recv)
-		}
-	case "scatter", "scatterv":
-		if atRoot {
-			t.Sent = c.blocks(t, &a.send)
-			c.spread(t, &a.send)
-		}
-		if leaf {
-			t.Received = c.bytes(t, &a.recv)
-		}
-	case "reduce":
-		n := c.bytes(t, &a.recv)
-		if leaf {
-			t.Sent = n
-			t.toRank(int(root), n)
-		}
-		if atRoot {
-			t.Received = n
+			t.Received = c.blocks(t, &r.Recv)
 		}
 	}
 }
 
-// blocks is the size of a buffer with a block for each peer.
-func (c *instance) blocks(t *transfer, q *payload) uint64 {
-	if c.isVec(q.count) {
+// blocks is the size of a buffer, perhaps with a block for each peer.
+func (c *instance) blocks(t *transfer, q *signature.Payload) uint64 {
+	if !q.Blocks || c.isVec(q.Count) {
 		return c.bytes(t, q)
 	}
 	return c.bytes(t, q) * uint64(t.comm.peers().size)
 }
 
 // spread tells of the blocks of a buffer, one for each peer.
-func (c *instance) spread(t *transfer, q *payload) {
-	if !c.isVec(q.count) {
+func (c *instance) spread(t *transfer, q *signature.Payload) {
+	if !c.isVec(q.Count) {
 		t.toAll(c.bytes(t, q), false)
 		return
 	}
-	if t.leg == nil || c.words[q.typ] == signature.Absent {
+	if t.leg == nil || c.words[q.Type] == signature.Absent {
 		return
 	}
-	counts, _ := c.vec(q.count)
+	counts, _ := c.vec(q.Count)
 	for i := range counts {
 		t.leg(i, c.part(t, q, i), false)
 	}
 }
 
 func (c *instance) allgather(t *transfer) {
-	a := c.plan
+	a := &c.plan.Roles
 	switch {
-	case c.words[a.send.typ] != signature.Absent:
-		t.Sent = c.bytes(t, &a.send)
-	case c.isVec(a.recv.count):
-		t.Sent = c.part(t, &a.recv, t.comm.rank)
+	case c.words[a.Send.Type] != signature.Absent:
+		t.Sent = c.bytes(t, &a.Send)
+	case c.isVec(a.Recv.Count):
+		t.Sent = c.part(t, &a.Recv, t.comm.rank)
 	default:
-		t.Sent = c.bytes(t, &a.recv)
+		t.Sent = c.bytes(t, &a.Recv)
 	}
-	t.Received = c.blocks(t, &a.recv)
+	t.Received = c.blocks(t, &a.Recv)
 	t.toAll(t.Sent, false)
 }
 
 func (c *instance) alltoall(t *transfer) {
-	from := &c.plan.send
-	if c.words[from.typ] == signature.Absent { // in place
-		from = &c.plan.recv
+	from := &c.plan.Roles.Send
+	if c.words[from.Type] == signature.Absent { // in place
+		from = &c.plan.Roles.Recv
 	}
-	t.Sent, t.Received = c.blocks(t, from), c.blocks(t, &c.plan.recv)
+	t.Sent, t.Received = c.blocks(t, from), c.blocks(t, &c.plan.Roles.Recv)
 	c.spread(t, from)
 }
 
@@ -135,8 +132,8 @@ func (c *instance) alltoall(t *transfer) {
 // part of an operand goes to whom in the other group of an intercommunicator is
 // not known.
 func (c *instance) reduceScatter(t *transfer) {
-	q := &c.plan.recv
-	if c.isVec(q.count) {
+	q := &c.plan.Roles.Recv
+	if c.isVec(q.Count) {
 		t.Sent, t.Received = c.bytes(t, q), c.part(t, q, t.comm.rank)
 	} else {
 		t.Received = c.bytes(t, q)
@@ -152,19 +149,19 @@ func (c *instance) reduceScatter(t *transfer) {
 // neighbours is a neighbourhood collective. Blocks for MPI_PROC_NULL do not
 // count.
 func (c *instance) neighbours(t *transfer) {
-	a := c.plan
-	in, out, ok := c.process.Neighbours(c.words[2])
-	gathers := a.shape == "neighbor_allgather" || a.shape == "neighbor_allgatherv"
+	a := &c.plan.Roles
+	in, out, ok := c.process.Neighbours(c.words[signature.ObjectWord])
+	gathers := !a.Send.Blocks // MPI_Neighbor_allgather
 	if !ok {
 		c.unknownNeighbours(t, gathers)
 		return
 	}
-	one := c.bytes(t, &a.send)
-	vector := c.isVec(a.send.count)
+	one := c.bytes(t, &a.Send)
+	vector := c.isVec(a.Send.Count)
 	for i, to := range out {
 		n := one
 		if vector {
-			n = c.part(t, &a.send, i)
+			n = c.part(t, &a.Send, i)
 		}
 		if to == outside {
 			continue
@@ -177,12 +174,12 @@ func (c *instance) neighbours(t *transfer) {
 	if gathers {
 		t.Sent = one
 	}
-	vector = c.isVec(a.recv.count)
-	one = c.bytes(t, &a.recv)
+	vector = c.isVec(a.Recv.Count)
+	one = c.bytes(t, &a.Recv)
 	for i, from := range in {
 		n := one
 		if vector {
-			n = c.part(t, &a.recv, i)
+			n = c.part(t, &a.Recv, i)
 		}
 		if from != outside {
 			t.Received += n
@@ -192,14 +189,14 @@ func (c *instance) neighbours(t *transfer) {
 
 // unknownNeighbours counts what arrays of counts tell nevertheless.
 func (c *instance) unknownNeighbours(t *transfer, gathers bool) {
-	a := c.plan
-	if gathers || c.isVec(a.send.count) {
-		t.Sent = c.bytes(t, &a.send)
+	a := &c.plan.Roles
+	if gathers || c.isVec(a.Send.Count) {
+		t.Sent = c.bytes(t, &a.Send)
 	}
-	if c.isVec(a.recv.count) {
-		t.Received = c.bytes(t, &a.recv)
+	if c.isVec(a.Recv.Count) {
+		t.Received = c.bytes(t, &a.Recv)
 	}
-	if !gathers && !c.isVec(a.send.count) || !c.isVec(a.recv.count) {
+	if !gathers && !c.isVec(a.Send.Count) || !c.isVec(a.Recv.Count) {
 		t.Unknown = 1
 	}
 	t.toRank(outside, t.Sent)

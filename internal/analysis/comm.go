@@ -2,10 +2,6 @@ package analysis
 
 import "github.com/efg-tools/efg/signature"
 
-// sequenceMask is the part of a communicator's or window's word that counts the
-// objects of a family.
-const sequenceMask = 1<<24 - 1
-
 // outside is a rank of the run that is not known: a process of another world.
 const outside = -1
 
@@ -14,20 +10,6 @@ const maxRanks = 1 << 22
 
 // foreign is how recorders write a member of another world.
 const foreign = 0xffffffff
-
-var (
-	wordWorld    = constant("MPI_COMM_WORLD")
-	wordSelf     = constant("MPI_COMM_SELF")
-	wordProcNull = constant("MPI_PROC_NULL")
-	wordRoot     = constant("MPI_ROOT")
-	wordNoOp     = constant("MPI_NO_OP")
-	wordSame     = constant("EFG_SAME")
-	wordNoProc   = constant("MPI_MESSAGE_NO_PROC")
-)
-
-func constant(name string) uint64 { return signature.ConstantByName(name).Word() }
-
-func isConst(w uint64) bool { return w>>62 == 2 }
 
 // group is a list of ranks in the world, in ranges.
 type group struct {
@@ -103,8 +85,8 @@ func (c *comm) peers() *group {
 
 // comm returns a communicator, nil if nothing is known of it.
 func (p *Process) comm(word uint64) *comm {
-	if !isConst(word) {
-		word &^= sequenceMask
+	if !signature.IsConst(word) {
+		word = signature.Family(word)
 	}
 	c, ok := p.comms[word]
 	if !ok {
@@ -117,10 +99,10 @@ func (p *Process) comm(word uint64) *comm {
 func (p *Process) findComm(word uint64) *comm {
 	size := p.Data.Size
 	switch {
-	case word == wordWorld && size > 0 && size <= maxRanks:
+	case word == signature.CommWorld && size > 0 && size <= maxRanks:
 		all := group{spans: []span{{0, 0, size, 1}}, size: size}
 		return &comm{word: word, local: all, rank: p.world}
-	case word == wordSelf:
+	case word == signature.CommSelf:
 		return &comm{word: word, local: group{spans: []span{{0, p.world, 1, 0}}, size: 1}}
 	}
 	def := p.families[word]
@@ -139,7 +121,7 @@ func (p *Process) findComm(word uint64) *comm {
 
 // window returns the communicator that a window was made with.
 func (p *Process) window(word uint64) *comm {
-	def := p.windows[word&^sequenceMask]
+	def := p.windows[signature.Family(word)]
 	if def == nil || len(def.Words) == 0 {
 		return nil
 	}

@@ -42,7 +42,7 @@ func (s *stream) describe(k int, n *Node) error {
 	from := &s.Nodes[k]
 	header := signature.Header(from.Words[0])
 	*n = Node{
-		Number: k, Proc: procOf(from), Op: fmt.Sprintf("procedure %d", header.Proc()), Class: "MPI_OtherOps",
+		Number: k, Proc: procOf(from), Op: fmt.Sprintf("procedure %d", header.Proc()), Class: signature.OtherOps,
 		Site: from.Words[1], Comm: from.Words[2], Error: header.ErrorClass(), Visits: s.visits[k], Stats: from.Stats,
 	}
 	if n.Proc != nil {

@@ -55,7 +55,7 @@ func (f *Follower) Call(e *reconstruct.Event) (*Call, error) {
 	proc := procOf(n)
 	f.call.Times = 1
 	if plan := planOf(proc); plan.kind == starting && !e.Failed() {
-		return f.started(e, proc, plan.requests)
+		return f.started(e, proc, proc.Roles.Requests)
 	}
 	mask := f.wordsOf(proc)
 	c := f.instance(e, proc, mask)
@@ -64,7 +64,7 @@ func (f *Follower) Call(e *reconstruct.Event) (*Call, error) {
 	case n.Mask&mask == 0:
 		f.known[e.Node()] = &Call{Times: 1, Operations: append([]Operation(nil), f.call.Operations...)}
 	case proc.Persistent && !e.Failed():
-		id := signature.ID{Thread: e.Thread(), Node: uint32(e.Node()), Slot: uint32(e.Word(slotOf(proc)))}
+		id := signature.ID{Thread: e.Thread(), Node: uint32(e.Node()), Slot: uint32(e.Word(proc.Roles.Request))}
 		f.current[id.Word()] = c.clone()
 	}
 	return &f.call, nil

@@ -25,9 +25,9 @@ type instance struct {
 // place.
 func (c *instance) vec(i int) ([]uint64, bool) {
 	if c.mask>>i&1 != 0 {
-		return c.vecs[i], !isConst(c.words[i])
+		return c.vecs[i], !signature.IsConst(c.words[i])
 	}
-	if isConst(c.words[i]) {
+	if signature.IsConst(c.words[i]) {
 		return nil, false
 	}
 	return c.process.vecs[c.words[i]], true

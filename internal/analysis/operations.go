@@ -3,7 +3,6 @@ package analysis
 import (
 	"errors"
 	"slices"
-	"sync"
 
 	"github.com/efg-tools/efg/signature"
 )
@@ -62,48 +61,12 @@ const (
 	TagField                      // Tag
 )
 
-// operationPlan says which further words describe a procedure's operations.
-type operationPlan struct {
-	classes          []string
-	sendTag, recvTag int
-	source, tag      int // of the status
-}
-
-var operationPlans = sync.OnceValue(func() []operationPlan {
-	procs := signature.Procs()
-	list := make([]operationPlan, len(procs)+1)
-	list[0].classes = []string{otherOps}
-	for i := range procs {
-		list[i+1] = makeOperationPlan(&procs[i])
+// told returns the words of the source and tag that the status of a receive tells.
+func (a *plan) told() (source, tag int) {
+	if a.kind != pointToPoint {
+		return 0, 0
 	}
-	return list
-})
-
-const otherOps = "MPI_OtherOps"
-
-func makeOperationPlan(p *signature.Proc) operationPlan {
-	w := words{p}
-	o := operationPlan{classes: p.MTF}
-	if len(p.Words) == 0 || planOf(p).kind != pointToPoint {
-		return o
-	}
-	o.sendTag, o.recvTag = w.in("sendtag", "tag"), w.in("recvtag", "tag")
-	for i := range p.Words {
-		switch p.Words[i].Part {
-		case signature.Source:
-			o.source = i
-		case signature.MessageTag:
-			o.tag = i
-		}
-	}
-	return o
-}
-
-func operationPlanOf(p *signature.Proc) *operationPlan {
-	if p == nil {
-		return &operationPlans()[0]
-	}
-	return &operationPlans()[p.ID]
+	return a.Roles.StatusSource, a.Roles.StatusTag
 }
 
 // wordsOf are the words of a procedure that the wanted attributes come from.
@@ -111,18 +74,19 @@ func (f Fields) wordsOf(p *signature.Proc) (mask uint64) {
 	if p == nil {
 		return 0
 	}
-	o := operationPlanOf(p)
+	a := planOf(p)
+	source, tag := a.told()
 	if f&(CommField|BytesField) != 0 {
-		mask |= 1 << 2
+		mask |= 1 << signature.ObjectWord
 	}
 	if f&BytesField != 0 {
-		mask |= planOf(p).mask | 1<<o.source
+		mask |= a.mask | 1<<source
 	}
-	if f&TagField != 0 {
-		mask |= 1<<o.sendTag | 1<<o.recvTag | 1<<o.tag
+	if f&TagField != 0 && a.kind == pointToPoint {
+		mask |= 1<<a.Roles.SendTag | 1<<a.Roles.RecvTag | 1<<tag
 	}
-	if plan := planOf(p); plan.kind == starting {
-		mask |= 1 << plan.requests
+	if a.kind == starting {
+		mask |= 1 << a.Roles.Requests
 	}
 	return mask &^ 1
 }
@@ -145,12 +109,12 @@ func (p *Process) Calls(i, node int, fields Fields, f func(*Call) error) error {
 // operations appends what an event does; starts are not its own.
 func (c *instance) operations(list []Operation, fields Fields) []Operation {
 	if c.proc == nil {
-		return append(list, Operation{Class: otherOps, Peer: NoRank, Tag: signature.Absent, Datatype: signature.Absent, Count: signature.Absent})
+		return append(list, Operation{Class: signature.OtherOps, Peer: NoRank, Tag: signature.Absent, Datatype: signature.Absent, Count: signature.Absent})
 	}
 	failed := signature.Header(c.words[0]).ErrorClass() != 0
-	for _, class := range operationPlanOf(c.proc).classes {
+	for k, class := range c.proc.MTF {
 		o := Operation{
-			Proc: c.proc, Class: class, Kind: c.kindOf(class), Prepared: c.proc.Persistent,
+			Proc: c.proc, Class: class, Kind: c.kindOf(k), Prepared: c.proc.Persistent,
 			Peer: NoRank, Tag: signature.Absent, Datatype: signature.Absent, Count: signature.Absent,
 		}
 		if fields&(CommField|BytesField) != 0 {
@@ -167,13 +131,15 @@ func (c *instance) operations(list []Operation, fields Fields) []Operation {
 	return list
 }
 
-func (c *instance) kindOf(class string) OperationKind {
+// kindOf is the kind of operation k of the call. One that sends and receives sends
+// first.
+func (c *instance) kindOf(k int) OperationKind {
 	switch c.plan.kind {
 	case pointToPoint:
-		if class == "Send" || class == "NonBlockingSend" {
-			return SendOperation
+		if c.proc.Receives() && (!c.proc.Sends() || k > 0) {
+			return ReceiveOperation
 		}
-		return ReceiveOperation
+		return SendOperation
 	case collective:
 		return CollectiveOperation
 	case oneSided:
@@ -186,14 +152,14 @@ func (c *instance) kindOf(class string) OperationKind {
 
 // tagOf is the tag of a message. A receive of any tag tells the one that came.
 func (c *instance) tagOf(kind OperationKind) uint64 {
-	o := operationPlanOf(c.proc)
 	i := 0
 	switch kind {
 	case SendOperation:
-		i = o.sendTag
+		i = c.plan.Roles.SendTag
 	case ReceiveOperation:
-		if i = o.recvTag; o.tag != 0 && (i == 0 || isConst(c.words[i])) {
-			i = o.tag
+		_, told := c.plan.told()
+		if i = c.plan.Roles.RecvTag; told != 0 && (i == 0 || signature.IsConst(c.words[i])) {
+			i = told
 		}
 	}
 	if i == 0 {
@@ -205,30 +171,30 @@ func (c *instance) tagOf(kind OperationKind) uint64 {
 // fill computes what the operation moves, and the other side.
 func (c *instance) fill(o *Operation, failed bool) {
 	var t transfer
-	a := c.plan
-	data := a.send
+	a := &c.plan.Roles
+	data := a.Send
 	switch o.Kind {
 	case SendOperation:
-		o.Peer = c.process.peer(c.process.comm(c.words[2]), c.words[a.dest])
+		o.Peer = c.process.peer(c.process.comm(c.words[2]), c.words[a.Dest])
 		c.send(&t)
 		o.Moves = t.Messages > 0
 	case ReceiveOperation:
-		data = a.recv
+		data = a.Recv
 		o.Peer = c.process.peer(c.process.comm(c.words[2]), c.senderWord())
 		c.receive(&t)
 		o.Moves = t.Receives > 0
 	case OneSidedOperation:
-		o.Peer = c.process.peer(c.process.window(c.words[2]), c.words[a.target])
+		o.Peer = c.process.peer(c.process.window(c.words[2]), c.words[a.Target])
 		c.transfer(&t)
-		o.Moves = c.words[a.target] != wordProcNull
+		o.Moves = c.words[a.Target] != signature.ProcNull
 	case CollectiveOperation, FileOperation:
 		c.transfer(&t)
 		o.Moves = true
 	default:
 		return
 	}
-	if !data.present() {
-		data = a.recv
+	if !data.Present() {
+		data = a.Recv
 	}
 	c.describe(o, &data)
 	o.Moves = o.Moves && !failed && !o.Prepared
@@ -239,16 +205,16 @@ func (c *instance) fill(o *Operation, failed bool) {
 }
 
 // describe tells datatype and count, where there is one of each.
-func (c *instance) describe(o *Operation, q *payload) {
-	if q.typ != 0 && !c.isVec(q.typ) {
-		o.Datatype = c.words[q.typ]
+func (c *instance) describe(o *Operation, q *signature.Payload) {
+	if q.Type != 0 && !c.isVec(q.Type) {
+		o.Datatype = c.words[q.Type]
 	}
 	switch {
-	case q.single:
+	case q.Single():
 		o.Count = 1
-	case q.count != 0 && !c.isVec(q.count):
-		if o.Count = c.words[q.count]; q.parts != 0 && !isConst(o.Count) {
-			o.Count *= c.words[q.parts]
+	case q.Count != 0 && !c.isVec(q.Count):
+		if o.Count = c.words[q.Count]; q.Parts != 0 && !signature.IsConst(o.Count) {
+			o.Count *= c.words[q.Parts]
 		}
 	}
 }
@@ -256,9 +222,10 @@ func (c *instance) describe(o *Operation, q *payload) {
 // senderWord is the sender's rank in the communicator. A receive from any source
 // tells the one that it got its message from.
 func (c *instance) senderWord() uint64 {
-	i, told := c.plan.source, operationPlanOf(c.proc).source
+	i := c.plan.Roles.Source
+	told, _ := c.plan.told()
 	switch {
-	case told != 0 && (i == 0 || isConst(c.words[i]) && c.words[i] != wordProcNull):
+	case told != 0 && (i == 0 || signature.IsConst(c.words[i]) && c.words[i] != signature.ProcNull):
 		return c.words[told]
 	case i == 0:
 		return signature.Absent
@@ -287,12 +254,12 @@ func (s *stream) startingCalls(node int, fields Fields, f func(*Call) error) err
 
 // startedCalls finds the calls of a node on the graph, unless the order of events decides.
 func (s *stream) startedCalls(node int, fields Fields) (list []Call, doubt bool, err error) {
-	requests := planOf(procOf(&s.Nodes[node])).requests
+	requests := planOf(procOf(&s.Nodes[node])).Roles.Requests
 	err = s.instances(node, 1<<requests, func(c *instance) error {
 		array := []uint64{c.words[requests]}
 		if c.isVec(requests) {
 			known, ok := c.vec(requests)
-			if !ok && c.words[requests] == wordSame {
+			if !ok && c.words[requests] == signature.Same {
 				if known, ok = s.reaching(node); !ok {
 					return errDoubt
 				}
@@ -335,7 +302,7 @@ func (p *Process) doubtful(request uint64, fields Fields) bool {
 // startedOperations appends the operations that the start of a request does.
 func (c *instance) startedOperations(list []Operation, fields Fields) []Operation {
 	if c.plan == nil {
-		return append(list, Operation{Class: otherOps, Started: true, Peer: NoRank,
+		return append(list, Operation{Class: signature.OtherOps, Started: true, Peer: NoRank,
 			Tag: signature.Absent, Datatype: signature.Absent, Count: signature.Absent, Moves: true})
 	}
 	n := len(list)

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/signature"
 )
 
 // classReader reads the processes of a run, those of a rank class out of one of
@@ -173,11 +174,14 @@ func (c *rankClass) findFacts() error {
 // byRank tells whether what a call moves depends on the rank that makes it, not on
 // its arguments alone.
 func (a *plan) byRank() bool {
-	switch a.shape {
-	case "", "barrier", "allreduce", "scan", "exscan", "allgather", "alltoall", "alltoallv", "alltoallw", "reduce_scatter_block":
+	r := &a.Roles
+	switch {
+	case a.kind != collective:
 		return false
+	case a.Shape == signature.AllToAll: // where the own element of an array counts
+		return a.Vector(r.Recv.Count) && !(r.Send.Blocks && r.Recv.Blocks)
 	}
-	return true
+	return a.Shape != signature.NoData && a.Shape != signature.Prefix
 }
 
 // sided tells whether there are communicators with two sides, or with members of other

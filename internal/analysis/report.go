@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/reconstruct"
+	"github.com/efg-tools/efg/signature"
 )
 
 // Times are durations in nanoseconds. Bins[i] counts those in
@@ -285,12 +285,16 @@ func places(defs []efg.Def) []efg.Def {
 	return list
 }
 
-// waits says whether a call may wait for other processes.
-func waits(op string) bool { return Running(op) && !strings.HasPrefix(op, "MPI_File_") }
+// waits reports whether a call may wait for other processes.
+func waits(op string) bool {
+	p := signature.ProcByName(op)
+	return Running(op) && (p == nil || !p.OnFiles())
+}
 
-// Running says whether a call belongs to the time between start and end of MPI.
+// Running reports whether a call belongs to the time between start and end of MPI.
 func Running(op string) bool {
-	return op != "MPI_Init" && op != "MPI_Init_thread" && op != "MPI_Finalize"
+	p := signature.ProcByName(op)
+	return p == nil || !p.Begins && !p.Ends
 }
 
 func (b *reportBuilder) cutWaits() {

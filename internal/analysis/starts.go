@@ -62,14 +62,14 @@ func (s *stream) startedOperations(node int) ([]*instance, error) {
 // startedRequests counts how often the events of a node start each request.
 func (s *stream) startedRequests(node int) (map[uint64]uint64, error) {
 	count := map[uint64]uint64{}
-	err := s.instances(node, 1<<planOf(procOf(&s.Nodes[node])).requests, func(c *instance) error {
-		i := c.plan.requests
+	err := s.instances(node, 1<<planOf(procOf(&s.Nodes[node])).Roles.Requests, func(c *instance) error {
+		i := c.plan.Roles.Requests
 		if !c.isVec(i) {
 			count[c.words[i]] += c.times
 			return nil
 		}
 		array, ok := c.vec(i)
-		if !ok && c.words[i] == wordSame {
+		if !ok && c.words[i] == signature.Same {
 			if array, ok = s.reaching(node); !ok {
 				return errDoubt
 			}
@@ -115,7 +115,7 @@ func (s *stream) issuedAt(node int) (*issued, error) {
 	if o := s.issued[node]; o != nil {
 		return o, nil
 	}
-	plan, slot := planOf(proc), slotOf(proc)
+	plan, slot := planOf(proc), proc.Roles.Request
 	o := &issued{bySlot: map[uint32]*instance{}}
 	err := s.instances(node, plan.mask|1<<slot, func(c *instance) error {
 		if n.Mask&plan.mask == 0 {
@@ -138,15 +138,6 @@ func (o *issued) add(c *instance, slot int) {
 	case old.key() != c.key():
 		o.bySlot = nil
 	}
-}
-
-func slotOf(p *signature.Proc) int {
-	for i := range p.Words {
-		if p.Words[i].Form == signature.SlotForm {
-			return i
-		}
-	}
-	return 0
 }
 
 // key is a hash of what matters in an instance.
@@ -180,7 +171,7 @@ func (s *stream) reaching(node int) ([]uint64, bool) {
 		s.propagateArrays()
 	}
 	a, ok := s.process.vecs[s.arrays[node]]
-	return a, ok && s.Nodes[node].Mask>>planOf(procOf(&s.Nodes[node])).requests&1 == 0
+	return a, ok && s.Nodes[node].Mask>>planOf(procOf(&s.Nodes[node])).Roles.Requests&1 == 0
 }
 
 // propagateArrays computes for each node the array that the calls before it
@@ -223,9 +214,9 @@ func (s *stream) leaves(i, word int) uint64 {
 		return s.arrays[i]
 	case n.Mask>>word&1 != 0 || signature.Header(n.Words[0]).ErrorClass() != 0:
 		return arrayUnknown
-	case n.Words[word] == wordSame:
+	case n.Words[word] == signature.Same:
 		return s.arrays[i]
-	case isConst(n.Words[word]):
+	case signature.IsConst(n.Words[word]):
 		return arrayUnknown
 	}
 	return n.Words[word]
@@ -233,16 +224,10 @@ func (s *stream) leaves(i, word int) uint64 {
 
 // arrayWord is the word of the array of requests that a procedure takes; 0: none.
 func arrayWord(p *signature.Proc) int {
-	if p == nil {
+	if p == nil || !p.Vector(p.Roles.Requests) {
 		return 0
 	}
-	for i := range p.Words {
-		w := &p.Words[i]
-		if w.Param >= 0 && w.Form == signature.VecForm && p.Params[w.Param].Kind == signature.Req {
-			return i
-		}
-	}
-	return 0
+	return p.Roles.Requests
 }
 
 // walkedOperations finds out by walking the stream which operations a node's
@@ -294,7 +279,7 @@ func (w *startWalk) event(e *reconstruct.Event) {
 	case proc.Persistent:
 		w.made(e, proc)
 	case proc.Starts:
-		i := planOf(proc).requests
+		i := proc.Roles.Requests
 		array := []uint64{e.Word(i)}
 		if proc.Words[i].Form == signature.VecForm {
 			array, _ = e.Vec(i)
@@ -327,7 +312,7 @@ func (w *startWalk) made(e *reconstruct.Event, proc *signature.Proc) {
 			}
 		}
 	}
-	id := signature.ID{Thread: e.Thread(), Node: uint32(e.Node()), Slot: uint32(e.Word(slotOf(proc)))}
+	id := signature.ID{Thread: e.Thread(), Node: uint32(e.Node()), Slot: uint32(e.Word(proc.Roles.Request))}
 	w.current[id.Word()] = c
 }
 

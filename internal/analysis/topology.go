@@ -11,20 +11,13 @@ type layouts struct {
 
 // layout holds the arguments of the call that made a topology.
 type layout struct {
-	kind          string
+	grid          bool
+	sub           bool // of MPI_Cart_sub, before its parent is known
 	parent        uint64
 	dims, periods []uint64 // Cartesian
-	keep          []uint64 // flags of MPI_Cart_sub
+	keep          []uint64 // dimensions that a subgrid keeps
 	in, out       []uint64 // distributed graph
 	index, edges  []uint64 // graph
-}
-
-// layoutVecs are the array arguments of the procedures that make topologies.
-var layoutVecs = map[string][]string{
-	"MPI_Cart_create":                {"dims", "periods"},
-	"MPI_Cart_sub":                   {"remain_dims"},
-	"MPI_Graph_create":               {"index", "edges"},
-	"MPI_Dist_graph_create_adjacent": {"sources", "destinations"},
 }
 
 // findLayouts reads the calls that made topologies.
@@ -33,7 +26,7 @@ func (p *Process) findLayouts() error {
 	for _, s := range p.streams {
 		for i := range s.Nodes {
 			proc := procOf(&s.Nodes[i])
-			if proc == nil || layoutVecs[proc.Name] == nil {
+			if proc == nil || !describesTopology(proc) {
 				continue
 			}
 			if err := s.findLayout(i, proc); err != nil {
@@ -44,32 +37,32 @@ func (p *Process) findLayouts() error {
 	return nil
 }
 
+// describesTopology reports whether the arguments of a call tell its process the
+// neighbours in the new communicator.
+func describesTopology(p *signature.Proc) bool {
+	t := &p.Roles.Topology
+	return t.Dims != 0 || t.Remain != 0 || t.Edges != 0 || t.Sources != 0 && t.Degrees == 0
+}
+
 func (s *stream) findLayout(node int, proc *signature.Proc) error {
-	w := words{proc}
-	vecs := layoutVecs[proc.Name]
-	made := len(proc.Words) - 1 // the new communicator is the last
-	mask := uint64(1)<<2 | 1<<made
-	for _, v := range vecs {
-		mask |= 1 << w.in(v)
+	t, made := &proc.Roles.Topology, proc.Roles.Made
+	mask := uint64(1)<<signature.ObjectWord | 1<<made
+	for _, w := range []int{t.Dims, t.Periods, t.Remain, t.Index, t.Edges, t.Sources, t.Destinations} {
+		mask |= 1 << w
 	}
-	return s.instances(node, mask, func(c *instance) error {
-		l := &layout{kind: proc.Name, parent: c.words[2]}
-		var lists [2][]uint64
-		for k, v := range vecs {
-			list, _ := c.vec(w.in(v))
-			lists[k] = append([]uint64{}, list...)
+	return s.instances(node, mask&^1, func(c *instance) error {
+		list := func(word int) []uint64 {
+			if word == 0 {
+				return nil
+			}
+			v, _ := c.vec(word)
+			return append([]uint64{}, v...)
 		}
-		switch proc.Name {
-		case "MPI_Cart_create":
-			l.dims, l.periods = lists[0], lists[1]
-		case "MPI_Cart_sub":
-			l.keep = lists[0]
-		case "MPI_Graph_create":
-			l.index, l.edges = lists[0], lists[1]
-		default:
-			l.in, l.out = lists[0], lists[1]
-		}
-		s.process.layouts.add(c.words[made], l, s.process)
+		s.process.layouts.add(c.words[made], &layout{
+			grid: t.Dims != 0, sub: t.Remain != 0, parent: c.words[signature.ObjectWord],
+			dims: list(t.Dims), periods: list(t.Periods), keep: list(t.Remain), index: list(t.Index), edges: list(t.Edges),
+			in: list(t.Sources), out: list(t.Destinations),
+		}, s.process)
 		return nil
 	})
 }
@@ -77,12 +70,12 @@ func (s *stream) findLayout(node int, proc *signature.Proc) error {
 // add enters a layout. A communicator's word is used anew only after 2²⁴ of its
 // family.
 func (l *layouts) add(word uint64, a *layout, p *Process) {
-	if isConst(word) {
+	if signature.IsConst(word) {
 		return
 	}
 	a = p.derive(a)
 	l.byWord[word] = a
-	family := word &^ sequenceMask
+	family := signature.Family(word)
 	if b, ok := l.byFamily[family]; ok && !sameLayout(a, b) {
 		a = nil
 	}
@@ -95,16 +88,16 @@ func sameLayout(a, b *layout) bool {
 		equal(a.in, b.in) && equal(a.out, b.out) && equal(a.index, b.index) && equal(a.edges, b.edges)
 }
 
-// derive makes the layout of MPI_Cart_sub Cartesian.
+// derive makes the layout of a subgrid Cartesian.
 func (p *Process) derive(a *layout) *layout {
-	if a.kind != "MPI_Cart_sub" {
+	if !a.sub {
 		return a
 	}
 	b := p.layoutOf(a.parent)
 	if b == nil || len(b.dims) != len(a.keep) || len(b.periods) != len(a.keep) {
 		return nil
 	}
-	sub := &layout{kind: "MPI_Cart_create"}
+	sub := &layout{grid: true}
 	for i, keep := range a.keep {
 		if keep != 0 {
 			sub.dims, sub.periods = append(sub.dims, b.dims[i]), append(sub.periods, b.periods[i])
@@ -120,22 +113,20 @@ func (p *Process) layoutOf(word uint64) *layout {
 		if l, ok := p.layouts.byWord[word]; ok {
 			return l
 		}
-		family := word &^ sequenceMask
+		family := signature.Family(word)
 		if l, ok := p.layouts.byFamily[family]; ok {
 			return l
 		}
 		def := p.families[family]
-		if isConst(word) || def == nil || len(def.Words) < 2 || !duplicates[def.Words[1]] {
+		if signature.IsConst(word) || def == nil || len(def.Words) < 2 {
+			return nil
+		}
+		if way := signature.ConstantOf(def.Words[1]); way == nil || !way.Copies {
 			return nil
 		}
 		word = def.Words[0]
 	}
 	return nil
-}
-
-var duplicates = map[uint64]bool{
-	constant("EFG_COMM_DUP"): true, constant("EFG_COMM_DUP_WITH_INFO"): true,
-	constant("EFG_COMM_IDUP"): true, constant("EFG_COMM_IDUP_WITH_INFO"): true,
 }
 
 // Neighbours returns the ranks of a communicator from which and to which a neighbourhood
@@ -149,7 +140,7 @@ func (p *Process) Neighbours(word uint64) (in, out []int, ok bool) {
 	switch {
 	case l == nil || c == nil || c.rank < 0:
 		return nil, nil, false
-	case l.dims != nil || l.kind == "MPI_Cart_create":
+	case l.grid:
 		out = l.cartesian(c.rank)
 		return out, out, true
 	case l.index != nil:
@@ -178,7 +169,7 @@ func ranksOf(list []uint64) []int {
 	r := make([]int, len(list))
 	for i, w := range list {
 		r[i] = outside
-		if !isConst(w) {
+		if !signature.IsConst(w) {
 			r[i] = int(w)
 		}
 	}

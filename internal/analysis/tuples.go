@@ -53,9 +53,9 @@ func (p *Process) PeerOf(comm, peer uint64) int {
 // peer is the rank in the run of a peer.
 func (p *Process) peer(c *comm, word uint64) int {
 	switch {
-	case c == nil || isConst(word):
+	case c == nil || signature.IsConst(word):
 		return NoRank
-	case p.symbols != nil && c.word == wordSelf && word == 0:
+	case p.symbols != nil && c.word == signature.CommSelf && word == 0:
 		return Self
 	case p.symbols != nil && efg.IsPeerSymbol(word):
 		return p.symbols.rank(c, word)
@@ -83,13 +83,6 @@ func (p *Process) TypeBytes(word uint64) (uint64, bool) { return p.typeSize(word
 // are.
 func (p *Process) SitePlaces() []efg.Def { return places(p.Data.Defs) }
 
-// betweenWorlds are the ways to make a communicator whose two sides did not have a
-// common one before: each names it by itself.
-var betweenWorlds = map[uint64]bool{
-	constant("EFG_COMM_ACCEPT"): true, constant("EFG_COMM_CONNECT"): true, constant("EFG_COMM_JOIN"): true,
-	constant("EFG_COMM_SPAWN"): true, constant("EFG_COMM_SPAWN_MULTIPLE"): true, constant("EFG_COMM_PARENT"): true,
-}
-
 // CommonName returns a word that stands for a communicator in all its processes:
 // its own, unless it or one that it comes from joins processes that had no common
 // communicator.
@@ -98,22 +91,23 @@ func (p *Process) CommonName(comm uint64) uint64 {
 	if !changed {
 		return comm
 	}
-	return signature.Ident(signature.Hash(name, comm&sequenceMask))
+	return signature.Ident(signature.Hash(name, comm&signature.SequenceMask))
 }
 
 // maxParents bounds how far communicators are followed to what they come from.
 const maxParents = 1 << 10
 
 func (p *Process) commonName(comm uint64, depth int) (name uint64, changed bool) {
-	if isConst(comm) {
+	if signature.IsConst(comm) {
 		return comm, false
 	}
-	family := comm &^ sequenceMask
+	family := signature.Family(comm)
 	def := p.families[family]
 	if def == nil || len(def.Words) < 4 || depth > maxParents {
 		return family, false
 	}
-	if betweenWorlds[def.Words[1]] {
+	// Each side of a communicator that joins worlds names it by itself.
+	if way := signature.ConstantOf(def.Words[1]); way != nil && way.Joins {
 		c := p.comm(comm)
 		if c == nil {
 			return family, false

@@ -58,9 +58,9 @@ func (c *instance) transfer(t *transfer) {
 		t.comm = c.process.window(c.words[2])
 		c.access(t)
 	case fileRead:
-		t.Read = c.filed(t, &c.plan.recv)
+		t.Read = c.filed(t, &c.plan.Roles.Recv)
 	case fileWrite:
-		t.Written = c.filed(t, &c.plan.send)
+		t.Written = c.filed(t, &c.plan.Roles.Send)
 	case collective:
 		t.comm = c.process.comm(c.words[2])
 		c.collective(t)
@@ -68,15 +68,15 @@ func (c *instance) transfer(t *transfer) {
 }
 
 // bytes is the size of a payload; of one that is not significant it is 0.
-func (c *instance) bytes(t *transfer, q *payload) uint64 {
+func (c *instance) bytes(t *transfer, q *signature.Payload) uint64 {
 	var n uint64
 	switch {
-	case c.words[q.typ] == signature.Absent:
+	case c.words[q.Type] == signature.Absent:
 		return 0
-	case q.count == 0 || !c.isVec(q.count):
+	case q.Count == 0 || !c.isVec(q.Count):
 		return c.scalarBytes(t, q)
 	}
-	counts, ok := c.vec(q.count)
+	counts, ok := c.vec(q.Count)
 	if !ok {
 		t.Unknown = 1
 	}
@@ -86,24 +86,24 @@ func (c *instance) bytes(t *transfer, q *payload) uint64 {
 	return n
 }
 
-func (c *instance) scalarBytes(t *transfer, q *payload) uint64 {
-	size, ok := c.process.typeSize(c.words[q.typ])
+func (c *instance) scalarBytes(t *transfer, q *signature.Payload) uint64 {
+	size, ok := c.process.typeSize(c.words[q.Type])
 	n := uint64(1)
-	if !q.single {
-		n = c.words[q.count]
+	if !q.Single() {
+		n = c.words[q.Count]
 	}
-	if q.parts != 0 {
-		n *= c.words[q.parts]
+	if q.Parts != 0 {
+		n *= c.words[q.Parts]
 	}
 	return t.product(n, size, ok)
 }
 
 // part is the size of block i of a payload with counts in an array.
-func (c *instance) part(t *transfer, q *payload, i int) uint64 {
-	counts, ok := c.vec(q.count)
-	word := c.words[q.typ]
-	if c.isVec(q.typ) {
-		types, _ := c.vec(q.typ)
+func (c *instance) part(t *transfer, q *signature.Payload, i int) uint64 {
+	counts, ok := c.vec(q.Count)
+	word := c.words[q.Type]
+	if c.isVec(q.Type) {
+		types, _ := c.vec(q.Type)
 		if i < 0 || i >= len(types) {
 			ok = false
 		} else {
@@ -136,55 +136,55 @@ func (c *instance) message(t *transfer) {
 }
 
 func (c *instance) send(t *transfer) {
-	a := c.plan
-	if a.send.present() && c.words[a.dest] != wordProcNull {
-		t.Sent, t.Messages = c.bytes(t, &a.send), 1
-		t.toRank(int(c.words[a.dest]), t.Sent)
+	a := &c.plan.Roles
+	if a.Send.Present() && c.words[a.Dest] != signature.ProcNull {
+		t.Sent, t.Messages = c.bytes(t, &a.Send), 1
+		t.toRank(int(c.words[a.Dest]), t.Sent)
 	}
 }
 
 func (c *instance) receive(t *transfer) {
-	a := c.plan
+	a := &c.plan.Roles
 	switch {
-	case !a.recv.present():
-	case a.source != 0 && c.words[a.source] == wordProcNull:
-	case a.message != 0 && c.words[a.message] == wordNoProc:
-	case a.blocking:
+	case !a.Recv.Present():
+	case a.Source != 0 && c.words[a.Source] == signature.ProcNull:
+	case a.Message != 0 && c.words[a.Message] == signature.MessageNoProc:
+	case c.plan.blocking():
 		t.Received, t.Receives = c.told(t), 1
 	default:
-		t.Received, t.Receives = c.bytes(t, &a.recv), 1
+		t.Received, t.Receives = c.bytes(t, &a.Recv), 1
 	}
 }
 
 // told is the number of bytes that the call's status tells.
 func (c *instance) told(t *transfer) uint64 {
-	if isConst(c.words[c.plan.status]) {
+	if signature.IsConst(c.words[c.plan.Roles.StatusBytes]) {
 		t.Unknown = 1
 		return 0
 	}
-	return c.words[c.plan.status]
+	return c.words[c.plan.Roles.StatusBytes]
 }
 
 func (c *instance) access(t *transfer) {
-	a := c.plan
-	target := c.words[a.target]
-	if target == wordProcNull {
+	a := &c.plan.Roles
+	target := c.words[a.Target]
+	if target == signature.ProcNull {
 		return
 	}
-	if a.send.present() && (a.op == 0 || c.words[a.op] != wordNoOp) {
-		t.Sent = c.bytes(t, &a.send)
+	if a.Send.Present() && (a.Op == 0 || c.words[a.Op] != signature.OpNoOp) {
+		t.Sent = c.bytes(t, &a.Send)
 		t.toRank(int(target), t.Sent)
 	}
-	if a.recv.present() {
-		t.Received = c.bytes(t, &a.recv)
+	if a.Recv.Present() {
+		t.Received = c.bytes(t, &a.Recv)
 		if t.leg != nil {
 			t.leg(int(target), t.Received, true)
 		}
 	}
 }
 
-func (c *instance) filed(t *transfer, q *payload) uint64 {
-	if c.plan.status != 0 {
+func (c *instance) filed(t *transfer, q *signature.Payload) uint64 {
+	if c.plan.Roles.StatusBytes != 0 {
 		return c.told(t)
 	}
 	return c.bytes(t, q)

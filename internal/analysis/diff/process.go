@@ -96,8 +96,8 @@ func seatObject(n *efg.Node) uint64 {
 		object = n.Words[2]
 	}
 	switch {
-	case object == 0 || object>>62 == 2 && object != wordSelf:
-		return wordWorld
+	case object == 0 || object>>62 == 2 && object != signature.CommSelf:
+		return signature.CommWorld
 	case object>>62 != 2:
 		return object &^ sequenceMask
 	}
@@ -115,11 +115,6 @@ func seatIn(p *analysis.Process, object uint64) (s seat) {
 	}
 	return s
 }
-
-var (
-	wordWorld = signature.ConstantByName("MPI_COMM_WORLD").Word()
-	wordSelf  = signature.ConstantByName("MPI_COMM_SELF").Word()
-)
 
 // form is a word in the two forms in which it is compared: with ranks relative to the
 // own, and as they are. A word that holds no ranks has one form.
@@ -144,7 +139,7 @@ func (n *node) word(p *process, i int, w uint64, vec []uint64) form {
 		kind = n.proc.Params[from.Param].Kind
 	}
 	switch {
-	case w>>62 == 2 || from.Form == signature.SlotForm:
+	case signature.IsConst(w) || from.Form == signature.SlotForm:
 		return same(w)
 	case from.Form == signature.VecForm:
 		return n.array(p, kind, w, vec)
@@ -172,7 +167,7 @@ func (n *node) array(p *process, kind signature.Kind, w uint64, vec []uint64) fo
 
 // element is the form of a value of a kind.
 func (p *process) element(kind signature.Kind, w uint64, at seat) form {
-	if w>>62 == 2 {
+	if signature.IsConst(w) {
 		return same(w)
 	}
 	switch {
@@ -180,7 +175,7 @@ func (p *process) element(kind signature.Kind, w uint64, at seat) form {
 		return at.form(w)
 	case kind.Object():
 		return same(p.object(w))
-	case w>>62 == 1 && kind.Local():
+	case signature.IsID(w) && kind.Local():
 		return same(p.local(w))
 	}
 	return same(w)
@@ -217,7 +212,7 @@ func (p *process) local(w uint64) uint64 {
 // object is the form of a communicator, window or file: how it was made, with as many
 // members.
 func (p *process) object(w uint64) uint64 {
-	if w>>62 != 0 || w == 0 {
+	if !signature.IsPlain(w) || w == 0 {
 		return w
 	}
 	if f, ok := p.objects[w]; ok {
@@ -228,7 +223,7 @@ func (p *process) object(w uint64) uint64 {
 	if d == nil {
 		return w
 	}
-	h := hashOf(uint64(d.Kind), w&sequenceMask)
+	h := hashOf(uint64(d.Kind), w&signature.SequenceMask)
 	switch {
 	case d.Kind == efg.DefComm && len(d.Words) >= 4:
 		h = h.add(p.object(d.Words[0]), d.Words[1], d.Words[2])

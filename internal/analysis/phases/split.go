@@ -6,12 +6,6 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// meeting are the collectives that no process leaves before all have come.
-var meeting = map[string]bool{
-	"MPI_Barrier": true, "MPI_Allreduce": true, "MPI_Allgather": true, "MPI_Allgatherv": true, "MPI_Alltoall": true,
-	"MPI_Alltoallv": true, "MPI_Alltoallw": true, "MPI_Reduce_scatter": true, "MPI_Reduce_scatter_block": true,
-}
-
 // cuts tell which events of a stream end phases.
 type cuts struct {
 	p     *analysis.Process
@@ -36,7 +30,7 @@ func cutsOf(p *analysis.Process, i int) (c *cuts, events uint64) {
 		h := signature.Header(n.Words[0])
 		proc := signature.ProcByID(h.Proc())
 		switch {
-		case proc == nil || !meeting[proc.Name] || h.ErrorClass() != 0 || len(proc.Words) != len(n.Words):
+		case proc == nil || !proc.Synchronises() || h.ErrorClass() != 0 || len(proc.Words) != len(n.Words):
 			continue
 		case n.Mask&objectMask != 0:
 			c.nodes[k] = byObject
@@ -51,7 +45,7 @@ func cutsOf(p *analysis.Process, i int) (c *cuts, events uint64) {
 }
 
 // objectMask is the word of the communicator.
-const objectMask = 1 << 2
+const objectMask = 1 << signature.ObjectWord
 
 // all says whether a communicator has all processes of the world.
 func (c *cuts) all(comm uint64) bool {

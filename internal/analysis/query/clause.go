@@ -218,10 +218,7 @@ type commName struct {
 	text     string
 }
 
-const (
-	familyDigits = 10
-	numberBits   = 24
-)
+const familyDigits = 10
 
 // parseComm reads MPI_COMM_WORLD, comm:1040ec07, comm:1040ec07.3 or comm:1040ec07.*.
 func parseComm(s string) (c commName, ok bool) {
@@ -239,7 +236,7 @@ func parseComm(s string) (c commName, ok bool) {
 	if numbered && number == "*" {
 		c.any = true
 	} else if numbered {
-		n, err := strconv.ParseUint(number, 10, numberBits)
+		n, err := strconv.ParseUint(number, 10, signature.SequenceBits)
 		if err != nil {
 			return c, false
 		}
@@ -252,15 +249,15 @@ func parseComm(s string) (c commName, ok bool) {
 
 // match compares with the word of a communicator.
 func (c *commName) match(word uint64) bool {
-	if c.constant != 0 || word>>62 != 0 {
+	if c.constant != 0 || !signature.IsPlain(word) {
 		return c.constant == word
 	}
-	return c.matchFamily(word) && (c.any || word&(1<<numberBits-1) == c.number)
+	return c.matchFamily(word) && (c.any || word&signature.SequenceMask == c.number)
 }
 
 // matchFamily compares with the word of a family of communicators.
 func (c *commName) matchFamily(word uint64) bool {
-	return c.constant == 0 && word>>numberBits>>(4*(familyDigits-c.digits)) == c.prefix
+	return c.constant == 0 && word>>signature.SequenceBits>>(4*(familyDigits-c.digits)) == c.prefix
 }
 
 func (p *parser) groupBy() error {

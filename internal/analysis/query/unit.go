@@ -98,18 +98,9 @@ var procedures = sync.OnceValue(func() map[string]string {
 	return table
 })
 
-// shapeOf is the name of a collective without what makes it nonblocking or
-// persistent, in capitals.
+// shapeOf is the name of what a collective is a variant of, in capitals.
 func shapeOf(p *signature.Proc) string {
-	name := strings.TrimPrefix(strings.TrimPrefix(p.Name, "MPIX_"), "MPI_")
-	if p.Issues == "coll" {
-		if p.Persistent {
-			name = strings.TrimSuffix(name, "_init")
-		} else {
-			name = strings.TrimPrefix(name, "I")
-		}
-	}
-	return strings.ToUpper(name)
+	return strings.ToUpper(strings.TrimPrefix(p.Base.Name, "MPI_"))
 }
 
 // shapes are the names of all collectives.

@@ -358,9 +358,9 @@ func (r *eventRows) operation(column int) any {
 		switch {
 		case column == eventPeer && o.Peer >= 0:
 			return int64(o.Peer)
-		case column == eventTag && !isConst(o.Tag):
+		case column == eventTag && !signature.IsConst(o.Tag):
 			return int64(o.Tag)
-		case column == eventCount && !isConst(o.Count):
+		case column == eventCount && !signature.IsConst(o.Count):
 			return int64(o.Count)
 		case column == eventDatatype && o.Datatype != signature.Absent:
 			return r.p.events.Names().Handle(signature.Type, o.Datatype)
@@ -404,8 +404,6 @@ func volume(list []analysis.Operation, column int) any {
 	return int64(max(sent, received))
 }
 
-func isConst(w uint64) bool { return w>>62 == 2 }
-
 // nodeFacts are what the events of a node have in common.
 type nodeFacts struct {
 	proc                         *signature.Proc
@@ -424,7 +422,7 @@ func (p *process) factsOf(i int) []nodeFacts {
 		w := s.Nodes[k].Words
 		header := signature.Header(w[0])
 		f := &list[k]
-		f.op, f.class = fmt.Sprintf("procedure %d", header.Proc()), "MPI_OtherOps"
+		f.op, f.class = fmt.Sprintf("procedure %d", header.Proc()), signature.OtherOps
 		if f.proc = signature.ProcByID(header.Proc()); f.proc != nil {
 			f.op, f.class = f.proc.Name, strings.Join(f.proc.MTF, ",")
 		}

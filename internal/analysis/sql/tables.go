@@ -168,8 +168,10 @@ const commColumns = `rank INTEGER, comm TEXT, parent TEXT, kind TEXT, size INTEG
 func commRows(p *process, q *request) ([][]any, error) {
 	names := p.events.Names()
 	name := func(w uint64) string { return names.Handle(signature.Comm, w) }
-	world, self := constant("MPI_COMM_WORLD"), constant("MPI_COMM_SELF")
-	list := [][]any{p.comm(world, q, name(world), nil, nil), p.comm(self, q, name(self), nil, nil)}
+	var list [][]any
+	for _, w := range []uint64{signature.CommWorld, signature.CommSelf} {
+		list = append(list, p.comm(w, q, name(w), nil, nil))
+	}
 	for _, d := range p.data.Defs {
 		if d.Kind != efg.DefComm || len(d.Words) < 2 {
 			continue
@@ -178,8 +180,6 @@ func commRows(p *process, q *request) ([][]any, error) {
 	}
 	return list, nil
 }
-
-func constant(name string) uint64 { return signature.ConstantByName(name).Word() }
 
 // kindText is the name of the procedure's kind of construction.
 func kindText(w uint64) any {
