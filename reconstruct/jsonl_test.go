@@ -102,11 +102,12 @@ func TestJSONArraysOfRequests(t *testing.T) {
 		MPI_Irecv count=4 datatype=MPI_INT source=1 tag=7 comm=MPI_COMM_WORLD request=0
 		MPI_Irecv count=8 datatype=MPI_INT source=MPI_ANY_SOURCE tag=7 comm=MPI_COMM_WORLD request=0
 		MPI_Isend count=1 datatype=MPI_INT dest=1 tag=7 comm=MPI_COMM_WORLD request=0
-		MPI_Testany count=3 array_of_requests=[@0.0,@1.0,@2.0] index=MPI_UNDEFINED flag=0
+		MPI_Testany count=3 array_of_requests=[@0.0,@1.0,@2.0] index=EFG_ABSENT flag=0
 		MPI_Waitany count=3 array_of_requests=EFG_SAME index=1 status.source=3 status.tag=7 status.bytes=16
 		MPI_Testsome incount=3 array_of_requests=EFG_SAME outcount=0 array_of_indices=[] array_of_statuses=EFG_AS_POSTED
 		MPI_Waitsome incount=3 array_of_requests=EFG_SAME outcount=2 array_of_indices=[2,0] array_of_statuses=EFG_AS_POSTED
 		MPI_Waitall count=3 array_of_requests=EFG_SAME array_of_statuses=EFG_AS_POSTED
+		MPI_Testany count=3 array_of_requests=EFG_SAME index=MPI_UNDEFINED flag=1
 		MPI_Irecv count=4 datatype=MPI_INT source=1 tag=7 comm=MPI_COMM_WORLD request=0
 		MPI_Irecv count=8 datatype=MPI_INT source=MPI_ANY_SOURCE tag=7 comm=MPI_COMM_WORLD request=0
 		MPI_Testall count=2 array_of_requests=[@0.0,@1.0] flag=0 array_of_statuses=EFG_AS_POSTED
@@ -118,11 +119,12 @@ func TestJSONArraysOfRequests(t *testing.T) {
 		`MPI_Irecv","args":{"count":4,"datatype":"MPI_INT","source":1,"tag":7,"comm":"MPI_COMM_WORLD","request":"req:0.0"},"out":{}`,
 		`MPI_Irecv","args":{"count":8,"datatype":"MPI_INT","source":"MPI_ANY_SOURCE","tag":7,"comm":"MPI_COMM_WORLD","request":"req:1.0"},"out":{}`,
 		`MPI_Isend","args":{"count":1,"datatype":"MPI_INT","dest":1,"tag":7,"comm":"MPI_COMM_WORLD","request":"req:2.0"},"out":{}`,
-		`MPI_Testany","args":{"count":3,"array_of_requests":["req:0.0","req:1.0","req:2.0"]},"out":{"index":"MPI_UNDEFINED","flag":0}`,
+		`MPI_Testany","args":{"count":3,"array_of_requests":["req:0.0","req:1.0","req:2.0"]},"out":{"flag":0}`,
 		`MPI_Waitany","args":{"count":3,"array_of_requests":["req:0.0","req:1.0","req:2.0"]},"out":{"index":1,"source":3,"tag":7,"count":4}`,
 		`MPI_Testsome","args":{"incount":3,"array_of_requests":["req:0.0",` + none + `,"req:2.0"]},"out":{"outcount":0,"array_of_indices":[]}`,
 		`MPI_Waitsome","args":{"incount":3,"array_of_requests":["req:0.0",` + none + `,"req:2.0"]},"out":{"outcount":2,"array_of_indices":[2,0],"statuses":[{"index":0,"source":1,"tag":7,"count":4}]}`,
 		`MPI_Waitall","args":{"count":3,"array_of_requests":[` + none + `,` + none + `,` + none + `]},"out":{}`,
+		`MPI_Testany","args":{"count":3,"array_of_requests":[` + none + `,` + none + `,` + none + `]},"out":{"index":"MPI_UNDEFINED","flag":1}`,
 		`MPI_Irecv","args":{"count":4,"datatype":"MPI_INT","source":1,"tag":7,"comm":"MPI_COMM_WORLD","request":"req:0.0"},"out":{}`,
 		`MPI_Irecv","args":{"count":8,"datatype":"MPI_INT","source":"MPI_ANY_SOURCE","tag":7,"comm":"MPI_COMM_WORLD","request":"req:1.0"},"out":{}`,
 		`MPI_Testall","args":{"count":2,"array_of_requests":["req:0.0","req:1.0"]},"out":{"flag":0}`,
