@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -220,5 +221,75 @@ func add(t *testing.T, b *efg.Builder, site uint64) {
 	w[0], w[1] = uint64(signature.MakeHeader(p.ID, signature.C, false, len(w), 0)), site
 	if err := b.Add(efg.Input{Words: w}); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// loopsInLoop records an outer loop around so many loops of 7 calls.
+func loopsInLoop(t *testing.T, loops int) (*efg.Stream, []efg.Def) {
+	var defs efg.Definitions
+	b := efg.NewBuilder(0, efg.DefaultDemote, &defs)
+	for range 40 {
+		for l := range loops {
+			for call := range 7 * 5 {
+				add(t, b, uint64(100+7*l+call%7))
+			}
+		}
+	}
+	s, err := b.Stream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, defs.List
+}
+
+// allocated is how many bytes a folded walk allocates in all.
+func allocated(t *testing.T, s *efg.Stream, defs []efg.Def) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f := efg.NewFold(s, defs, make([]uint64, len(s.Nodes)))
+	if err := f.Each(func([]efg.Step) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// The memory of a folded walk grows with the graph, however many loops there are:
+// what one loop's marks remember is what lies in the loop.
+func TestFoldOfManyLoops(t *testing.T) {
+	s, defs := loopsInLoop(t, 200)
+	first := allocated(t, s, defs)
+	if steps := foldEqualsWalk(t, s, defs, 0); uint64(4*steps) > s.Events {
+		t.Errorf("%d steps for %d nodes, %d events", steps, len(s.Nodes), s.Events)
+	}
+	s, defs = loopsInLoop(t, 1500)
+	if more := allocated(t, s, defs); more > 10*first || more > 200<<20 {
+		t.Errorf("%d bytes for 1400 nodes, %d for %d", first, more, len(s.Nodes))
+	}
+}
+
+// Where nothing repeats, in loops that cannot be told apart, memory stays bounded too,
+// and nothing is lost when marks are given up.
+func TestFoldOfTangle(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	var defs efg.Definitions
+	b := efg.NewBuilder(0, efg.DefaultDemote, &defs)
+	const sites = 500
+	for i := range 30_000 {
+		if i%100 == 0 {
+			for range 60 {
+				add(t, b, uint64(100+i%sites))
+				add(t, b, uint64(101+i%sites))
+			}
+		}
+		add(t, b, uint64(100+r.IntN(sites)))
+	}
+	s, err := b.Stream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := foldEqualsWalk(t, s, defs.List, 0)
+	if steps > 40_000 {
+		t.Errorf("%d steps of %d events: the loops were not folded", steps, s.Events)
 	}
 }

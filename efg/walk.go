@@ -88,6 +88,17 @@ func (n *walkNode) open(from *Node) {
 
 // Next goes to the next event; false at the end or on an error.
 func (w *Walker) Next() bool {
+	if !w.step() {
+		return false
+	}
+	if n := &w.nodes[w.cur]; n.hasAttr {
+		return w.nextAttrs(n)
+	}
+	return true
+}
+
+// step goes to the node of the next event, whose attributes are still to be read.
+func (w *Walker) step() bool {
 	if w.seq == w.stream.Events || w.err != nil {
 		return false
 	}
@@ -104,9 +115,6 @@ func (w *Walker) Next() bool {
 		w.cur = n.to
 	}
 	w.seq++
-	if n := &w.nodes[w.cur]; n.hasAttr {
-		return w.nextAttrs(n)
-	}
 	return true
 }
 

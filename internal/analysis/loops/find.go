@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/scc"
 )
 
 const (
@@ -44,11 +45,11 @@ func (f *finder) find() {
 		all[v] = v
 	}
 	regions := 0
-	c := newComponents(f.graph, func(from, to int) bool { return f.region[from] == f.region[to] && f.headed[to] < 0 })
+	c := scc.New(f.to, func(from, to int) bool { return f.region[from] == f.region[to] && f.headed[to] < 0 })
 	for work := [][]int{all}; len(work) > 0; {
 		nodes := work[len(work)-1]
 		work = work[:len(work)-1]
-		for _, found := range c.of(nodes) {
+		for _, found := range c.Of(nodes) {
 			regions++
 			for _, v := range found {
 				f.region[v] = regions

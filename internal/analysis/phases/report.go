@@ -252,12 +252,14 @@ func divide(p *analysis.Process, s *efg.Stream, c *cuts, masks []uint64, varied 
 		x.byStep, x.volume = varied, volumes(p, s, f, varied)
 	}
 	err := f.Each(func(steps []efg.Step) error {
+		clear(x.hasCut)
 		x.run(steps, 1)
 		return nil
 	})
 	if len(x.dirty) > 0 {
 		x.close(-1, 1)
 	}
+	x.finish()
 	return x, err
 }
 
@@ -287,23 +289,15 @@ func volumes(p *analysis.Process, s *efg.Stream, f *efg.Fold, varied []bool) fun
 
 // alone says whether all events of a node are in one kind of phases.
 func (x *split) alone(node int) bool {
-	kinds := 0
-	for _, p := range x.kinds {
-		if p.visits[node] > 0 {
-			kinds++
-		}
-	}
-	return kinds <= 1
+	return x.within[node] <= 1
 }
 
 // share adds up what the nodes have in a part.
 func (p *part) share(nodes []analysis.Node) *share {
 	s := &share{times: p.times, order: p.order, volume: p.volume}
-	for k, visits := range p.visits {
+	for i := range p.nodes {
+		k, visits := p.nodes[i].node, p.nodes[i].all
 		n := &nodes[k]
-		if visits == 0 {
-			continue
-		}
 		s.calls += visits
 		if !p.counted(k) {
 			s.volume.Add(portion(&n.Volume, visits, n.Visits), 1)
@@ -315,7 +309,7 @@ func (p *part) share(nodes []analysis.Node) *share {
 		dur, gap := float64(n.Stats.Dur.Sum)*part, float64(n.Stats.Gap.Sum)*part
 		s.mpi += dur
 		s.app += dur + gap
-		s.meeting += dur * float64(p.ends[k]) / float64(visits)
+		s.meeting += dur * float64(p.nodes[i].ends) / float64(visits)
 		if visits != n.Visits {
 			s.divided += dur + gap
 		}

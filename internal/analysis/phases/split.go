@@ -1,6 +1,9 @@
 package phases
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/signature"
@@ -92,11 +95,36 @@ type kind struct{ from, until spot }
 // part is what a process does in the phases of a kind.
 type part struct {
 	times  uint64
-	order  int      // the how-manieth kind of the process it is
-	visits []uint64 // by node
-	ends   []uint64 // those that end phases
+	order  int          // the how-manieth kind of the process it is
+	nodes  []nodeVisits // that are visited, ascending once all are known
+	at     map[int]int  // where a node is in nodes, until then
 	volume analysis.Volume
 	byStep []bool // nodes whose volume is in volume already
+}
+
+// nodeVisits are the visits of a node; ends of these end phases.
+type nodeVisits struct {
+	node      int
+	all, ends uint64
+}
+
+// visits returns those of a node, to be added to.
+func (x *split) visits(p *part, node int) *nodeVisits {
+	i, ok := p.at[node]
+	if !ok {
+		i = len(p.nodes)
+		p.at[node], p.nodes = i, append(p.nodes, nodeVisits{node: node})
+		x.within[node]++
+	}
+	return &p.nodes[i]
+}
+
+// finish puts the nodes of all kinds in order.
+func (x *split) finish() {
+	for _, p := range x.kinds {
+		p.at = nil
+		slices.SortFunc(p.nodes, func(a, b nodeVisits) int { return cmp.Compare(a.node, b.node) })
+	}
 }
 
 // counted says whether what a node moves was added up event by event.
@@ -111,6 +139,7 @@ type split struct {
 	volume func(s *efg.Step) *analysis.Volume // of events whose volume varies; nil: not wanted
 	byStep []bool                             // nodes with such events
 	kinds  map[kind]*part
+	within []int // in how many kinds of phases each node is
 	hasCut map[*efg.Step]bool
 
 	from  spot
@@ -120,7 +149,8 @@ type split struct {
 }
 
 func newSplit(s *efg.Stream, cuts *cuts, f *efg.Fold) *split {
-	return &split{nodes: s.Nodes, cuts: cuts, fold: f, kinds: map[kind]*part{}, hasCut: map[*efg.Step]bool{}, open: make([]uint64, len(s.Nodes))}
+	n := len(s.Nodes)
+	return &split{nodes: s.Nodes, cuts: cuts, fold: f, kinds: map[kind]*part{}, within: make([]int, n), hasCut: map[*efg.Step]bool{}, open: make([]uint64, n)}
 }
 
 // ends says whether an event ends a phase.
@@ -198,15 +228,15 @@ func (x *split) close(node int, m uint64) {
 	k := kind{x.from, until}
 	p := x.kinds[k]
 	if p == nil {
-		p = &part{order: len(x.kinds), visits: make([]uint64, len(x.nodes)), ends: make([]uint64, len(x.nodes)), byStep: x.byStep}
+		p = &part{order: len(x.kinds), at: map[int]int{}, byStep: x.byStep}
 		x.kinds[k] = p
 	}
 	p.times += m
 	if node >= 0 {
-		p.ends[node] += m
+		x.visits(p, node).ends += m
 	}
 	for _, n := range x.dirty {
-		p.visits[n] += m * x.open[n]
+		x.visits(p, n).all += m * x.open[n]
 		x.open[n] = 0
 	}
 	p.volume.Add(&x.moved, m)
