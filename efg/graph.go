@@ -1,10 +1,3 @@
-// Package efg holds the event flow graph of a recorded program, its builder,
-// the compressed sequences it is made of, and the run file that stores it.
-//
-// The graph follows "event flow graphs" as published: nodes are signatures,
-// edges are observed steps, and the branch runs at a node carry sequence
-// numbers. Nothing here knows MPI: words get their meaning from package
-// signature.
 package efg
 
 import (
@@ -113,12 +106,32 @@ func (e *Edge) varies() bool { return e.Fixed*e.Count != e.Weight }
 
 // Attr is the attribute stream of one demoted word at one node.
 type Attr struct {
-	// Values are the word's values: the number itself for scalars and slots,
-	// see EncodeIdent for identities, and the length for vectors.
+	// Values has a value for each event: the word itself for scalars and slots. For
+	// identities and vectors it is odd for a constant, whose number it is, doubled,
+	// plus 1; else the number of a definition, or the length of a vector, doubled.
 	Values *Seq
 	// Elems are the elements of vectors, one after the other; nil otherwise.
 	Elems *Seq
 }
+
+// AttrWord returns the word that a value of the attribute stream of word i of n stands
+// for. Definitions that are missing, and vectors, which are made of the elements that
+// belong to the value, give 0.
+func (p *Process) AttrWord(n *Node, i int, value uint64) uint64 {
+	switch f := form(n.Words[0], i); {
+	case f == signature.ScalarForm || f == signature.SlotForm:
+		return value
+	case value&1 != 0:
+		return constBit | value>>1
+	case f != signature.VecForm && value>>1 < uint64(len(p.Defs)):
+		return p.Defs[value>>1].Word
+	}
+	return 0
+}
+
+// Visits returns how many events each node has: the steps that lead to it, and the
+// start itself for the first. Polls that are only counted are no events.
+func (s *Stream) Visits() []uint64 { return visitsOf(s.Nodes) }
 
 // Stats are the times of a node's events in nanoseconds: of the calls, and of
 // the gaps between the previous call's end and the call's start.

@@ -76,6 +76,7 @@ var mayImport = map[string][]string{
 
 // mayImportInTests tells what the tests of a package may import besides.
 var mayImportInTests = map[string][]string{
+	"reconstruct":                {"efg/text"},
 	"signature":                  {"internal/testing/mpilib"},
 	"efg":                        {"efg/text", "internal/testing/sim"},
 	"internal/testing/sim":       {"reconstruct", "internal/segment", "internal/testing/groundtruth"},
