@@ -81,7 +81,7 @@ func (b *builder) unequalPair(k scopeKey, s *scopeState, i int) (*suspect, error
 			return nil, err
 		}
 		from.restart(0)
-		for n := 1; n <= maxCompared && from.next() && to.next(); n++ {
+		for n := uint64(1); n <= min(maxCompared, s.sure) && from.next() && to.next(); n++ {
 			x, y := from.now.moves, to.now.moves
 			if x == nil || y == nil || x.to[j] == y.from[i] {
 				continue

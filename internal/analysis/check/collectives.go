@@ -3,6 +3,7 @@ package check
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/efg-tools/efg/internal/analysis"
@@ -20,6 +21,7 @@ type scopeState struct {
 	members   roster
 	unordered bool
 	classes   map[[3]uint64]*class
+	sure      uint64   // calls of each member before one that failed
 	balance   *balance // of calls that are compared for each pair of members; nil: none
 }
 
@@ -28,9 +30,10 @@ func (b *builder) use(p *analysis.Process, list map[scopeKey]*usage) {
 	for k, u := range list {
 		s := b.scopes[k]
 		if s == nil {
-			s = &scopeState{word: u.word, members: rosterOf(p, u.word), classes: map[[3]uint64]*class{}}
+			s = &scopeState{word: u.word, members: rosterOf(p, u.word), classes: map[[3]uint64]*class{}, sure: math.MaxUint64}
 			b.scopes[k] = s
 		}
+		s.sure = min(s.sure, u.sure)
 		s.unordered = s.unordered || u.unordered
 		key := [3]uint64{u.hash, u.length, u.sum}
 		c := s.classes[key]

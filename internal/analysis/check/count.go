@@ -55,29 +55,6 @@ func (t *tally) countNode(i, k int, s *efg.Stream) error {
 	return t.countObjects(i, k, r, at)
 }
 
-// countFailed: requests of a call that failed may be complete or not.
-func (t *tally) countFailed(i, k int, n *efg.Node) error {
-	p := procOf(n)
-	if p == nil || n.Counted > 0 {
-		return nil
-	}
-	r := &allRoles()[p.ID]
-	if r.starts {
-		t.doubt = true // a request that was active?
-	}
-	if r.requests == 0 || r.completes == "" {
-		return nil
-	}
-	return t.p.Tuples(i, k, mask(r.requests), func(v *analysis.Tuple) error {
-		for _, id := range t.array(i, k, r, v) {
-			if _, at, ok := t.issuer(id); ok {
-				t.maybe[at] += v.Times
-			}
-		}
-		return nil
-	})
-}
-
 // countMessages counts what a call sends, and what it receives if the call itself
 // tells what came.
 func (t *tally) countMessages(i, k int, n *efg.Node, r *roles, at place) error {

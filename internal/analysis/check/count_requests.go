@@ -79,6 +79,7 @@ func (t *tally) started(id, times uint64) {
 	if !ok {
 		return
 	}
+	t.begun[at] = true
 	ops, known := t.p.Started(id)
 	if !known {
 		t.doubt = true
@@ -131,6 +132,7 @@ func (t *tally) completed(id, source, tag, times uint64) {
 	r := rolesOf(n)
 	if r.proc != nil && r.proc.Persistent {
 		lifeAt(t.starts, at).freed += times
+		t.awaited[at] += times
 	} else {
 		lifeAt(t.requests, at).freed += times
 	}

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/efg-tools/efg/signature"
@@ -28,10 +29,11 @@ func (b *builder) compare(k scopeKey, s *scopeState, list []*class) error {
 			return err
 		}
 		var f *suspect
-		if s.unordered {
+		switch n := s.sure; {
+		case !s.unordered:
+			f = b.departure(reference, odd, list[0], c, n)
+		case n == math.MaxUint64:
 			f = b.unequal(list[0], c, odd)
-		} else {
-			f = b.departure(reference, odd, list[0], c)
 		}
 		if f == nil {
 			continue
@@ -66,9 +68,13 @@ func (b *builder) unequal(ref, odd *class, x *reading) *suspect {
 	return f
 }
 
-// departure tells where two classes part; nil if one only ends early.
-func (b *builder) departure(r, x *reading, ref, odd *class) *suspect {
+// departure tells where two classes part; nil if one only ends early, or they part after
+// calls of which one failed.
+func (b *builder) departure(r, x *reading, ref, odd *class, sure uint64) *suspect {
 	n := r.common(x)
+	if n >= sure {
+		return nil
+	}
 	r.restart(n)
 	x.restart(n)
 	if n > 0 { // so that the last common call is known

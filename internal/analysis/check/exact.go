@@ -10,6 +10,7 @@ import (
 type wants struct {
 	sends   map[channel]uint64 // the send that so many others on the channel precede
 	typed   map[channel]uint64 // the same
+	takes   map[channel]uint64 // the receive that so many others on the channel precede
 	objects map[object]bool    // the last call that made them
 	nodes   map[place]bool     // the first event of a node
 }
@@ -23,10 +24,26 @@ type spot struct {
 // found are the events that a walk has found.
 type found struct {
 	sends   map[channel]spot
-	typed   map[channel]spot
+	typed   map[channel]effect
+	takes   map[channel]effect
 	objects map[object]spot
 	nodes   map[place]spot
 	pending map[place]spot // the first that was not completed, by issuing node
+	// receives are those that were posted and not completed
+	receives []openReceive
+}
+
+func newFound() found {
+	return found{
+		sends: map[channel]spot{}, typed: map[channel]effect{}, takes: map[channel]effect{}, objects: map[object]spot{},
+		nodes: map[place]spot{}, pending: map[place]spot{},
+	}
+}
+
+// effect is a message that an event sends or receives.
+type effect struct {
+	spot
+	data
 }
 
 // posted is a request that is not complete, or a persistent one.
@@ -63,7 +80,7 @@ func (t *tally) walkThrough(w wants) (*found, error) {
 	data := t.p.Data
 	x := &walk{
 		tally: exact, wants: w, open: map[uint64]*posted{}, made: map[uint64]*posted{}, early: map[uint64][][2]uint64{},
-		found:  found{map[channel]spot{}, map[channel]spot{}, map[object]spot{}, map[place]spot{}, map[place]spot{}},
+		found:  newFound(),
 		single: len(data.Streams) == 1,
 	}
 	p := reconstruct.NewProcess(data, reconstruct.NewNames(data.Defs, nil))
@@ -125,29 +142,6 @@ func (x *walk) probe(r *roles) {
 	}
 }
 
-// failed: the requests of a call that failed may be complete.
-func (x *walk) failed(at spot) {
-	p := x.e.Proc()
-	if p == nil {
-		return
-	}
-	r := &allRoles()[p.ID]
-	if r.requests == 0 || r.completes == "" && !r.starts {
-		return
-	}
-	for _, id := range x.array(r) {
-		if q := x.open[id]; r.starts {
-			x.startedAgain(q, at)
-			continue
-		}
-		if q := x.open[id]; q != nil {
-			x.maybe[q.place]++
-			x.leaveOpen(q)
-			x.drop(id, q)
-		}
-	}
-}
-
 func (x *walk) array(r *roles) []uint64 {
 	if !r.vec {
 		return []uint64{x.e.Word(r.requests)}
@@ -169,10 +163,18 @@ func (x *walk) send(to int, comm, tag uint64, d data, at spot) {
 	x.sent(to, comm, tag, d, 1, at.place)
 	c := channel{x.rank, int32(to), comm, tag}
 	if n, ok := x.wants.typed[c]; ok && x.flow(c).sent == n+1 {
-		x.found.typed[c] = at
+		x.found.typed[c] = effect{at, d}
 	}
 	if n, ok := x.wants.sends[c]; ok && x.flow(c).sent == n+1 {
 		x.found.sends[c] = at
+	}
+}
+
+func (x *walk) receive(from int, comm, tag, datatype uint64, at spot) {
+	x.received(from, comm, tag, data{datatype, 1}, 1, at.place)
+	c := channel{int32(from), x.rank, comm, tag}
+	if n, ok := x.wants.takes[c]; ok && x.flow(c).received == n+1 {
+		x.found.takes[c] = effect{at, data{datatype, 1}}
 	}
 }
 
@@ -193,7 +195,7 @@ func (x *walk) message(r *roles, at spot) {
 	if wild(r, source, tag) {
 		source, tag = e.Word(r.statusSource), e.Word(r.statusTag)
 	}
-	x.received(x.p.PeerOf(comm, source), x.name(comm), tag, data{e.Word(r.recvType), 1}, 1, at.place)
+	x.receive(x.p.PeerOf(comm, source), x.name(comm), tag, e.Word(r.recvType), at)
 }
 
 // word is a word of the event; of one that the procedure does not have 0.
@@ -254,6 +256,7 @@ func (x *walk) handle(r *roles, at spot) {
 	case r.frees:
 		x.free(array[0])
 	case r.completes != "":
+		x.await(array)
 		x.done = append(x.done[:0], make([]bool, len(array))...)
 		for _, k := range x.e.Completed() {
 			x.done[k] = true
@@ -267,6 +270,15 @@ func (x *walk) handle(r *roles, at spot) {
 	}
 }
 
+// await notes the persistent requests that a call is to complete.
+func (x *walk) await(array []uint64) {
+	for _, id := range array {
+		if q := x.made[id]; q != nil {
+			x.awaited[q.place]++
+		}
+	}
+}
+
 func (x *walk) vec(i int) ([]uint64, bool) {
 	list, constant := x.e.Vec(i)
 	return list, constant == 0
@@ -277,6 +289,7 @@ func (x *walk) start(id uint64, at spot) {
 	if q == nil {
 		return
 	}
+	x.begun[q.place] = true
 	if !q.moves() {
 		return // it may count as inactive at once
 	}
@@ -306,6 +319,9 @@ func (x *walk) free(id uint64) {
 	if q := x.made[id]; q != nil {
 		lifeAt(x.requests, q.place).freed++
 		delete(x.made, id)
+		if x.open[id] != nil {
+			x.keep(q)
+		}
 	} else if q := x.open[id]; q != nil {
 		lifeAt(x.requests, q.place).freed++
 	}
@@ -352,7 +368,7 @@ func (x *walk) complete(id, source, tag uint64) {
 	if !wild(q.r, q.source, q.tag) || tag == wordAsPosted || tag == signature.Absent {
 		tag = q.tag
 	}
-	x.received(x.p.PeerOf(q.comm, source), x.name(q.comm), tag, data{q.recvType, 1}, 1, q.place)
+	x.receive(x.p.PeerOf(q.comm, source), x.name(q.comm), tag, q.recvType, q.spot)
 }
 
 // drop forgets a request.
@@ -385,6 +401,7 @@ func (x *walk) close() {
 		for ; q != nil; q = q.older {
 			x.leaveOpen(q)
 			x.keep(q)
+			x.keepReceive(q)
 		}
 	}
 	for _, q := range x.made {
@@ -396,5 +413,16 @@ func (x *walk) close() {
 func (x *walk) keep(q *posted) {
 	if f, ok := x.found.pending[q.place]; !ok || q.event < f.event {
 		x.found.pending[q.place] = q.spot
+	}
+}
+
+// maxReceives bounds the receives of a process that are kept.
+const maxReceives = 1 << 12
+
+func (x *walk) keepReceive(q *posted) {
+	if q.r.receives && q.source != wordProcNull && q.r.message == 0 && len(x.found.receives) < maxReceives {
+		x.found.receives = append(x.found.receives, openReceive{
+			spot: q.spot, comm: x.name(q.comm), from: x.p.PeerOf(q.comm, q.source), tag: q.tag, op: q.r.proc.Name,
+		})
 	}
 }

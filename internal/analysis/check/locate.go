@@ -28,7 +28,7 @@ func (b *builder) locate() error {
 }
 
 func (b *builder) locateIn(p *analysis.Process, groups []*group, sites []efg.Site) error {
-	w := wants{map[channel]uint64{}, map[channel]uint64{}, map[object]bool{}, map[place]bool{}}
+	w := wants{sends: map[channel]uint64{}, typed: map[channel]uint64{}, objects: map[object]bool{}, nodes: map[place]bool{}}
 	walk := false
 	for _, g := range groups {
 		switch g.kind {
@@ -40,6 +40,8 @@ func (b *builder) locateIn(p *analysis.Process, groups []*group, sites []efg.Sit
 			w.objects[g.object] = true
 		case UnsentMessage:
 			w.nodes[g.at] = true
+		case PersistentMisused:
+			w.nodes[g.at] = w.nodes[g.at] || g.idle
 		}
 		walk = walk || !g.located()
 	}
@@ -54,7 +56,7 @@ func (b *builder) locateIn(p *analysis.Process, groups []*group, sites []efg.Sit
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, g := range groups {
-		b.report.Findings = append(b.report.Findings, g.finding(f, p.Data, names))
+		b.report.Findings = append(b.report.Findings, g.finding(f, p, names))
 	}
 	return nil
 }
@@ -65,14 +67,15 @@ func (g *group) located() bool {
 	case LostMessage, OtherTypes, UnsentMessage, UnfreedObject, OpenReceive, OpenRequest, OpenStart, UnfreedRequest:
 		return false
 	}
-	return true
+	return !g.idle
 }
 
-func (g *group) finding(f *found, p *efg.Process, names *reconstruct.Names) Finding {
+func (g *group) finding(f *found, p *analysis.Process, names *reconstruct.Names) Finding {
 	at := spot{g.at, g.event}
 	switch g.kind {
 	case OtherTypes:
-		at = f.typed[g.channel]
+		at = f.typed[g.channel].spot
+		g.text = dataText(names, f.typed[g.channel].datatype)
 	case LostMessage:
 		at = f.sends[g.channel]
 	case UnsentMessage:
@@ -81,15 +84,19 @@ func (g *group) finding(f *found, p *efg.Process, names *reconstruct.Names) Find
 		at = f.objects[g.object]
 	case OpenReceive, OpenRequest, OpenStart, UnfreedRequest:
 		at = f.pending[g.at]
+	case PersistentMisused:
+		if g.idle {
+			at = f.nodes[g.at]
+		}
 	}
 	if g.call != nil {
-		g.text = g.endText(inCallText(p, g.at.thread, g.call, names))
+		g.text = g.endText(inCallText(p.Data, g.at.thread, g.call, names))
 	}
 	slices.Sort(g.ranks)
 	return Finding{
 		Kind: g.kind, Rank: g.rank, Thread: at.thread, Event: at.event, Op: g.op,
 		Site: strings.TrimSpace(names.Func(g.site) + " " + names.Place(g.site)),
-		Text: g.describe(names), Count: g.total, Ranks: slices.Compact(g.ranks), Remark: g.remark,
+		Text: g.describe(p, names), Count: g.total, Ranks: slices.Compact(g.ranks), Remark: g.remark,
 	}
 }
 
@@ -105,16 +112,23 @@ func (g *group) endText(call string) string {
 }
 
 // describe says what is wrong with what counting found.
-func (g *group) describe(names *reconstruct.Names) string {
+func (g *group) describe(p *analysis.Process, names *reconstruct.Names) string {
 	c := g.channel
 	on := fmt.Sprintf("with tag %s on %s", tagText(c.tag), names.Handle(signature.Comm, c.comm))
 	switch g.kind {
 	case LostMessage:
-		return fmt.Sprintf("the message to rank %d %s was never received", c.to, on)
+		text := fmt.Sprintf("the message to %s %s was never received", rankText(p, c.comm, int(c.to), names), on)
+		if g.other != "" {
+			text += "; " + g.other
+		}
+		return text
 	case OtherTypes:
-		return fmt.Sprintf("the message to rank %d %s is received as of other basic datatypes", c.to, on)
+		if g.other == "" {
+			g.other = "other basic datatypes"
+		}
+		return fmt.Sprintf("the message to %s %s, of %s, is received as of %s", rankText(p, c.comm, int(c.to), names), on, g.text, g.other)
 	case UnsentMessage:
-		return fmt.Sprintf("got a message from rank %d %s that is not among those that it sent", c.from, on)
+		return fmt.Sprintf("got a message from %s %s that is not among those that it sent", rankText(p, c.comm, int(c.from), names), on)
 	case OpenReceive:
 		return "posted a receive that no call completed"
 	case OpenRequest:

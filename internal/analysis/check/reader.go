@@ -8,7 +8,9 @@ type reader struct {
 	i     int // number of the stream
 	fold  *efg.Fold
 	roles []*collRoles
-	cache map[[2]int]call
+	// failed are the roles of nodes of calls that failed; nil: there are none
+	failed []*collRoles
+	cache  map[[2]int]call
 	// pairs: some calls are compared for each pair of members
 	pairs bool
 	// both: some calls have data to give and to take
@@ -34,6 +36,12 @@ func (t *tally) newReader(i int) *reader {
 	for k := range s.Nodes {
 		if s.Nodes[k].Counted > 0 {
 			continue
+		}
+		if c := failedRoles(&s.Nodes[k]); c != nil {
+			if r.failed == nil {
+				r.failed = make([]*collRoles, len(s.Nodes))
+			}
+			r.failed[k], masks[k], any = c, mask(c.scope), true
 		}
 		if c := collectiveOf(rolesOf(&s.Nodes[k])); c != nil {
 			r.roles[k], masks[k], any = c, c.mask()|c.arrayMask(&s.Nodes[k]), true
@@ -115,6 +123,8 @@ type usage struct {
 	word      uint64
 	unordered bool // in several threads: the calls have no order
 	moves     *exchanges
+	// sure is how many calls there were before the first that failed
+	sure uint64
 }
 
 // usages are the sequences of a process's collective calls. Calls that do not fit
@@ -127,11 +137,15 @@ func (t *tally) usages() (map[scopeKey]*usage, []suspect, error) {
 			continue
 		}
 		events := uint64(0)
+		failed := newFailures()
 		own, words, moves := map[scopeKey]sequence{}, map[scopeKey]uint64{}, map[scopeKey]*exchanges{}
 		if err := r.fold.Each(func(steps []efg.Step) error {
 			r.add(steps, own, words)
 			if r.pairs {
 				r.exchange(steps, moves)
+			}
+			if r.failed != nil {
+				r.noteFailed(steps, failed)
 			}
 			if r.both {
 				events += r.findUneven(steps, events, 1, uneven)
@@ -144,12 +158,18 @@ func (t *tally) usages() (map[scopeKey]*usage, []suspect, error) {
 			t.total.Collectives += s.length
 			u := list[k]
 			if u == nil {
-				list[k] = &usage{s, words[k], false, moves[k]}
+				list[k] = &usage{s, words[k], false, moves[k], failed.sure(k)}
 				continue
 			}
+			u.sure = min(u.sure, failed.sure(k))
 			u.length += s.length
 			u.sum += s.sum
 			u.unordered = true
+		}
+		for k, n := range failed.after {
+			if list[k] == nil {
+				list[k] = &usage{word: failed.words[k], sure: n}
+			}
 		}
 	}
 	var suspects []suspect

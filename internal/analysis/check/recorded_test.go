@@ -17,7 +17,7 @@ var programs = []struct {
 	faults       string
 }{
 	{source: "c/amr.c"}, {source: "c/attrs.c"}, {source: "c/coll.c"}, {source: "c/comms.c"}, {source: "c/eager.c"},
-	{source: "c/errors.c"}, {source: "c/farm.c"}, {source: "c/grequest.c"}, {source: "c/grid.c", args: "15 periodic"},
+	{source: "c/errors.c"}, {source: "c/failing.c"}, {source: "c/farm.c"}, {source: "c/grequest.c"}, {source: "c/grid.c", args: "15 periodic"},
 	{source: "c/grid.c", args: "25 null"}, {source: "c/growing.c"}, {source: "c/halo3d.c"}, {source: "c/icoll.c"},
 	{source: "c/inter.c"}, {source: "c/intercoll.c"}, {source: "c/io.c", args: "2 DIR"}, {source: "c/jacobi.c", args: "40"},
 	{source: "c/large.c"}, {source: "c/lists.c"}, {source: "c/longjmp.c"}, {source: "c/loops.c"}, {source: "c/neigh.c"},

@@ -118,6 +118,8 @@ type suspect struct {
 	// local is the text of a fault that is one whatever other ranks did; equal faults
 	// may have other texts.
 	local  string
+	other  string // what the other side did
+	idle   bool   // a persistent request was never started
 	remark string
 }
 
@@ -201,6 +203,9 @@ func (b *builder) check() (*Report, error) {
 		return nil, err
 	}
 	if err := b.chronicles(); err != nil {
+		return nil, err
+	}
+	if err := b.counterparts(); err != nil {
 		return nil, err
 	}
 	if err := b.locate(); err != nil {
@@ -369,6 +374,7 @@ func (t *tally) suspects() []suspect {
 	for at, l := range t.starts {
 		add(OpenStart, at, l.made, l.freed+t.maybe[at])
 	}
+	list = append(list, t.neverStarted()...)
 	for o, l := range t.objects {
 		s := add(UnfreedObject, l.at, l.made, l.freed)
 		s.object, s.text = o, objects[o.kind]
@@ -376,6 +382,20 @@ func (t *tally) suspects() []suspect {
 	for _, m := range t.twice {
 		op, site := t.caller(m.place)
 		list = append(list, suspect{kind: PersistentMisused, at: m.place, op: op, site: site, count: 1, event: m.event, text: m.text})
+	}
+	return list
+}
+
+// neverStarted lists persistent requests that a call waited for, and none started. (One
+// that is started later may be waited for before.)
+func (t *tally) neverStarted() (list []suspect) {
+	for at, n := range t.awaited {
+		if !t.begun[at] {
+			op, site := t.caller(at)
+			list = append(list, suspect{
+				kind: PersistentMisused, at: at, op: op, site: site, count: n, idle: true, text: "made a persistent request that was waited for and never started",
+			})
+		}
 	}
 	return list
 }

@@ -58,7 +58,9 @@ type tally struct {
 	requests map[place]*life // by the node that issues them
 	maybe    map[place]uint64
 	objects  map[object]*life
-	starts   map[place]*life // made: started, freed: completed
+	starts   map[place]*life  // made: started, freed: completed
+	begun    map[place]bool   // nodes of persistent requests that were started
+	awaited  map[place]uint64 // completions of persistent requests, by their nodes
 	twice    []misuse
 	total    Totals
 
@@ -79,7 +81,8 @@ type misuse struct {
 func newTally(p *analysis.Process) *tally {
 	return &tally{
 		p: p, rank: int32(p.Data.Rank), flows: map[channel]*flow{}, waiting: map[anywhere]uint64{},
-		requests: map[place]*life{}, maybe: map[place]uint64{}, objects: map[object]*life{}, starts: map[place]*life{}, names: map[uint64]uint64{}, types: newSigner(p),
+		requests: map[place]*life{}, maybe: map[place]uint64{}, objects: map[object]*life{}, starts: map[place]*life{},
+		begun: map[place]bool{}, awaited: map[place]uint64{}, names: map[uint64]uint64{}, types: newSigner(p),
 	}
 }
 

@@ -1,0 +1,156 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/analysis"
+	"github.com/efg-tools/efg/reconstruct"
+	"github.com/efg-tools/efg/signature"
+)
+
+// A finding about a message is at the sender. What the receiver did is in its text: the call
+// that received it as something else, or one that waits for another message.
+
+// openReceive is a receive that has no message.
+type openReceive struct {
+	spot
+	comm uint64 // its common name
+	from int    // NoRank: any
+	tag  uint64
+	op   string
+	site uint64 // 0: that of its node
+}
+
+// counterparts looks up what the receivers of messages did.
+func (b *builder) counterparts() error {
+	byProc := map[int][]*group{}
+	for _, g := range b.groups {
+		if i, ok := b.number[int(g.channel.to)]; ok && (g.kind == LostMessage || g.kind == OtherTypes) {
+			byProc[i] = append(byProc[i], g)
+		}
+	}
+	sites, err := b.run.Sites()
+	if err != nil {
+		return err
+	}
+	return analysis.EachUntimed(b.run, slices.Sorted(maps.Keys(byProc)), func(p *analysis.Process) error {
+		return counterpartsIn(p, byProc[b.number[p.Data.Rank]], sites)
+	})
+}
+
+func counterpartsIn(p *analysis.Process, groups []*group, sites []efg.Site) error {
+	w := wants{takes: map[channel]uint64{}}
+	for _, g := range groups {
+		if g.kind == OtherTypes {
+			w.takes[g.channel] = g.before
+		}
+	}
+	t := newTally(p)
+	f, err := t.walkThrough(w)
+	if err != nil {
+		return err
+	}
+	names := reconstruct.NewNames(p.Data.Defs, sites)
+	open := append(f.receives, t.receivesInCall()...)
+	for _, g := range groups {
+		if take, ok := f.takes[g.channel]; ok && g.kind == OtherTypes {
+			op, site := t.caller(take.place)
+			g.other = fmt.Sprintf("%s by %s of rank %d (%s)", dataText(names, take.datatype), op, p.Data.Rank, placeText(names, take.event, site))
+		} else if r := nearest(g.channel, open); r != nil && g.kind == LostMessage {
+			g.other = t.waitsText(r, names)
+		}
+	}
+	return nil
+}
+
+// dataText names a datatype.
+func dataText(names *reconstruct.Names, datatype uint64) string {
+	return names.Handle(signature.Type, datatype)
+}
+
+// receivesInCall are the receives that the threads of a process were in when its recording
+// ended.
+func (t *tally) receivesInCall() (list []openReceive) {
+	for i := range t.p.Data.Streams {
+		s := &t.p.Data.Streams[i]
+		if s.Pending == nil {
+			continue
+		}
+		w := s.Pending.Words
+		p := signature.ProcByID(signature.Header(w[0]).Proc())
+		if p == nil || len(p.Words) != len(w) {
+			continue
+		}
+		if r := &allRoles()[p.ID]; r.receives && r.source != 0 && w[r.source] != wordProcNull {
+			list = append(list, openReceive{
+				spot: spot{place{s.Thread, int32(len(s.Nodes))}, s.Events}, comm: t.name(w[2]), from: t.p.PeerOf(w[2], w[r.source]),
+				tag: w[r.recvTag], op: p.Name, site: w[1],
+			})
+		}
+	}
+	return list
+}
+
+// nearest is the receive that has most in common with the messages of a channel and does not
+// fit them; nil if none has something in common that counts.
+func nearest(c channel, list []openReceive) *openReceive {
+	var best *openReceive
+	most := 1
+	for i := range list {
+		r := &list[i]
+		from, tag := r.from == analysis.NoRank || r.from == int(c.from), r.tag == wordAnyTag || r.tag == c.tag
+		n := truth(r.comm == c.comm) + truth(from) + truth(tag)
+		if n == 3 || n < most || n == most && best != nil && cmp.Compare(r.event, best.event) >= 0 {
+			continue
+		}
+		best, most = r, n
+	}
+	if most < 2 {
+		return nil
+	}
+	return best
+}
+
+func truth(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// waitsText tells what a receive waits for.
+func (t *tally) waitsText(r *openReceive, names *reconstruct.Names) string {
+	from, tag, site := "any rank", "any tag", r.site
+	if r.from != analysis.NoRank {
+		from = rankText(t.p, r.comm, r.from, names)
+	}
+	if r.tag != wordAnyTag {
+		tag = "tag " + tagText(r.tag)
+	}
+	if site == 0 {
+		_, site = t.caller(r.place)
+	}
+	return fmt.Sprintf("rank %d waits for one from %s with %s on %s in %s (%s)",
+		t.rank, from, tag, names.Handle(signature.Comm, r.comm), r.op, placeText(names, r.event, site))
+}
+
+// rankText names a rank of the run and, where that is another number, of a communicator, the
+// other side's if it has two.
+func rankText(p *analysis.Process, comm uint64, rank int, names *reconstruct.Names) string {
+	own, other := p.Members(comm)
+	if other != nil {
+		own = other
+	}
+	if own == nil {
+		return fmt.Sprintf("rank %d", rank)
+	}
+	if i := own.Index(rank); i >= 0 && i != rank {
+		return fmt.Sprintf("rank %d (%d of %s)", rank, i, strings.TrimSpace(names.Handle(signature.Comm, comm)))
+	}
+	return fmt.Sprintf("rank %d", rank)
+}
