@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/printable"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -65,7 +66,7 @@ func (n *Names) add(d *efg.Def, modules map[uint64]string) {
 		}
 	case efg.DefRegion:
 		if len(d.Words) > 0 {
-			n.regions[d.Words[0]] = string(d.Data)
+			n.regions[d.Words[0]] = printable.Line(string(d.Data))
 		}
 	case efg.DefSite:
 		if _, ok := n.sites[d.Word]; !ok && len(d.Words) > 1 {
@@ -74,7 +75,7 @@ func (n *Names) add(d *efg.Def, modules map[uint64]string) {
 	}
 }
 
-// moduleName is the file name in a module definition's data.
+// moduleName is the file name in a module definition's data, as it can stand in a text.
 func moduleName(data []byte) string {
 	start, end := 0, len(data)
 	for i, c := range data {
@@ -86,7 +87,7 @@ func moduleName(data []byte) string {
 			start = i + 1
 		}
 	}
-	return string(data[start:end])
+	return printable.Line(string(data[start:end]))
 }
 
 // Prefixes of the texts of user handles.

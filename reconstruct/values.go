@@ -73,14 +73,15 @@ func appendFlags(b []byte, set string, w uint64, st *style) []byte {
 
 // appendRegion appends a buffer's address as region and offset.
 func (n *Names) appendRegion(b []byte, w uint64, st *style) []byte {
-	b = append(b, st.quote...)
-	if name, ok := n.regions[w>>48]; ok {
-		b = append(b, name...)
-	} else {
-		b = strconv.AppendUint(append(b, "region"...), w>>48, 10)
+	name, ok := n.regions[w>>48]
+	if !ok {
+		name = "region" + strconv.FormatUint(w>>48, 10)
 	}
-	b = strconv.AppendUint(append(b, "+0x"...), w&(1<<48-1), 16)
-	return append(b, st.quote...)
+	text := name + "+0x" + strconv.FormatUint(w&(1<<48-1), 16)
+	if st == jsonStyle {
+		return appendJSONString(b, text)
+	}
+	return append(b, text...)
 }
 
 // appendNewObject appends an object that the call made: its word is the slot.

@@ -11,15 +11,15 @@ import (
 )
 
 // overRanks computes something of ranks of a run, shows how far that is, and hands it to
-// show. ranks is the value of --rank.
-func overRanks[T any](path, ranks string, errOut io.Writer,
+// show. ranks is the value of --rank, data that of --json.
+func overRanks[T any](path, ranks string, data bool, errOut io.Writer,
 	compute func(r *efg.Run, procs []int, progress ...analysis.Progress) (T, error),
 	show func(r *efg.Run, procs []int, result T) error) error {
 	set, err := parseRanks(ranks)
 	if err != nil {
 		return err
 	}
-	r, err := openRun(path)
+	r, err := openShown(path, data)
 	if err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ func checkRun(path string, opt *checkOptions, out, errOut io.Writer) error {
 	if err := checkTop(opt.top, "findings"); err != nil {
 		return err
 	}
-	r, err := openRun(path)
+	r, err := openShown(path, opt.json)
 	if err != nil {
 		return err
 	}

@@ -80,11 +80,11 @@ func (in *diffInput) close() {
 	}
 }
 
-// open opens the files and finds the ranks.
-func (in *diffInput) open(files []string, set ranks) error {
+// open opens the files and finds the ranks; data as for openShown.
+func (in *diffInput) open(files []string, set ranks, data bool) error {
 	in.files, in.given = files, set != nil
 	for _, file := range files {
-		r, err := openRun(file)
+		r, err := openShown(file, data)
 		if err != nil {
 			return err
 		}
@@ -118,7 +118,7 @@ func diffRun(args []string, opt *diffOptions, out, errOut io.Writer) error {
 	}
 	in := diffInput{errOut: errOut}
 	defer in.close()
-	if err := in.open(args, set); err != nil {
+	if err := in.open(args, set, opt.json); err != nil {
 		return err
 	}
 	w := bufio.NewWriter(out)

@@ -16,6 +16,7 @@ import (
 	"github.com/efg-tools/efg/internal/export"
 	"github.com/efg-tools/efg/internal/export/gxl"
 	"github.com/efg-tools/efg/internal/export/mtf"
+	"github.com/efg-tools/efg/internal/printable"
 )
 
 type exportOptions struct {
@@ -108,7 +109,7 @@ func exportRun(path string, opt *exportOptions, out, errOut io.Writer) error {
 	bar := newProgress(errOut, "events", total)
 	defer bar.close()
 	if opt.output == "" {
-		return write(out, r, sel, bar.show)
+		return write(printable.Data(out), r, sel, bar.show)
 	}
 	return durable.Write(opt.output, func(w io.Writer) error { return write(w, r, sel, bar.show) })
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/efg-tools/efg/internal/draw/graph"
 	"github.com/efg-tools/efg/internal/durable"
 	"github.com/efg-tools/efg/internal/jsondoc"
+	"github.com/efg-tools/efg/internal/printable"
 )
 
 type graphOptions struct {
@@ -125,7 +126,7 @@ func writeGraph(path string, opt *graphOptions, out, errOut io.Writer) error {
 	if len(set) != 1 || set[0][0] != set[0][1] {
 		return usageError("--rank %s: want one rank", opt.rank)
 	}
-	r, err := openRun(path)
+	r, err := openShown(path, opt.format == "json")
 	if err != nil {
 		return err
 	}
@@ -148,6 +149,9 @@ func writeGraph(path string, opt *graphOptions, out, errOut io.Writer) error {
 		return err
 	}
 	if opt.output == "" {
+		if opt.format != "json" {
+			out = printable.Data(out)
+		}
 		return write(out)
 	}
 	return durable.Write(opt.output, write)

@@ -32,7 +32,7 @@ and which streams of events are complete.`,
 }
 
 func info(path string, asJSON, all bool, out io.Writer) error {
-	r, err := openRun(path)
+	r, err := openShown(path, asJSON)
 	if err != nil {
 		return err
 	}

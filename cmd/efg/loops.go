@@ -50,7 +50,7 @@ func findLoops(path string, opt *loopsOptions, out, errOut io.Writer) error {
 	if err := checkTop(opt.top, "groups"); err != nil {
 		return err
 	}
-	return overRanks(path, opt.ranks, errOut, loops.Summarize, func(r *efg.Run, procs []int, s *loops.Summary) error {
+	return overRanks(path, opt.ranks, opt.json, errOut, loops.Summarize, func(r *efg.Run, procs []int, s *loops.Summary) error {
 		return writeAnswer(out, opt.json, func() any { return jsondoc.NewLoops(path, r, s, len(procs)) },
 			func(w *bufio.Writer) { loopsText(w, path, r, s, opt, len(procs)) })
 	})

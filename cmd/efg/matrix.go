@@ -60,7 +60,7 @@ func matrix(path string, opt *matrixOptions, out, errOut io.Writer) error {
 	if err := opt.check(); err != nil {
 		return err
 	}
-	r, err := openRun(path)
+	r, err := openShown(path, opt.json || opt.csv)
 	if err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ func showPhases(path string, opt *phasesOptions, out, errOut io.Writer) error {
 	if err := checkTop(opt.top, "rows"); err != nil {
 		return err
 	}
-	return overRanks(path, opt.ranks, errOut, phases.New, func(r *efg.Run, _ []int, rep *phases.Report) error {
+	return overRanks(path, opt.ranks, opt.json, errOut, phases.New, func(r *efg.Run, _ []int, rep *phases.Report) error {
 		return writeAnswer(out, opt.json, func() any { return jsondoc.NewPhases(path, rep) },
 			func(w *bufio.Writer) { writePhases(w, path, r, rep, opt.top) })
 	})

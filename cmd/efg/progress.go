@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/efg-tools/efg/internal/printable"
 )
 
 // progress shows on a terminal how far long work is; elsewhere nothing.
@@ -20,8 +22,8 @@ const progressEvery = 200 * time.Millisecond
 
 func newProgress(out io.Writer, what string, total uint64) *progress {
 	p := &progress{what: what, total: total, last: time.Now()}
-	if isTerminal(out) {
-		p.out = out
+	if printable.IsTerminal(out) {
+		p.out = printable.Raw(out)
 	}
 	return p
 }
@@ -29,7 +31,7 @@ func newProgress(out io.Writer, what string, total uint64) *progress {
 // progressBeside is newProgress, in ranks, for work that writes to out as it goes on:
 // on one terminal they would get into each other's way.
 func progressBeside(out, errOut io.Writer, ranks uint64) *progress {
-	if isTerminal(out) {
+	if printable.IsTerminal(out) {
 		errOut = io.Discard
 	}
 	return newProgress(errOut, "ranks", ranks)

@@ -51,7 +51,8 @@ as efg reconstruct has it.`,
 }
 
 func queryRun(path, text, format string, out, errOut io.Writer) error {
-	write, err := eventWriter(format, out)
+	format = eventFormat(format, out)
+	write, err := eventWriter(format)
 	if err != nil {
 		return err
 	}
@@ -59,13 +60,10 @@ func queryRun(path, text, format string, out, errOut io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if format == "" && isTerminal(out) {
-		format = "text"
-	}
 	if format == "mtf" && (q.IsTotal() || q.IsTopology() || q.IsMessages()) {
 		return usageError("--format mtf: is for selected operations")
 	}
-	r, err := openRun(path)
+	r, err := openShown(path, format != "text")
 	if err != nil {
 		return err
 	}

@@ -4,11 +4,11 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/printable"
 	"github.com/efg-tools/efg/reconstruct"
 )
 
@@ -53,7 +53,8 @@ JSON Lines in the terms of the MPI Trace Format.`,
 }
 
 func reconstructRun(path string, opt reconstructOptions, out, errOut io.Writer) error {
-	write, err := eventWriter(opt.format, out)
+	opt.format = eventFormat(opt.format, out)
+	write, err := eventWriter(opt.format)
 	if err != nil {
 		return err
 	}
@@ -64,7 +65,7 @@ func reconstructRun(path string, opt reconstructOptions, out, errOut io.Writer) 
 	if opt.to != 0 && opt.to < opt.from {
 		return usageError("--to %d: lies before --from %d", opt.to, opt.from)
 	}
-	r, err := openRun(path)
+	r, err := openShown(path, opt.format != "text" || opt.verify)
 	if err != nil {
 		return err
 	}
@@ -81,6 +82,9 @@ func reconstructRun(path string, opt reconstructOptions, out, errOut io.Writer) 
 	if opt.verify {
 		return verify(r, procs, opt.thread, out, bar)
 	}
+	if opt.format == "mtf" {
+		out = printable.Data(out)
+	}
 	return writeEvents(r, procs, opt, write, out, bar)
 }
 
@@ -91,13 +95,18 @@ type writer struct {
 	pending func(c *reconstruct.Pending, b []byte) []byte
 }
 
-func eventWriter(format string, out io.Writer) (writer, error) {
-	if format == "" {
-		format = "jsonl"
-		if isTerminal(out) {
-			format = "text"
-		}
+// eventFormat is the format that was asked for, or that for programs or people.
+func eventFormat(given string, out io.Writer) string {
+	switch {
+	case given != "":
+		return given
+	case printable.IsTerminal(out):
+		return "text"
 	}
+	return "jsonl"
+}
+
+func eventWriter(format string) (writer, error) {
 	switch format {
 	case "jsonl":
 		return writer{(*reconstruct.Event).AppendJSON, (*reconstruct.Pending).AppendJSON}, nil
@@ -107,15 +116,6 @@ func eventWriter(format string, out io.Writer) (writer, error) {
 		return writer{event: (*reconstruct.Event).AppendMTF}, nil
 	}
 	return writer{}, usageError("--format %s: want jsonl, text or mtf", format)
-}
-
-func isTerminal(out io.Writer) bool {
-	f, ok := out.(*os.File)
-	if !ok {
-		return false
-	}
-	fi, err := f.Stat()
-	return err == nil && fi.Mode()&os.ModeCharDevice != 0
 }
 
 func writeEvents(r *efg.Run, procs []int, opt reconstructOptions, write writer, out io.Writer, bar *progress) error {

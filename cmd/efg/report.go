@@ -60,7 +60,7 @@ func report(path string, opt *reportOptions, out, errOut io.Writer) error {
 	if err := checkTop(opt.top, "rows"); err != nil {
 		return err
 	}
-	return overRanks(path, opt.ranks, errOut, analysis.NewReport, func(r *efg.Run, _ []int, rep *analysis.Report) error {
+	return overRanks(path, opt.ranks, opt.json, errOut, analysis.NewReport, func(r *efg.Run, _ []int, rep *analysis.Report) error {
 		return writeAnswer(out, opt.json, func() any { return jsondoc.NewReport(path, r, rep, opt.by) },
 			func(w *bufio.Writer) { newReportWriter(w, rep, opt).write(path, r) })
 	})

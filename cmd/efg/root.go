@@ -4,8 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 
 	"github.com/spf13/cobra"
+
+	"github.com/efg-tools/efg/internal/printable"
 )
 
 // exitError ends the program with a status. Its message, if any, is printed.
@@ -28,17 +31,21 @@ func usageError(format string, args ...any) error {
 	return &exitError{2, fmt.Errorf(format, args...)}
 }
 
+// ownColumn finds lines of an error that begin in the first column: that is ours.
+var ownColumn = regexp.MustCompile(`\n(\S)`)
+
 // execute runs a command line and returns the exit status: 0, 1 for a failure,
 // 2 for a command that makes no sense, or what the command decides.
 func execute(args []string, in io.Reader, out, errOut io.Writer) int {
 	root := newRoot()
 	root.SetArgs(args)
 	root.SetIn(in)
-	root.SetOut(out)
-	root.SetErr(errOut)
+	texts, errTexts := printable.NewWriter(out), printable.NewWriter(errOut)
+	root.SetOut(texts)
+	root.SetErr(errTexts)
 	prepareBuiltIn(root)
 	err := root.Execute()
-	if err == nil {
+	if err = errors.Join(err, texts.Flush(), errTexts.Flush()); err == nil {
 		return 0
 	}
 	var exit *exitError
@@ -46,7 +53,7 @@ func execute(args []string, in io.Reader, out, errOut io.Writer) int {
 		exit = &exitError{1, err}
 	}
 	if exit.err != nil {
-		fmt.Fprintln(errOut, "efg:", err)
+		fmt.Fprintln(errTexts, "efg:", ownColumn.ReplaceAllString(err.Error(), "\n  $1"))
 	}
 	return exit.status
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/hook"
+	"github.com/efg-tools/efg/internal/printable"
 )
 
 // runOptions are the options of efg run.
@@ -84,7 +85,7 @@ func run(args []string, opt runOptions, in io.Reader, out, errOut io.Writer) err
 	if opt.polls == efg.PollTotals {
 		meta.Polls = efg.PollTotals
 	}
-	cmd := &exec.Cmd{Path: path, Args: args, Stdin: in, Stdout: out, Stderr: errOut}
+	cmd := &exec.Cmd{Path: path, Args: args, Stdin: in, Stdout: printable.Raw(out), Stderr: printable.Raw(errOut)}
 	cmd.Env = hookEnv(os.Environ(), h, dir, opt)
 	meta.Status, err = runCommand(cmd)
 	if err != nil {

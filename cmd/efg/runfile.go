@@ -7,6 +7,7 @@ import (
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/internal/daemon"
+	"github.com/efg-tools/efg/internal/printable"
 	"github.com/efg-tools/efg/internal/rankset"
 )
 
@@ -31,6 +32,23 @@ func openRun(path string) (*efg.Run, error) {
 		return nil, &exitError{2, err}
 	}
 	return r, err
+}
+
+// openShown opens a run whose texts people will see: none breaks a line. data: programs
+// will, who get them as they are.
+func openShown(path string, data bool) (*efg.Run, error) {
+	r, err := openRun(path)
+	if err != nil || data {
+		return r, err
+	}
+	r.Sites() // an error comes again where they are asked for
+	printable.Fields(&r.Meta)
+	for i := range r.Procs {
+		p := &r.Procs[i]
+		p.Host, p.MPI = printable.Line(p.Host), printable.Line(p.MPI)
+		printable.Fields(p.Command)
+	}
+	return r, nil
 }
 
 // ranks is a set of ranks that a flag gives.

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/efg-tools/efg/internal/analysis/sql"
+	"github.com/efg-tools/efg/internal/printable"
 )
 
 func newSQL() *cobra.Command {
@@ -43,7 +44,7 @@ func sqlRun(path, statement, format string, out, errOut io.Writer) error {
 	if write == nil {
 		return usageError("--format %s: want table, csv or json", format)
 	}
-	r, err := openRun(path)
+	r, err := openShown(path, format != "table")
 	if err != nil {
 		return err
 	}
@@ -64,6 +65,9 @@ func sqlRun(path, statement, format string, out, errOut io.Writer) error {
 		return &exitError{2, err}
 	}
 	defer rows.Close()
+	if format == "csv" {
+		out = printable.Data(out)
+	}
 	w := bufio.NewWriterSize(out, 1<<16)
 	columns, err := rows.Columns()
 	if err == nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/efg-tools/efg/internal/printable"
 	"github.com/efg-tools/efg/internal/units"
 )
 
@@ -27,7 +28,13 @@ func (t *table) column(right bool, heads []string) {
 	}
 }
 
-func (t *table) row(cells ...string) { t.rows = append(t.rows, cells) }
+// row adds a row. What stands in a cell does not break it.
+func (t *table) row(cells ...string) {
+	for i, c := range cells {
+		cells[i] = printable.Line(c)
+	}
+	t.rows = append(t.rows, cells)
+}
 
 // write writes the table, or nothing if it has no rows.
 func (t *table) write(w io.Writer) {

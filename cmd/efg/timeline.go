@@ -59,7 +59,7 @@ passed. --from and --to select a part of the run, in time since it began, as in
 }
 
 func showTimeline(ctx context.Context, path string, opt *timelineOptions, out, errOut io.Writer) error {
-	r, err := openRun(path)
+	r, err := openShown(path, opt.json)
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/efg-tools/efg/internal/live"
+	"github.com/efg-tools/efg/internal/printable"
 	"github.com/efg-tools/efg/internal/units"
 )
 
@@ -85,7 +86,7 @@ func top(ctx context.Context, target string, opt *topOptions, out io.Writer) err
 	defer m.Close()
 	var find finder
 	defer find.close()
-	terminal := isTerminal(out) && !opt.json
+	terminal := printable.IsTerminal(out) && !opt.json
 	tick := time.NewTicker(opt.interval)
 	defer tick.Stop()
 	var paths []string
@@ -136,12 +137,13 @@ func showFrame(f *live.Frame, opt *topOptions, terminal bool, out io.Writer) err
 			return err
 		}
 	} else {
-		if terminal {
-			b.WriteString(clearScreen)
-		}
+		printable.Fields(f)
 		w := bufio.NewWriter(&b)
 		(&topWriter{w, f, opt}).write()
 		w.Flush()
+	}
+	if terminal {
+		io.WriteString(printable.Raw(out), clearScreen)
 	}
 	_, err := out.Write(b.Bytes())
 	return err

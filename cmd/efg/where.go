@@ -15,6 +15,7 @@ import (
 
 	"github.com/efg-tools/efg/internal/jsondoc"
 	"github.com/efg-tools/efg/internal/live"
+	"github.com/efg-tools/efg/internal/printable"
 	"github.com/efg-tools/efg/internal/rankset"
 	"github.com/efg-tools/efg/internal/units"
 )
@@ -73,6 +74,7 @@ func where(target string, opt *whereOptions, out io.Writer) error {
 		}
 		return w.Flush()
 	}
+	printable.Fields(c)
 	r := &whereWriter{w, c}
 	r.head()
 	if opt.all || set != nil {

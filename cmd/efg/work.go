@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/efg-tools/efg/internal/httpapi"
+	"github.com/efg-tools/efg/internal/printable"
 )
 
 // newWork makes the command that newWorkers starts. It is for nobody else.
@@ -20,7 +21,7 @@ which start this command.`,
 		Args:   argCount(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			headroom = nil
-			return httpapi.Work(cmd.InOrStdin(), cmd.OutOrStdout())
+			return httpapi.Work(cmd.InOrStdin(), printable.Raw(cmd.OutOrStdout()))
 		},
 	}
 }

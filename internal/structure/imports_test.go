@@ -18,7 +18,7 @@ var mayImport = map[string][]string{
 	"signature":                    {},
 	"efg":                          {"signature", "efg/block", "internal/durable", "internal/scc", "internal/worlds"},
 	"efg/block":                    {},
-	"reconstruct":                  {"signature", "efg"},
+	"reconstruct":                  {"signature", "efg", "internal/printable"},
 	"efg/text":                     {"signature", "efg"},
 	"internal/analysis":            {"signature", "efg", "reconstruct"},
 	"internal/export":              {"signature", "efg", "reconstruct"},
@@ -37,6 +37,7 @@ var mayImport = map[string][]string{
 	"internal/analysis/topology":   {},
 	"internal/analysis/loops":      {"signature", "efg", "reconstruct", "internal/analysis", "internal/scc"},
 	"internal/units":               {},
+	"internal/printable":           {},
 	"internal/draw/raster":         {},
 	"internal/draw/heatmap":        {"internal/analysis", "internal/draw/raster", "internal/units"},
 	"internal/draw/timeline":       {"internal/analysis/timeline", "internal/draw/raster", "internal/units"},
@@ -71,7 +72,7 @@ var mayImport = map[string][]string{
 	"bench":                        {"signature", "efg", "reconstruct", "internal/testing/sim", "internal/testing/groundtruth"},
 	"internal/testing/sim":         {"signature", "efg"},
 	"bench/simulate":               {"internal/testing/sim"},
-	"cmd/efg":                      {"internal/web", "internal/site", "signature", "efg", "reconstruct", "internal/analysis", "internal/analysis/check", "internal/analysis/phases", "internal/analysis/diff", "internal/analysis/loops", "internal/analysis/timeline", "internal/analysis/query", "internal/analysis/sql", "efg/text", "hook", "internal/segment", "internal/symbolize", "internal/durable", "internal/merge", "internal/live", "internal/daemon", "internal/daemon/multiuser", "internal/service", "internal/jsondoc", "internal/httpapi", "internal/rankset", "internal/export", "internal/draw/graph", "internal/draw/heatmap", "internal/draw/timeline", "internal/units", "internal/export/gxl", "internal/export/mtf"},
+	"cmd/efg":                      {"internal/web", "internal/site", "signature", "efg", "reconstruct", "internal/analysis", "internal/analysis/check", "internal/analysis/phases", "internal/analysis/diff", "internal/analysis/loops", "internal/analysis/timeline", "internal/analysis/query", "internal/analysis/sql", "efg/text", "hook", "internal/segment", "internal/symbolize", "internal/durable", "internal/merge", "internal/live", "internal/daemon", "internal/daemon/multiuser", "internal/service", "internal/jsondoc", "internal/httpapi", "internal/rankset", "internal/export", "internal/draw/graph", "internal/draw/heatmap", "internal/draw/timeline", "internal/units", "internal/printable", "internal/export/gxl", "internal/export/mtf"},
 }
 
 // mayImportInTests tells what the tests of a package may import besides.

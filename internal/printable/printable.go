@@ -1,0 +1,171 @@
+// Package printable makes text that comes from elsewhere safe to look at: from a run file,
+// another user's process, a file name. What a terminal would obey or hide is written as
+// people can see it: control characters, also those beyond ASCII, marks that turn the
+// direction of text, and bytes that are no UTF-8.
+package printable
+
+import (
+	"encoding/binary"
+	"io"
+	"os"
+	"sync"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Line returns a text as it can stand within a line: line breaks and tabs are escaped, too.
+func Line(s string) string {
+	for i, r := range s {
+		if r < ' ' || !plain(r) || r == utf8.RuneError {
+			b := append([]byte(nil), s[:i]...)
+			return string(appendLine(b, s[i:]))
+		}
+	}
+	return s
+}
+
+func appendLine(b []byte, s string) []byte {
+	for i, r := range s {
+		switch r {
+		case '\n':
+			b = append(b, `\n`...)
+		case '\t':
+			b = append(b, `\t`...)
+		default:
+			_, n := utf8.DecodeRuneInString(s[i:])
+			b = appendRune(b, r, []byte(s[i:i+n]))
+		}
+	}
+	return b
+}
+
+// plain reports whether a character may be written as it is.
+func plain(r rune) bool { return r == '\n' || r == '\t' || unicode.IsGraphic(r) }
+
+// appendRune appends a character, of which the bytes are given, or an escape for it. Of
+// one that JSON may have in a string, the escape means the same there.
+func appendRune(b []byte, r rune, is []byte) []byte {
+	const digits = "0123456789abcdef"
+	switch {
+	case r == utf8.RuneError && len(is) == 1:
+		return append(b, '\\', 'x', digits[is[0]>>4], digits[is[0]&15])
+	case plain(r):
+		return append(b, is...)
+	case r == '\r':
+		return append(b, `\r`...)
+	case r < ' ':
+		return append(b, '\\', 'x', digits[r>>4], digits[r&15])
+	}
+	units := []rune{r}
+	if r > 0xffff {
+		high, low := utf16.EncodeRune(r)
+		units = []rune{high, low}
+	}
+	for _, u := range units {
+		b = append(b, '\\', 'u', digits[u>>12&15], digits[u>>8&15], digits[u>>4&15], digits[u&15])
+	}
+	return b
+}
+
+// Writer writes text to another writer, with escapes for what is not to be seen. JSON stays
+// JSON with the same values. Lines stay lines: what is within one is for Line.
+type Writer struct {
+	to  io.Writer
+	mu  sync.Mutex
+	cut []byte // the begin of a character
+	b   []byte
+}
+
+// NewWriter returns a writer to w. At the end it is to be flushed.
+func NewWriter(w io.Writer) *Writer { return &Writer{to: w} }
+
+// Write implements io.Writer.
+func (w *Writer) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.cut) == 0 && safe(p) == len(p) {
+		return w.to.Write(p)
+	}
+	text := append(w.cut, p...)
+	w.b = w.b[:0]
+	for len(text) > 0 {
+		n := safe(text)
+		w.b = append(w.b, text[:n]...)
+		if text = text[n:]; len(text) == 0 {
+			break
+		}
+		if !utf8.FullRune(text) {
+			break
+		}
+		r, n := utf8.DecodeRune(text)
+		w.b = appendRune(w.b, r, text[:n])
+		text = text[n:]
+	}
+	w.cut = append([]byte(nil), text...)
+	if _, err := w.to.Write(w.b); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// Flush writes what is left of a character that was cut.
+func (w *Writer) Flush() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.b = w.b[:0]
+	for _, c := range w.cut {
+		w.b = appendRune(w.b, utf8.RuneError, []byte{c})
+	}
+	w.cut = nil
+	_, err := w.to.Write(w.b)
+	return err
+}
+
+// safe is how many bytes at the begin are printable ASCII, line breaks or tabs.
+func safe(p []byte) int {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	n := 0
+	for n < len(p) {
+		for n+8 <= len(p) {
+			x := binary.LittleEndian.Uint64(p[n:])
+			del := x ^ 0x7f*ones
+			if (x|(x-0x20*ones)&^x|(del-ones)&^del)&highs != 0 {
+				break
+			}
+			n += 8
+		}
+		for end := min(n+8, len(p)); n < end; n++ {
+			if c := p[n]; (c < ' ' && c != '\n' && c != '\t') || c >= 0x7f {
+				return n
+			}
+		}
+	}
+	return n
+}
+
+// Raw is what a writer writes to, for what is no text, or moves the cursor itself.
+func Raw(w io.Writer) io.Writer {
+	if p, ok := w.(*Writer); ok {
+		return p.to
+	}
+	return w
+}
+
+// Data is where data for other programs goes: it stays as it is, unless it ends at a terminal.
+func Data(w io.Writer) io.Writer {
+	if IsTerminal(w) {
+		return w
+	}
+	return Raw(w)
+}
+
+// IsTerminal reports whether what is written goes to a terminal.
+func IsTerminal(w io.Writer) bool {
+	f, ok := Raw(w).(*os.File)
+	if !ok {
+		return false
+	}
+	fi, err := f.Stat()
+	return err == nil && fi.Mode()&os.ModeCharDevice != 0
+}
