@@ -340,6 +340,27 @@ func (e *Event) Request(position int) uint64 {
 	return signature.Absent
 }
 
+// Received returns the words of sender and tag that the completion of the request at a
+// position, as Completed gives it, names; signature.Absent if it does not.
+func (e *Event) Received(position int) (source, tag uint64) {
+	p := e.node.proc
+	for i := signature.FirstWord; p != nil && i < len(p.Words); i++ {
+		w := &p.Words[i]
+		switch {
+		case w.Part == signature.Source:
+			s := e.receivedStatus(e.Word(i), e.Word(i+1), signature.Absent)
+			return s.source, s.tag
+		case w.Param >= 0 && p.Params[w.Param].Kind == signature.Statuses:
+			for _, s := range e.track.statuses(nil, e, i) {
+				if s.position == position {
+					return s.source, s.tag
+				}
+			}
+		}
+	}
+	return signature.Absent, signature.Absent
+}
+
 // RequestText is the name of the request at a position, as JSON Lines have it.
 func (e *Event) RequestText(position int) string {
 	w := e.Request(position)

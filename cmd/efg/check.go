@@ -28,10 +28,12 @@ func newCheck() *cobra.Command {
 received, requests that were never completed or freed, communicators, datatypes,
 windows and files that were never freed, collective calls that do not agree, calls
 before MPI_Init and after MPI_Finalize, persistent requests that were started twice.
+Of a run that hung it says which ranks could never go on, and why, as efg where does.
 
 It looks at what is recorded, after the run, and names calls that never returned.
 With the times of all calls it also tells where these contradict each other.
-The exit status is 1 if something was found, 0 if not; docs/check.md tells more.`,
+The exit status is 3 if the run hung, 1 if something else was found, 0 if nothing was;
+docs/check.md tells more.`,
 		Example: `  efg check jacobi.efg
   efg check jacobi.efg --json`,
 		Args:              argCount(cobra.ExactArgs(1)),
@@ -63,10 +65,15 @@ func checkRun(path string, opt *checkOptions, out, errOut io.Writer) error {
 	}
 	err = writeAnswer(out, opt.json, func() any { return jsondoc.NewCheck(path, rep) },
 		func(w *bufio.Writer) { writeCheck(w, path, rep, opt.top) })
-	if err == nil && rep.Faults() > 0 {
-		err = &exitError{status: 1}
+	switch {
+	case err != nil:
+		return err
+	case rep.Hangs():
+		return &exitError{status: statusHangs}
+	case rep.Faults() > 0:
+		return &exitError{status: 1}
 	}
-	return err
+	return nil
 }
 
 func writeCheck(w io.Writer, path string, r *check.Report, top int) {
@@ -160,7 +167,7 @@ func writeFinding(w io.Writer, f *check.Finding) {
 	}
 	fmt.Fprintf(w, "  %s, event %d: %s  %s\n", where, f.Event, f.Op, f.Site)
 	fmt.Fprintf(w, "    %s\n", f.Text)
-	if f.Count > 1 || len(f.Ranks) > 1 {
+	if f.Count > 1 || len(f.Ranks) > 1 && !f.Hang() {
 		fmt.Fprintf(w, "    %s times in all, on %s\n", grouped(f.Count), ranksText(f.Ranks))
 	}
 	if f.Remark != "" {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/efg-tools/efg/internal/analysis/diff"
+	"github.com/efg-tools/efg/internal/rankset"
 	"github.com/efg-tools/efg/internal/units"
 )
 
@@ -43,7 +44,7 @@ func (w *diffWriter) classes(o *diff.Overview) {
 		if o.Timed {
 			cells = append(cells, units.Nanoseconds(float64(c.Total.Time.Sum)/float64(n)))
 		}
-		t.row(append(cells, cut(rangesText(c.Ranks)))...)
+		t.row(append(cells, cut(rankset.Text(c.Ranks)))...)
 	}
 	w.title("Classes", len(o.Classes), "ranks with equal graphs; SHAPE.ARGUMENTS, the largest shape first")
 	t.write(w)
@@ -172,7 +173,7 @@ func (w *diffWriter) outliers(o *diff.Overview) {
 			moved, apart = units.Nanoseconds(x.Shift), fmt.Sprintf("%.2f", x.KS)
 		}
 		t.row(string(x.Metric), siteText(x.Op, x.Site), x.Op, grouped(uint64(x.Among)), amount(x.Metric, x.Median), amount(x.Metric, x.Value),
-			fmt.Sprint(x.Rank), fmt.Sprintf("%.1f", x.Score), moved, apart, cut(rangesText(x.Ranks)))
+			fmt.Sprint(x.Rank), fmt.Sprintf("%.1f", x.Score), moved, apart, cut(rankset.Text(x.Ranks)))
 	}
 	w.title("Outliers", len(o.Outliers), "ranks that are far from the median of their shape")
 	t.write(w)

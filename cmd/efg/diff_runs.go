@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/efg-tools/efg/internal/analysis/diff"
+	"github.com/efg-tools/efg/internal/rankset"
 	"github.com/efg-tools/efg/internal/units"
 )
 
@@ -93,11 +94,11 @@ func (w *diffWriter) pairs(r *diff.Runs, timed bool) {
 		if timed {
 			cells = append(cells, units.Nanoseconds(time[0]), units.Nanoseconds(time[1]), change(time[0], time[1]))
 		}
-		second := cut(rangesText(c.Ranks[1]))
+		second := cut(rankset.Text(c.Ranks[1]))
 		if slices.Equal(c.Ranks[0], c.Ranks[1]) {
 			second = "the same"
 		}
-		t.row(append(cells, cut(rangesText(c.Ranks[0])), second)...)
+		t.row(append(cells, cut(rankset.Text(c.Ranks[0])), second)...)
 	}
 	w.title("Classes", len(r.Classes), "ranks matched with those of the other run, the largest first")
 	t.write(w)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/internal/jsondoc"
+	"github.com/efg-tools/efg/internal/rankset"
 )
 
 func newInfo() *cobra.Command {
@@ -131,25 +132,7 @@ func (s *infoWriter) missingText() string {
 	if len(s.Missing) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (missing: %s)", rangesText(s.Missing))
-}
-
-// rangesText writes ascending numbers as --rank takes them: 0-3,7.
-func rangesText(list []int) string {
-	var parts []string
-	for i := 0; i < len(list); {
-		n := 1
-		for i+n < len(list) && list[i+n] == list[i]+n {
-			n++
-		}
-		part := fmt.Sprint(list[i])
-		if n > 1 {
-			part += fmt.Sprintf("-%d", list[i]+n-1)
-		}
-		parts = append(parts, part)
-		i += n
-	}
-	return strings.Join(parts, ",")
+	return fmt.Sprintf(" (missing: %s)", rankset.Text(s.Missing))
 }
 
 func (s *infoWriter) writeStreams(out io.Writer) error {

@@ -12,6 +12,7 @@ import (
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/internal/analysis/loops"
 	"github.com/efg-tools/efg/internal/jsondoc"
+	"github.com/efg-tools/efg/internal/rankset"
 	"github.com/efg-tools/efg/internal/units"
 )
 
@@ -103,7 +104,7 @@ func loopCounts(s *loops.Summary) string {
 const maxRanksText = 60
 
 func writeLoops(w *bufio.Writer, g *loops.Group, timed bool) {
-	title := "ranks " + shorten(rangesText(g.Ranks), maxRanksText)
+	title := "ranks " + shorten(rankset.Text(g.Ranks), maxRanksText)
 	if len(g.Ranks) == 1 {
 		title = fmt.Sprintf("rank %d", g.Ranks[0])
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/efg-tools/efg/internal/analysis/waitfor"
 	"github.com/efg-tools/efg/internal/jsondoc"
 	"github.com/efg-tools/efg/internal/live"
 	"github.com/efg-tools/efg/internal/printable"
@@ -30,6 +31,9 @@ type whereOptions struct {
 // nothing meanwhile is waiting, or computing for long.
 const settle = 200 * time.Millisecond
 
+// statusHangs is the exit status of a command that found that a job hangs, or hung.
+const statusHangs = 3
+
 func newWhere() *cobra.Command {
 	var opt whereOptions
 	cmd := &cobra.Command{
@@ -37,7 +41,8 @@ func newWhere() *cobra.Command {
 		Short: "Call the roll of a job: the call that each rank is in, and whom it waits for",
 		Long: `Call the roll of a job that runs, hangs or was killed: the call that each rank is in,
 for how long, and which ranks it waits for. Ranks that can never go on, because they
-wait for each other or for a process that has ended, are named.
+wait for each other or for a process that has ended, are named, and collective calls
+that do not match. The exit status is 3 if there are any.
 
 FILE is a run file: where the ranks were when the run ended. DIR is a folder with the
 segments of the job's processes: what EFG_DIR names, or what efg run makes while it runs
@@ -68,21 +73,24 @@ func where(target string, opt *whereOptions, out io.Writer) error {
 		return err
 	}
 	w := bufio.NewWriter(out)
-	if opt.json {
-		if err := jsondoc.Write(w, c); err != nil {
-			return err
-		}
-		return w.Flush()
+	if !opt.json {
+		printable.Fields(c)
 	}
-	printable.Fields(c)
 	r := &whereWriter{w, c}
-	r.head()
-	if opt.all || set != nil {
+	switch {
+	case opt.json:
+		err = jsondoc.Write(w, c)
+	case opt.all || set != nil:
+		r.head()
 		err = r.threads(set)
-	} else {
+	default:
+		r.head()
 		r.groups()
 	}
-	return errors.Join(err, w.Flush())
+	if err = errors.Join(err, w.Flush()); err == nil && c.Hangs() {
+		err = &exitError{status: statusHangs}
+	}
+	return err
 }
 
 // rollCall calls the roll of what the argument names: a run file, a folder of segments, a
@@ -143,7 +151,10 @@ func (w *whereWriter) head() {
 		fmt.Fprintf(w, "missing   %s: no segment here\n", ranksText(w.call.Missing))
 	}
 	for _, d := range w.call.Deadlocks {
-		fmt.Fprintf(w, "DEADLOCK  %s wait for each other: %s\n", ranksText(d.Ranks), cycleText(d.Cycle))
+		fmt.Fprintf(w, "DEADLOCK  %s%s\n", waitfor.CycleText(d.Ranks), cycleText(d.Cycle))
+	}
+	for i := range w.call.Mismatches {
+		w.mismatch(&w.call.Mismatches[i])
 	}
 	if len(w.call.InVain) > 0 {
 		fmt.Fprintf(w, "IN VAIN   %s: what they wait for has ended\n", ranksText(w.call.InVain))
@@ -165,18 +176,37 @@ func (w *whereWriter) present() int {
 	return len(ranks)
 }
 
-func ranksText(list []int) string {
-	if len(list) == 1 {
-		return fmt.Sprintf("rank %d", list[0])
+// mismatch writes who is in which of the calls that do not match.
+func (w *whereWriter) mismatch(m *live.Mismatch) {
+	fmt.Fprintf(w, "MISMATCH  the collective calls on %s differ in %s\n", m.On, differText[m.Differ])
+	for i := range m.Calls {
+		c := &m.Calls[i]
+		returned := ""
+		if !c.In {
+			returned = ", has returned"
+		}
+		fmt.Fprintf(w, "          %s: %s at %s%s\n", shorten(ranksText(c.Ranks), 40), callText(c.Op, c.Args), c.Site, returned)
 	}
-	return "ranks " + rangesText(list)
 }
+
+// differText says in what the calls of a mismatch differ.
+var differText = map[string]string{
+	string(waitfor.OtherProcedure): "the procedure", string(waitfor.OtherRoot): "the root",
+	string(waitfor.OtherOperation): "the operation", string(waitfor.OtherData): "the data",
+}
+
+func ranksText(list []int) string { return waitfor.RanksText(list) }
 
 // longestCycle is how many ranks of a cycle are written out.
 const longestCycle = 12
 
+// cycleText writes a cycle; nothing of a rank that waits for itself.
 func cycleText(cycle []int) string {
+	if len(cycle) == 1 {
+		return ""
+	}
 	var b strings.Builder
+	b.WriteString(": ")
 	for i, r := range cycle {
 		if i == longestCycle {
 			fmt.Fprintf(&b, "... %d more -> ", len(cycle)-i)
@@ -194,8 +224,8 @@ func (w *whereWriter) groups() {
 	t.left("doing", "at", "awaits")
 	for i := range w.call.Groups {
 		g := &w.call.Groups[i]
-		t.row(shorten(rangesText(g.Ranks), 24), fmt.Sprint(g.Number), spanText(g.Shortest, g.Longest),
-			doing(g.State, g.Op, g.Args), g.Site, groupAwaits(g))
+		t.row(shorten(rankset.Text(g.Ranks), 24), fmt.Sprint(g.Number), spanText(g.Shortest, g.Longest),
+			doing(g.State, g.Op, groupArgs(g)), g.Site, groupAwaits(g))
 	}
 	fmt.Fprintln(w)
 	t.write(w)
@@ -205,7 +235,7 @@ func (w *whereWriter) groups() {
 func doing(state live.State, op string, args []string) string {
 	switch {
 	case state == live.InCall:
-		return shorten(op+"("+strings.Join(args, ", ")+")", 72)
+		return callText(op, args)
 	case op == "" || state == live.Finalized:
 		return string(state)
 	case args != nil:
@@ -245,7 +275,7 @@ func awaitsText(ranks []int, any bool) string {
 	if len(ranks) == 0 {
 		return ""
 	}
-	text := shorten(rangesText(ranks), 40)
+	text := shorten(rankset.Text(ranks), 40)
 	if any {
 		return "any of " + text
 	}

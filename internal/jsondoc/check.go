@@ -19,6 +19,7 @@ type Check struct {
 	Faults      int       `json:"faults"`
 	Findings    []Finding `json:"findings"`
 	Uncompared  []Stretch `json:"uncompared"`
+	Hangs       bool      `json:"hangs"`
 }
 
 // Stretch are calls of a stream whose times were not compared.
@@ -48,7 +49,7 @@ func NewCheck(path string, r *check.Report) *Check {
 		Schema: "efg-check/1", File: path, Processes: r.Processes, Calls: r.Calls, Sent: r.Sent, Received: r.Received,
 		Requests: r.Requests, Objects: r.Objects, Collectives: r.Collectives, Incomplete: append([]int{}, r.Incomplete...),
 		Missing: append([]int{}, r.Missing...), Unjudged: r.Unjudged, Faults: r.Faults(), Findings: []Finding{},
-		Uncompared: []Stretch{},
+		Uncompared: []Stretch{}, Hangs: r.Hangs(),
 	}
 	for i := range r.Findings {
 		f := &r.Findings[i]

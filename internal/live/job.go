@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/analysis/waitfor"
 	"github.com/efg-tools/efg/internal/segment"
 	"github.com/efg-tools/efg/internal/symbolize"
 	"github.com/efg-tools/efg/internal/worlds"
@@ -184,6 +185,36 @@ func (j *Job) number() {
 		ranks[i] = r
 	}
 	j.Ranks = ranks
+}
+
+// hasEnded reports whether a rank will do nothing any more: it is past MPI_Finalize, or
+// it is gone while others of the job are still there. (If all are gone, they may
+// have been killed together.)
+func (j *Job) hasEnded(r *Rank) bool {
+	if j.Running && !r.Running {
+		return true
+	}
+	switch efg.End(r.Header.State) {
+	case efg.EndOpen:
+		return false
+	case efg.EndExit:
+		inCall := slices.ContainsFunc(r.Activities, func(a segment.Activity) bool { return a.InCall })
+		return j.Running || waitfor.Left(true, inCall)
+	}
+	return true
+}
+
+// waiting are the ranks as the wait-for graph wants them.
+func (j *Job) waiting() []*waitfor.Rank {
+	list := make([]*waitfor.Rank, 0, len(j.Ranks))
+	for _, r := range j.Ranks {
+		w := &waitfor.Rank{Process: &r.Process, Number: r.Number, First: r.First, Ended: j.hasEnded(r)}
+		for i := range r.Activities {
+			w.Threads = append(w.Threads, waitfor.Thread{InCall: r.Activities[i].InCall, Moved: r.Moved[i], Words: r.Activities[i].Words})
+		}
+		list = append(list, w)
+	}
+	return list
 }
 
 func (j *Job) processes() []*efg.Process {

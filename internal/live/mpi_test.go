@@ -14,6 +14,7 @@ import (
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/hook"
+	"github.com/efg-tools/efg/internal/analysis/check"
 	"github.com/efg-tools/efg/internal/segment"
 	"github.com/efg-tools/efg/internal/symbolize"
 	"github.com/efg-tools/efg/internal/testing/groundtruth"
@@ -115,7 +116,7 @@ func describe(c *RollCall) string {
 		return "nothing"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "running %v, deadlocks %v, in vain %v, behind %v, missing %v\n", c.Running, c.Deadlocks, c.InVain, c.Behind, c.Missing)
+	fmt.Fprintf(&b, "running %v, deadlocks %v, in vain %v, behind %v, missing %v, mismatches %+v\n", c.Running, c.Deadlocks, c.InVain, c.Behind, c.Missing, c.Mismatches)
 	for _, x := range c.Threads {
 		fmt.Fprintf(&b, "%+v\n", x)
 	}
@@ -195,15 +196,25 @@ func TestDeadlocks(t *testing.T) {
 // stored is the roll-call that the run file of the job tells.
 func (j *job) stored(t *testing.T) *RollCall {
 	t.Helper()
-	paths, err := Segments(j.dir)
+	job, err := OfRun(j.run(t))
 	if err != nil {
 		t.Fatal(err)
+	}
+	return NewRollCall(job)
+}
+
+// run makes a run file of the job; nil if nothing can be read.
+func (j *job) run(t *testing.T) *efg.Run {
+	t.Helper()
+	paths, err := Segments(j.dir)
+	if err != nil {
+		return nil
 	}
 	var procs []*efg.Process
 	for _, path := range paths {
 		p, err := segment.Read(path)
 		if err != nil {
-			t.Fatal(err)
+			return nil
 		}
 		procs = append(procs, p)
 	}
@@ -215,15 +226,25 @@ func (j *job) stored(t *testing.T) *RollCall {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer run.Close()
+	t.Cleanup(func() { run.Close() })
 	if err := efg.Validate(run); err != nil {
 		t.Fatal(err)
 	}
-	job, err := OfRun(run)
+	return run
+}
+
+// checkNoHang demands that a check does not take a run for one that hung.
+func checkNoHang(t *testing.T, run *efg.Run) {
+	t.Helper()
+	r, err := check.New(run)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewRollCall(job)
+	for i := range r.Findings {
+		if f := &r.Findings[i]; f.Hang() {
+			t.Errorf("taken for a hang: %s: %s", f.Kind, f.Text)
+		}
+	}
 }
 
 // Who waits for a process that has left waits in vain; the others are not stuck.
@@ -266,7 +287,7 @@ func TestSlow(t *testing.T) {
 					if r == nil {
 						continue
 					}
-					if len(r.Deadlocks)+len(r.InVain)+len(r.Behind) > 0 {
+					if r.Hangs() {
 						t.Fatalf("taken for stuck:\n%s", describe(r))
 					}
 					x := slices.IndexFunc(r.Threads, func(x Thread) bool { return x.Rank == c.rank })
@@ -293,13 +314,13 @@ func TestBusy(t *testing.T) {
 					for n := 0; n < 3; {
 						if c := j.rollCall(t); c != nil {
 							n++
-							if len(c.Deadlocks)+len(c.InVain)+len(c.Behind) > 0 {
+							if c.Hangs() {
 								t.Fatalf("taken for stuck:\n%s", describe(c))
 							}
 						}
 					}
 					j.kill()
-					if c := j.until(t, func(r *RollCall) bool { return !r.Running }); len(c.Deadlocks)+len(c.InVain)+len(c.Behind) > 0 {
+					if c := j.until(t, func(r *RollCall) bool { return !r.Running }); c.Hangs() {
 						t.Fatalf("taken for stuck after it was killed:\n%s", describe(c))
 					}
 				}
@@ -342,6 +363,9 @@ func TestHealthyPrograms(t *testing.T) {
 				}
 				j.kill()
 				looks += j.checkHealthy(t)
+				if run := j.run(t); run != nil {
+					checkNoHang(t, run)
+				}
 			})
 		}
 	}
@@ -361,7 +385,7 @@ func (j *job) checkHealthy(t *testing.T) int {
 	if err != nil {
 		return 0
 	}
-	if c := NewRollCall(read); len(c.Deadlocks) > 0 || read.Running && len(c.InVain)+len(c.Behind) > 0 {
+	if c := NewRollCall(read); c.Hangs() {
 		t.Fatalf("taken for stuck:\n%s", describe(c))
 	}
 	return 1

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/analysis/waitfor"
 )
 
 // RollCallSchema names RollCall's JSON and its version, which is RollCallVersion, too. It
@@ -30,10 +31,12 @@ type RollCall struct {
 	// InVain are ranks that need one which has ended.
 	InVain []int `json:"inVain"`
 	// Behind are ranks that cannot go on because of those in deadlocks or in vain.
-	Behind  []int    `json:"behind"`
-	Groups  []Group  `json:"groups"`
-	Threads []Thread `json:"threads"`
-	Broken  []string `json:"broken"` // segments that could not be read, and why
+	Behind []int `json:"behind"`
+	// Mismatches are collective calls of one communicator that do not match.
+	Mismatches []Mismatch `json:"mismatches"`
+	Groups     []Group    `json:"groups"`
+	Threads    []Thread   `json:"threads"`
+	Broken     []string   `json:"broken"` // segments that could not be read, and why
 }
 
 // Deadlock is a set of ranks that need each other.
@@ -41,6 +44,28 @@ type Deadlock struct {
 	Ranks []int `json:"ranks"`
 	// Cycle is one of the shortest cycles: each needs the next, and the last the first.
 	Cycle []int `json:"cycle"`
+}
+
+// Mismatch are calls of members of a communicator that should match each other, and do not.
+type Mismatch struct {
+	Differ string          `json:"differ"` // in their procedure, root, operation or data
+	On     string          `json:"on"`     // the communicator, window or file
+	Calls  []MismatchCalls `json:"calls"`
+}
+
+// MismatchCalls are calls of a mismatch that match each other, made at one place.
+type MismatchCalls struct {
+	Ranks []int    `json:"ranks"`
+	Op    string   `json:"op"`
+	Args  []string `json:"args"` // of the first rank
+	Site  string   `json:"site"`
+	// In: these ranks wait in it; else it has returned.
+	In bool `json:"in"`
+}
+
+// Hangs reports whether some rank can never go on, or ranks wait in calls that do not match.
+func (c *RollCall) Hangs() bool {
+	return len(c.Deadlocks)+len(c.InVain)+len(c.Behind)+len(c.Mismatches) > 0
 }
 
 // State says what a thread is doing.
@@ -78,15 +103,17 @@ type Thread struct {
 	Stuck  bool  `json:"stuck,omitempty"` // it can never go on
 }
 
-// Group is threads in the same state, in calls of the same procedure at the same
-// callsite.
+// Group is threads in the same state, in calls of the same procedure on the same
+// communicator, at the same callsite.
 type Group struct {
-	State  State    `json:"state"`
-	Op     string   `json:"op,omitempty"`
-	Args   []string `json:"args,omitempty"` // "tag=*" where they differ
-	Site   string   `json:"site,omitempty"`
-	Ranks  []int    `json:"ranks"`
-	Number int      `json:"threads"`
+	State State    `json:"state"`
+	Op    string   `json:"op,omitempty"`
+	Args  []string `json:"args,omitempty"` // "tag=*" where they differ
+	// Varying are the values of these.
+	Varying []Varying `json:"varying,omitempty"`
+	Site    string    `json:"site,omitempty"`
+	Ranks   []int     `json:"ranks"`
+	Number  int       `json:"threads"`
 	// Shortest and Longest are for how long, in seconds.
 	Shortest *float64 `json:"shortest,omitempty"`
 	Longest  *float64 `json:"longest,omitempty"`
@@ -98,19 +125,27 @@ type Group struct {
 	Stuck  bool `json:"stuck,omitempty"`
 }
 
+// Varying are the values that an argument has in the calls of a group.
+type Varying struct {
+	Name   string   `json:"name"`
+	Values []string `json:"values"` // different ones, the first 64
+	Number int      `json:"number"` // how many there are
+}
+
 // NewRollCall calls the roll of a job.
 func NewRollCall(j *Job) *RollCall {
-	v := judge(j)
+	v := waitfor.Judge(j.waiting())
 	first := &j.Ranks[0].Process
 	c := &RollCall{
 		Schema: RollCallSchema, Version: RollCallVersion, Command: first.Command, MPI: first.MPI, Running: j.Running, At: j.Real.UTC(),
-		Size: j.Size, Missing: notNil(j.Missing()), InVain: notNil(v.inVain), Behind: notNil(v.because),
+		Size: j.Size, Missing: notNil(j.Missing()), InVain: notNil(v.InVain), Behind: notNil(v.Behind),
 		Deadlocks: []Deadlock{}, Threads: []Thread{}, Broken: notNil(j.Broken),
 	}
-	for _, ranks := range v.cycles {
-		c.Deadlocks = append(c.Deadlocks, Deadlock{ranks, v.cycleOf(j, ranks)})
+	for _, ranks := range v.Cycles {
+		c.Deadlocks = append(c.Deadlocks, Deadlock{ranks, v.Cycle(ranks)})
 	}
 	names := newTexts(j)
+	c.Mismatches = names.mismatches(v)
 	for i, r := range j.Ranks {
 		for t := range r.Activities {
 			c.Threads = append(c.Threads, j.thread(v, names, i, r, t))
@@ -127,11 +162,11 @@ func notNil[T any](list []T) []T {
 	return list
 }
 
-func (j *Job) thread(v *verdict, names *texts, i int, r *Rank, t int) Thread {
+func (j *Job) thread(v *waitfor.Verdict, names *texts, i int, r *Rank, t int) Thread {
 	a := &r.Activities[t]
 	x := Thread{
 		Rank: r.Number, Thread: a.Thread, PID: r.Process.PID, TID: a.TID, Host: r.Process.Host,
-		State: j.state(r, t), Event: a.Events, Stuck: v.stuck[i],
+		State: j.state(r, t), Event: a.Events, Stuck: v.Stuck[i],
 	}
 	if a.Since > 0 && x.State != Moving {
 		seconds := float64(j.Now-min(a.Since, j.Now)) / 1e9
@@ -145,7 +180,7 @@ func (j *Job) thread(v *verdict, names *texts, i int, r *Rank, t int) Thread {
 			x.Args = text.Args
 		}
 	}
-	x.Awaits, x.Any = v.waits[i][t].ranks()
+	x.Awaits, x.Any = v.Awaits(i, t)
 	return x
 }
 
@@ -169,23 +204,14 @@ func (j *Job) state(r *Rank, t int) State {
 	return Computing
 }
 
-// mostAwaited bounds the lists of ranks that a thread awaits.
+// mostAwaited bounds the lists of ranks that a group awaits.
 const mostAwaited = 1 << 16
-
-// ranks are all that a call needs, or, if any is set, those of which it needs one.
-func (w *waiting) ranks() (list []int, any bool) {
-	for _, x := range w.needs {
-		list = append(list, x.ranks[:min(len(x.ranks), mostAwaited)]...)
-		any = any || !x.all && len(x.ranks) > 1
-	}
-	slices.Sort(list)
-	return slices.Compact(list), any
-}
 
 // groupKey is what the threads of a group have in common.
 type groupKey struct {
 	state    State
 	op, site string
+	object   string // the argument that says on which communicator, window or file
 	stuck    bool
 }
 
@@ -194,7 +220,7 @@ func (c *RollCall) group() {
 	var members [][]*Thread
 	for i := range c.Threads {
 		t := &c.Threads[i]
-		k := groupKey{t.State, t.Op, t.Site, t.Stuck}
+		k := groupKey{t.State, t.Op, t.Site, objectArg(t.Op, t.Args), t.Stuck}
 		n, ok := at[k]
 		if !ok {
 			n = len(members)
@@ -231,6 +257,7 @@ func newGroup(members []*Thread, size int) Group {
 		}
 		g.Any = g.Any || t.Any
 	}
+	g.Varying = varying(g.Args, members)
 	g.awaits(members, size)
 	slices.Sort(g.Ranks)
 	g.Ranks = slices.Compact(g.Ranks)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/internal/analysis"
+	"github.com/efg-tools/efg/internal/analysis/waitfor"
 	"github.com/efg-tools/efg/internal/segment"
 )
 
@@ -75,7 +76,7 @@ func recorded(p *efg.Process) *Rank {
 // lastNode is the node of a stream's last event: the only one that is not left as often
 // as it is entered. nil: there is none.
 func lastNode(s *efg.Stream) *efg.Node {
-	for i, left := range visitsOf(s) {
+	for i, left := range waitfor.Visits(s) {
 		for _, e := range s.Nodes[i].Edges {
 			left -= e.Weight
 		}

@@ -3,20 +3,34 @@ package live
 import (
 	"strings"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/analysis/waitfor"
 	"github.com/efg-tools/efg/reconstruct"
+	"github.com/efg-tools/efg/signature"
 )
 
-// texts tells what people read of calls in progress.
-type texts struct{ job *Job }
+// texts tells what people read of calls.
+type texts struct{ *waitfor.Texts }
 
-func newTexts(j *Job) *texts { return &texts{j} }
+func newTexts(j *Job) *texts { return &texts{waitfor.NewTexts(j.Sites)} }
 
 // of describes the call that a thread is in, or its last one.
 func (x *texts) of(r *Rank, thread int) reconstruct.NodeText {
-	a, defs := &r.Activities[thread], r.Process.Defs
-	p := &efg.Process{Rank: r.Number, Size: r.Process.Size, Defs: defs}
-	return reconstruct.DescribePending(p, a.Thread, efg.NewPending(a.Words, 0), reconstruct.NewNames(defs, x.job.Sites))
+	a := &r.Activities[thread]
+	return x.Call(&r.Process, r.Number, a.Thread, a.Words)
+}
+
+// mismatches describes the mismatches of a verdict.
+func (x *texts) mismatches(v *waitfor.Verdict) []Mismatch {
+	list := []Mismatch{}
+	for i := range v.Mismatches {
+		m := &v.Mismatches[i]
+		y := Mismatch{Differ: string(m.Difference), On: x.Object(m)}
+		for _, t := range x.Places(m) {
+			y.Calls = append(y.Calls, MismatchCalls{t.Ranks, t.Text.Op, notNil(t.Text.Args), t.Text.Site, t.Calls[0].In})
+		}
+		list = append(list, y)
+	}
+	return list
 }
 
 // merged keeps arguments that are the same, and writes "tag=*" for others.
@@ -32,6 +46,47 @@ func merged(a, b []string) []string {
 		}
 	}
 	return out
+}
+
+// objectArg is the argument of a call that says on which communicator, window or file it is.
+func objectArg(op string, args []string) string {
+	p := signature.ProcByName(op)
+	if p == nil || p.Object < 0 {
+		return ""
+	}
+	for _, arg := range args {
+		if strings.HasPrefix(arg, p.Params[p.Object].Name+"=") {
+			return arg
+		}
+	}
+	return ""
+}
+
+// mostValues is how many values of an argument are kept.
+const mostValues = 64
+
+// varying finds the values of the arguments that are not the same in all threads.
+func varying(args []string, members []*Thread) []Varying {
+	var list []Varying
+	for _, arg := range args {
+		name, value, _ := strings.Cut(arg, "=")
+		if value != "*" {
+			continue
+		}
+		v, seen := Varying{Name: name}, map[string]bool{}
+		for _, t := range members {
+			for _, x := range t.Args {
+				if other, value, _ := strings.Cut(x, "="); other == name && !seen[value] {
+					seen[value] = true
+					v.Values = append(v.Values, value)
+				}
+			}
+		}
+		v.Number = len(v.Values)
+		v.Values = v.Values[:min(v.Number, mostValues)]
+		list = append(list, v)
+	}
+	return list
 }
 
 func has(list []string, x string) bool {

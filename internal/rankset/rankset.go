@@ -93,3 +93,21 @@ func ranksOf(run *efg.Run) string {
 	}
 	return "ranks " + strings.Join(text, ",")
 }
+
+// Text writes ranks in ascending order as Parse reads them: "0-3,7".
+func Text(list []int) string {
+	var parts []string
+	for i := 0; i < len(list); {
+		n := 1
+		for i+n < len(list) && list[i+n] == list[i]+n {
+			n++
+		}
+		part := fmt.Sprint(list[i])
+		if n > 1 {
+			part += fmt.Sprintf("-%d", list[i]+n-1)
+		}
+		parts = append(parts, part)
+		i += n
+	}
+	return strings.Join(parts, ",")
+}

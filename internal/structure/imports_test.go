@@ -27,9 +27,10 @@ var mayImport = map[string][]string{
 	"internal/merge":               {"efg", "internal/segment", "internal/durable", "internal/symbolize", "internal/worlds"},
 	"internal/daemon":              {"efg", "internal/segment", "internal/durable", "internal/procfs", "internal/peercred", "internal/service", "internal/live", "internal/merge"},
 	"internal/daemon/multiuser":    {"internal/account", "internal/peercred", "internal/service"},
-	"internal/live":                {"signature", "efg", "reconstruct", "internal/analysis", "internal/segment", "internal/procfs", "internal/symbolize", "internal/worlds"},
+	"internal/live":                {"signature", "efg", "reconstruct", "internal/analysis", "internal/analysis/waitfor", "internal/segment", "internal/procfs", "internal/symbolize", "internal/worlds"},
 	"internal/analysis/diff":       {"signature", "efg", "reconstruct", "internal/analysis"},
-	"internal/analysis/check":      {"signature", "efg", "reconstruct", "internal/analysis"},
+	"internal/analysis/check":      {"signature", "efg", "reconstruct", "internal/analysis", "internal/analysis/waitfor"},
+	"internal/analysis/waitfor":    {"signature", "efg", "reconstruct", "internal/analysis", "internal/rankset"},
 	"internal/analysis/phases":     {"signature", "efg", "reconstruct", "internal/analysis"},
 	"internal/analysis/timeline":   {"signature", "efg", "reconstruct"},
 	"internal/analysis/query":      {"signature", "efg", "reconstruct", "internal/analysis", "internal/analysis/topology"},
@@ -72,7 +73,7 @@ var mayImport = map[string][]string{
 	"bench":                        {"signature", "efg", "reconstruct", "internal/testing/sim", "internal/testing/groundtruth"},
 	"internal/testing/sim":         {"signature", "efg"},
 	"bench/simulate":               {"internal/testing/sim"},
-	"cmd/efg":                      {"internal/web", "internal/site", "signature", "efg", "reconstruct", "internal/analysis", "internal/analysis/check", "internal/analysis/phases", "internal/analysis/diff", "internal/analysis/loops", "internal/analysis/timeline", "internal/analysis/query", "internal/analysis/sql", "efg/text", "hook", "internal/segment", "internal/symbolize", "internal/durable", "internal/merge", "internal/live", "internal/daemon", "internal/daemon/multiuser", "internal/service", "internal/jsondoc", "internal/httpapi", "internal/rankset", "internal/export", "internal/draw/graph", "internal/draw/heatmap", "internal/draw/timeline", "internal/units", "internal/printable", "internal/export/gxl", "internal/export/mtf"},
+	"cmd/efg":                      {"internal/web", "internal/site", "signature", "efg", "reconstruct", "internal/analysis", "internal/analysis/check", "internal/analysis/waitfor", "internal/analysis/phases", "internal/analysis/diff", "internal/analysis/loops", "internal/analysis/timeline", "internal/analysis/query", "internal/analysis/sql", "efg/text", "hook", "internal/segment", "internal/symbolize", "internal/durable", "internal/merge", "internal/live", "internal/daemon", "internal/daemon/multiuser", "internal/service", "internal/jsondoc", "internal/httpapi", "internal/rankset", "internal/export", "internal/draw/graph", "internal/draw/heatmap", "internal/draw/timeline", "internal/units", "internal/printable", "internal/export/gxl", "internal/export/mtf"},
 }
 
 // mayImportInTests tells what the tests of a package may import besides.
@@ -100,7 +101,7 @@ var mayImportInTests = map[string][]string{
 	"internal/merge":             {"internal/testing/sim"},
 	"internal/export/gxl":        {"internal/testing/sim", "internal/testing/testrun"},
 	"internal/daemon":            {"internal/testing/sim", "hook", "internal/testing/groundtruth", "internal/testing/scramble"},
-	"internal/live":              {"internal/testing/sim", "hook", "internal/testing/groundtruth", "internal/testing/scramble"},
+	"internal/live":              {"internal/analysis/check", "internal/testing/sim", "hook", "internal/testing/groundtruth", "internal/testing/scramble"},
 	"internal/export/mtf":        {"internal/testing/sim", "internal/export/gxl", "efg/text", "internal/testing/testrun"},
 	"hook":                       {"signature", "hook/internal/slots", "internal/testing/mpilib"},
 	"hook/internal/slots":        {"internal/testing/mpilib"},

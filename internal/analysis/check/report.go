@@ -211,6 +211,9 @@ func (b *builder) check() (*Report, error) {
 	if err := b.locate(); err != nil {
 		return nil, err
 	}
+	if err := b.hangs(); err != nil {
+		return nil, err
+	}
 	return b.finish(), nil
 }
 
@@ -440,6 +443,7 @@ func before(x, y *suspect) bool {
 
 // kinds is the order in which findings are shown.
 var kinds = []Kind{
+	Deadlock, WaitInVain, CollectiveMismatch,
 	InvalidArgument, Aborted, EndedEarly, BeforeInit, AfterFinalize, NoFinalize, LostMessage, UnsentMessage, OtherTypes, OpenReceive, OpenRequest, OpenStart,
 	PersistentMisused, NeverReturned, CollectiveOrder, CollectiveMissing, CollectiveRoot, CollectiveOp, CollectiveData,
 	UnfreedRequest, UnfreedObject, TimesContradict,

@@ -1,4 +1,4 @@
-package live
+package waitfor
 
 import (
 	"slices"
@@ -20,7 +20,7 @@ func walkRequests(r *Rank, thread int, w uint64) ([]uint64, bool) {
 		return nil, false
 	}
 	names := reconstruct.NewNames(r.Process.Defs, nil)
-	p := reconstruct.NewProcess(&r.Process, names)
+	p := reconstruct.NewProcess(r.Process, names)
 	var t openRequests
 	for e, err := range p.Events(thread, reconstruct.Options{}) {
 		if err != nil {

@@ -1,4 +1,4 @@
-package live
+package waitfor
 
 import (
 	"slices"
@@ -15,6 +15,8 @@ var (
 	wordAnyTag    = constant("MPI_ANY_TAG")
 	wordRoot      = constant("MPI_ROOT")
 	wordSame      = constant("EFG_SAME")
+	wordByte      = constant("MPI_BYTE")
+	wordPacked    = constant("MPI_PACKED")
 )
 
 func constant(name string) uint64 { return signature.ConstantByName(name).Word() }
@@ -24,11 +26,25 @@ func isConst(w uint64) bool { return w>>62 == 2 }
 // procWords says which words of a procedure tell whom it needs; 0: it has none.
 type procWords struct {
 	dest, sendTag, source, recvTag int
-	root                           int
-	requests                       int  // of a call that waits
-	array                          bool // requests is an array
+	root, op                       int
+	send, recv                     payload // of a collective whose members agree on an amount
+	requests                       int     // of a call that waits
+	array                          bool    // requests is an array
 	shape                          shape
 	waits                          bool // does not return before the others have done their part
+}
+
+// payload are the words of count and datatype of data; 0: there are none.
+type payload struct{ count, datatype int }
+
+// data are the words of the amount that all members of a collective must agree on: what
+// each member but the root of a gather takes or gives is what the root gives or takes.
+func (a *procWords) data(isRoot bool) (count, datatype int) {
+	p := a.recv
+	if a.shape == oneToAll && isRoot || a.shape == allToOne && !isRoot {
+		p = a.send
+	}
+	return p.count, p.datatype
 }
 
 // shape says whom a collective waits for.
@@ -85,7 +101,11 @@ func wordsOf(p *signature.Proc) procWords {
 	if has("Receive") || has("NonBlockingReceive") || has("ProbeOperation") {
 		a.source, a.recvTag = in("source"), in("recvtag", "tag")
 	}
-	a.shape, a.root = shapeOf(p), in("root")
+	a.shape, a.root, a.op = shapeOf(p), in("root"), in("op")
+	if a.shape != notCollective && a.shape != partial && p.Param("sendcounts") < 0 && p.Param("recvcounts") < 0 {
+		a.send = payload{in("sendcount", "count"), in("sendtype", "datatype")}
+		a.recv = payload{in("recvcount", "count"), in("recvtype", "datatype")}
+	}
 	if p.Completes != "" {
 		a.requests = in("request", "array_of_requests")
 		a.array = a.requests > 0 && p.Words[a.requests].Form == signature.VecForm

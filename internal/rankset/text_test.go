@@ -1,8 +1,8 @@
-package main
+package rankset
 
 import "testing"
 
-func TestRangesText(t *testing.T) {
+func TestText(t *testing.T) {
 	for _, c := range []struct {
 		list []int
 		want string
@@ -12,8 +12,8 @@ func TestRangesText(t *testing.T) {
 		{[]int{0, 1}, "0-1"},
 		{[]int{0, 1, 2, 3, 7, 9, 10}, "0-3,7,9-10"},
 	} {
-		if got := rangesText(c.list); got != c.want {
-			t.Errorf("rangesText(%v) = %q, want %q", c.list, got, c.want)
+		if got := Text(c.list); got != c.want {
+			t.Errorf("Text(%v) = %q, want %q", c.list, got, c.want)
 		}
 	}
 }

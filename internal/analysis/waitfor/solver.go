@@ -1,54 +1,73 @@
-package live
+package waitfor
 
-import "slices"
+import (
+	"slices"
 
-// verdict is what follows from who needs whom.
-type verdict struct {
-	stuck   []bool  // by position in Job.Ranks: can never go on
-	cycles  [][]int // ranks that need each other
-	waits   [][]waiting
-	inVain  []int // stuck ranks that need a process which has ended
-	because []int // stuck ranks that need only ranks that are stuck
+	"github.com/efg-tools/efg/efg"
+)
+
+// Verdict is what follows from who needs whom. Ranks are ranks in the job.
+type Verdict struct {
+	Stuck      []bool  // by position in the list of ranks: can never go on
+	Cycles     [][]int // sets of ranks that need each other; see Cycle
+	InVain     []int   // stuck ranks that need a process which has ended
+	Behind     []int   // stuck ranks that need only ranks that are stuck
+	Mismatches []Mismatch
+
+	ranks []*Rank
+	waits [][]waiting
 }
 
-// judge finds out who can never go on.
-func judge(j *Job) *verdict {
-	n := newNeeds(j)
-	v := &verdict{waits: make([][]waiting, len(j.Ranks))}
-	for i, r := range j.Ranks {
-		v.waits[i] = make([]waiting, len(r.Activities))
-		for t := range r.Activities {
+// Judge finds out who can never go on.
+func Judge(ranks []*Rank) *Verdict {
+	n := newNeeds(ranks)
+	v := &Verdict{ranks: ranks, waits: make([][]waiting, len(ranks))}
+	for i, r := range ranks {
+		v.waits[i] = make([]waiting, len(r.Threads))
+		for t := range r.Threads {
 			v.waits[i][t] = n.of(r, t)
 		}
 	}
-	v.stuck = v.release(j)
-	if slices.Contains(v.stuck, true) {
+	v.Stuck = v.release()
+	if slices.Contains(v.Stuck, true) {
 		// Some of what these wait for may have happened.
-		for i, r := range j.Ranks {
+		for i, r := range ranks {
 			for t := range v.waits[i] {
-				if v.stuck[i] {
+				if v.Stuck[i] {
 					w := &v.waits[i][t]
 					w.needs = slices.DeleteFunc(w.needs, func(x need) bool { return n.matched(r, &x) })
 				}
 			}
 		}
-		v.stuck = v.release(j)
+		v.Stuck = v.release()
 	}
-	v.explain(j)
+	v.Mismatches = n.mismatches()
+	v.explain()
 	return v
 }
 
-// hasEnded tells whether a rank will do nothing any more: it is past MPI_Finalize, or
-// it is gone while others of the job are still there. (If all are gone, they may
-// have been killed together.)
-func (j *Job) hasEnded(r *Rank) bool {
-	return r.Header.State != 0 || j.Running && !r.Running
+// Hangs reports whether some rank can never go on.
+func (v *Verdict) Hangs() bool { return slices.Contains(v.Stuck, true) }
+
+// mostAwaited bounds the lists of ranks that a thread awaits.
+const mostAwaited = 1 << 16
+
+// Awaits returns the ranks that a thread of the rank at a position needs: all of them, or,
+// if any is set, one of them.
+func (v *Verdict) Awaits(position, thread int) (ranks []int, any bool) {
+	w := &v.waits[position][thread]
+	for _, x := range w.needs {
+		ranks = append(ranks, x.ranks[:min(len(x.ranks), mostAwaited)]...)
+		any = any || !x.all && len(x.ranks) > 1
+	}
+	slices.Sort(ranks)
+	return slices.Compact(ranks), any
 }
 
 // solver finds the ranks that can go on.
 type solver struct {
-	job     *Job
-	at      map[int]int // positions in Job.Ranks, by rank
+	ranks   []*Rank
+	at      map[int]int // positions in ranks, by rank
 	free    []bool
 	open    [][]int // by rank and thread: needs that are not met
 	waiters map[*set]*waiters
@@ -65,26 +84,26 @@ type waiters struct {
 
 // release finds the ranks that can go on, and returns the others of those that have
 // not ended.
-func (v *verdict) release(j *Job) []bool {
-	s := &solver{job: j, at: map[int]int{}, free: make([]bool, len(j.Ranks)), open: make([][]int, len(j.Ranks)),
+func (v *Verdict) release() []bool {
+	s := &solver{ranks: v.ranks, at: map[int]int{}, free: make([]bool, len(v.ranks)), open: make([][]int, len(v.ranks)),
 		waiters: map[*set]*waiters{}, sets: map[int][]*set{}}
-	for i, r := range j.Ranks {
+	for i, r := range v.ranks {
 		if r.Number >= 0 {
 			s.at[r.Number] = i
 		}
 	}
-	for i, r := range j.Ranks {
+	for i, r := range v.ranks {
 		s.enter(i, r, v.waits[i])
 	}
 	s.outside()
 	for len(s.queue) > 0 {
 		i := s.queue[0]
 		s.queue = s.queue[1:]
-		s.released(j.Ranks[i].Number)
+		s.released(v.ranks[i].Number)
 	}
-	stuck := make([]bool, len(j.Ranks))
-	for i, r := range j.Ranks {
-		stuck[i] = !s.free[i] && !j.hasEnded(r)
+	stuck := make([]bool, len(v.ranks))
+	for i, r := range v.ranks {
+		stuck[i] = !s.free[i] && !r.Ended
 	}
 	return stuck
 }
@@ -93,13 +112,13 @@ func (v *verdict) release(j *Job) []bool {
 // needs nothing is free.
 func (s *solver) enter(i int, r *Rank, threads []waiting) {
 	s.open[i] = make([]int, len(threads))
-	if s.job.hasEnded(r) {
+	if r.Ended {
 		return
 	}
 	free := len(threads) == 0
 	for t := range threads {
 		w := &threads[t]
-		if r.Process.Streams[t].End == endThread {
+		if r.Process.Streams[t].End == efg.EndThread {
 			s.open[i][t] = 1 // for ever
 			continue
 		}

@@ -1,4 +1,4 @@
-package live
+package waitfor
 
 import (
 	"slices"
@@ -33,21 +33,22 @@ type waiting struct {
 
 // needs computes what calls need.
 type needs struct {
-	job      *Job
-	byRank   map[int]*Rank
-	facts    map[*Rank]*analysis.Process
-	counts   map[*Rank]map[collective]uint64
-	messages map[*Rank]*traffic
-	groups   map[collective]map[uint64]*set // missing members, by number of the call
-	all      map[group]*set                 // members, by group
+	byRank    map[int]*Rank
+	facts     map[*Rank]*analysis.Process
+	counts    map[*Rank]map[order]*made
+	messages  map[*Rank]*traffic
+	histories map[*Rank]*history
+	groups    map[matching]*set               // missing members
+	all       map[group]*set                  // members, by group
+	waited    map[matching]map[*Rank][]uint64 // calls that somebody waits in, by turn
+	past      map[rankTurn][]uint64           // calls that have returned
+	objects   map[*efg.Stream][]uint64        // of the collectives of nodes
+	// steps is how many events may still be gone through to find calls that have returned.
+	steps int
 }
 
-// collective names the order in which a group of ranks makes collectives: on a
-// communicator, window or file.
-type collective struct {
-	object uint64
-	first  int // of the world
-}
+// stepLimit bounds needs.steps: about two seconds.
+const stepLimit = 2e7
 
 // group names a group of ranks.
 type group struct {
@@ -55,14 +56,18 @@ type group struct {
 	first   int
 }
 
-func newNeeds(j *Job) *needs {
+func newNeeds(ranks []*Rank) *needs {
 	n := &needs{
-		job: j, byRank: map[int]*Rank{}, facts: map[*Rank]*analysis.Process{}, counts: map[*Rank]map[collective]uint64{},
-		messages: map[*Rank]*traffic{}, groups: map[collective]map[uint64]*set{}, all: map[group]*set{},
+		byRank: map[int]*Rank{}, facts: map[*Rank]*analysis.Process{}, counts: map[*Rank]map[order]*made{},
+		messages: map[*Rank]*traffic{}, histories: map[*Rank]*history{}, groups: map[matching]*set{}, all: map[group]*set{},
+		waited: map[matching]map[*Rank][]uint64{}, past: map[rankTurn][]uint64{}, objects: map[*efg.Stream][]uint64{}, steps: stepLimit,
 	}
-	for _, r := range j.Ranks {
+	for _, r := range ranks {
 		if r.Number >= 0 {
 			n.byRank[r.Number] = r
+		}
+		if slices.ContainsFunc(r.Threads, func(t Thread) bool { return t.Moved }) {
+			n.steps = 0 // the job goes on: nobody wants to wait for an answer
 		}
 	}
 	return n
@@ -71,8 +76,13 @@ func newNeeds(j *Job) *needs {
 // of returns what a thread needs to go on. Who moves needs nothing.
 func (n *needs) of(r *Rank, thread int) waiting {
 	var w waiting
-	words := r.Activities[thread].Words
-	if !r.Activities[thread].InCall || r.Moved[thread] {
+	t := &r.Threads[thread]
+	words := t.Words
+	if !t.InCall || t.Moved {
+		return w
+	}
+	if r.dropped() {
+		w.unclear = true
 		return w
 	}
 	p, a := lookUp(words)
@@ -80,7 +90,7 @@ func (n *needs) of(r *Rank, thread int) waiting {
 	case p == nil || !a.waits:
 		w.unclear = p == nil
 	case a.shape != notCollective:
-		n.collective(&w, r, words, n.count(r, objectOf(words, a)))
+		n.collective(&w, r, words, n.made(r, order{objectOf(words, a), r.First}).calls)
 	case p.Completes != "":
 		n.requests(&w, r, thread, words)
 	default:
@@ -95,7 +105,7 @@ func (n *needs) of(r *Rank, thread int) waiting {
 func (n *needs) process(r *Rank) *analysis.Process {
 	p, ok := n.facts[r]
 	if !ok {
-		p, _ = analysis.NewProcess(&r.Process, r.First)
+		p, _ = analysis.NewProcess(r.Process, r.First)
 		n.facts[r] = p
 	}
 	return p
@@ -165,28 +175,23 @@ func (n *needs) requests(w *waiting, r *Rank, thread int, words []uint64) {
 		return
 	}
 	var all waiting
-	pending := map[uint64]uint64{} // collectives of an object that are waited for
-	for _, request := range slices.Backward(list) {
+	for _, request := range list {
 		if request>>62 != 1 {
 			continue
 		}
-		issue, ok := issuedBy(&r.Process, request)
+		words, ok := issue(r.Process, request)
 		if !ok {
 			all.unclear = true
 			continue
 		}
-		q, a := lookUp(issue)
+		q, a := lookUp(words)
 		switch {
 		case q.Persistent && a.shape != notCollective || q.Issues != "coll" && a.dest == 0 && a.source == 0:
 			all.unclear = true
 		case q.Issues == "coll" || a.shape != notCollective:
-			// The newest of the calls that are waited for is taken for the newest
-			// collective of all.
-			made := n.count(r, objectOf(issue, a))
-			n.collective(&all, r, issue, made-min(made, pending[issue[2]]))
-			pending[issue[2]]++
+			n.issued(&all, r, request, words)
 		default:
-			for _, m := range messagesOf(issue, false) {
+			for _, m := range messagesOf(words, false) {
 				n.message(&all, r, m)
 			}
 		}
@@ -195,6 +200,22 @@ func (n *needs) requests(w *waiting, r *Rank, thread int, words []uint64) {
 		all = anyOf(all)
 	}
 	*w = all
+}
+
+// issued adds the need of a collective that was issued by a call with these words.
+func (n *needs) issued(w *waiting, r *Rank, request uint64, words []uint64) {
+	_, a := lookUp(words)
+	h := n.history(r)
+	if h == nil || !n.made(r, order{objectOf(words, a), r.First}).ordered() {
+		w.unclear = true
+		return
+	}
+	at, ok := h.turns[request]
+	if !ok {
+		w.unclear = true
+		return
+	}
+	n.collective(w, r, words, at.k)
 }
 
 // anyOf makes one need of many: it is enough that one is met.

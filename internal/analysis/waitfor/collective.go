@@ -1,4 +1,4 @@
-package live
+package waitfor
 
 import (
 	"math/bits"
@@ -12,6 +12,19 @@ import (
 // as collectives on objects of their own.
 const startObject = 1 << 61
 
+// order names the order in which a group of ranks makes collectives: on a
+// communicator, window or file.
+type order struct {
+	object uint64
+	first  int // of the world
+}
+
+// turn is a place in an order, from 1.
+type turn struct {
+	order
+	k uint64
+}
+
 // objectOf is what the members of a collective have in common.
 func objectOf(words []uint64, a *procWords) uint64 {
 	if a.shape != start {
@@ -24,37 +37,61 @@ func objectOf(words []uint64, a *procWords) uint64 {
 	return startObject
 }
 
-// count is how many collective calls a rank has begun on an object, the ones in
-// progress included.
-func (n *needs) count(r *Rank, object uint64) uint64 {
+// made is what a rank has done in an order, its call in progress included.
+type made struct {
+	calls   uint64
+	streams map[int]bool // that made them
+	current []uint64     // the call in progress
+}
+
+// made returns what a rank has done in an order.
+func (n *needs) made(r *Rank, o order) *made {
 	c := n.counts[r]
 	if c == nil {
 		c = countCollectives(r)
 		n.counts[r] = c
 	}
-	return c[collective{object, r.First}]
+	if m := c[o]; m != nil {
+		return m
+	}
+	return &made{}
 }
 
-func countCollectives(r *Rank) map[collective]uint64 {
-	c := map[collective]uint64{}
+// ordered reports whether all calls were made by one thread: those of several have no order.
+func (m *made) ordered() bool { return len(m.streams) == 1 }
+
+func countCollectives(r *Rank) map[order]*made {
+	c := map[order]*made{}
 	for i := range r.Process.Streams {
 		s := &r.Process.Streams[i]
-		visits := visitsOf(s)
+		visits := Visits(s)
 		for k := range s.Nodes {
-			addCollectives(c, &s.Nodes[k], visits[k], r.First)
+			addCollectives(c, &s.Nodes[k], visits[k], r.First, i)
 		}
-		if i < len(r.Activities) && r.Activities[i].InCall && !r.Moved[i] {
-			words := r.Activities[i].Words
+		if i < len(r.Threads) && r.Threads[i].InCall && !r.Threads[i].Moved {
+			words := r.Threads[i].Words
 			if p, a := lookUp(words); p != nil && a.shape != notCollective {
-				c[collective{objectOf(words, a), r.First}]++
+				addCalls(c, order{objectOf(words, a), r.First}, 1, i).current = words
 			}
 		}
 	}
 	return c
 }
 
-// visitsOf is how many events each node of a stream has.
-func visitsOf(s *efg.Stream) []uint64 {
+// addCalls counts calls of a stream.
+func addCalls(c map[order]*made, o order, times uint64, stream int) *made {
+	m := c[o]
+	if m == nil {
+		m = &made{streams: map[int]bool{}}
+		c[o] = m
+	}
+	m.calls += times
+	m.streams[stream] = true
+	return m
+}
+
+// Visits is how many events each node of a stream has.
+func Visits(s *efg.Stream) []uint64 {
 	v := make([]uint64, len(s.Nodes))
 	if i := s.Start(); i >= 0 {
 		v[i] = 1
@@ -68,13 +105,13 @@ func visitsOf(s *efg.Stream) []uint64 {
 }
 
 // addCollectives counts the events of a node by their objects.
-func addCollectives(c map[collective]uint64, node *efg.Node, visits uint64, first int) {
+func addCollectives(c map[order]*made, node *efg.Node, visits uint64, first, stream int) {
 	p, a := lookUp(node.Words)
-	if p == nil || a.shape == notCollective {
+	if p == nil || a.shape == notCollective || visits == 0 {
 		return
 	}
 	if node.Mask>>2&1 == 0 || len(node.Attrs) == 0 {
-		c[collective{objectOf(node.Words, a), first}] += visits
+		addCalls(c, order{objectOf(node.Words, a), first}, visits, stream)
 		return
 	}
 	// The object is the lowest word that can be demoted.
@@ -82,21 +119,22 @@ func addCollectives(c map[collective]uint64, node *efg.Node, visits uint64, firs
 	left := int(budget)
 	for v, times, ok := z.Next(); ok && left > 0; v, times, ok = z.Next() {
 		left--
-		c[collective{v[0], first}] += times
+		addCalls(c, order{v[0], first}, times, stream)
 	}
 }
 
-// collective adds the need for those members that have not begun call number k on
-// the object yet.
+// collective adds the need for those members that have not made the call that matches
+// the rank's call number k on the object.
 func (n *needs) collective(w *waiting, r *Rank, words []uint64, k uint64) {
 	_, a := lookUp(words)
-	object := objectOf(words, a)
-	members := n.members(r, object)
+	at := turn{order{objectOf(words, a), r.First}, k}
+	members := n.members(r, at.object)
 	if members == nil {
 		w.unclear = true
 		return
 	}
-	missing := n.missing(collective{object, r.First}, k, members)
+	missing := n.missing(at, n.kindOf(r, words), members)
+	n.note(at, r, words, members)
 	if len(missing.ranks) == 0 && !missing.unknown {
 		return
 	}
@@ -168,14 +206,17 @@ func (n *needs) members(r *Rank, object uint64) *set {
 	}
 	own, other := p.Members(object)
 	if own == nil {
-		own, other = p.Members(fileComm(&r.Process, object))
+		own, other = p.Members(fileComm(r.Process, object))
 	}
 	if own == nil {
 		return nil
 	}
 	key := group{own.Key(), r.First}
 	if other != nil {
-		key.members ^= bits.RotateLeft64(other.Key(), 1)
+		if other.Key() < own.Key() { // the same for both sides
+			own, other = other, own
+		}
+		key.members = own.Key() ^ bits.RotateLeft64(other.Key(), 1)
 	}
 	s := n.all[key]
 	if s == nil {
@@ -187,28 +228,38 @@ func (n *needs) members(r *Rank, object uint64) *set {
 
 // world is all ranks of a rank's MPI_COMM_WORLD.
 func (n *needs) world(r *Rank) *set {
-	s := &set{}
-	for i := range min(r.Process.Size, maxListed) {
-		s.ranks = append(s.ranks, r.First+i)
+	key := group{startObject, r.First}
+	s := n.all[key]
+	if s == nil {
+		s = &set{}
+		for i := range min(r.Process.Size, maxListed) {
+			s.ranks = append(s.ranks, r.First+i)
+		}
+		n.all[key] = s
 	}
 	return s
 }
 
-// missing are the members that have begun fewer than k collectives on an object.
-func (n *needs) missing(c collective, k uint64, members *set) *set {
-	s := n.groups[c][k]
+// matching names those calls of some members that match each other.
+type matching struct {
+	turn
+	kind    kind
+	members *set
+}
+
+// missing are the members that have not made a call of a kind in a turn.
+func (n *needs) missing(at turn, of kind, members *set) *set {
+	key := matching{at, of, members}
+	s := n.groups[key]
 	if s != nil {
 		return s
 	}
 	s = &set{unknown: members.unknown}
 	for _, m := range members.ranks {
-		if r := n.byRank[m]; r == nil || n.count(r, c.object) < k {
+		if r := n.byRank[m]; r == nil || n.made(r, at.order).calls < at.k || !n.agrees(r, at, of) {
 			s.ranks = append(s.ranks, m)
 		}
 	}
-	if n.groups[c] == nil {
-		n.groups[c] = map[uint64]*set{}
-	}
-	n.groups[c][k] = s
+	n.groups[key] = s
 	return s
 }

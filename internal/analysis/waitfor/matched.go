@@ -1,4 +1,4 @@
-package live
+package waitfor
 
 import (
 	"errors"
@@ -92,6 +92,11 @@ func (n *needs) trafficOf(r *Rank) *traffic {
 		if p := n.process(r); p != nil {
 			t = newTraffic(r, p)
 		}
+		if t != nil && t.guesses() {
+			if h := n.history(r); h != nil {
+				t = h.traffic
+			}
+		}
 		n.messages[r] = t
 	}
 	return t
@@ -103,12 +108,19 @@ const budget = 5e6
 
 var errTooMany = errors.New("too many different calls")
 
+func emptyTraffic() *traffic {
+	return &traffic{map[channel]uint64{}, map[channel]uint64{}, map[channel]uint64{}}
+}
+
+// trafficFields are what traffic wants to know of operations.
+const trafficFields = analysis.CommField | analysis.BytesField | analysis.TagField
+
 func newTraffic(r *Rank, p *analysis.Process) *traffic {
-	t := &traffic{map[channel]uint64{}, map[channel]uint64{}, map[channel]uint64{}}
+	t := emptyTraffic()
 	left := int(budget)
 	for i := range r.Process.Streams {
 		for k := range r.Process.Streams[i].Nodes {
-			err := p.Calls(i, k, analysis.CommField|analysis.BytesField|analysis.TagField, func(c *analysis.Call) error {
+			err := p.Calls(i, k, trafficFields, func(c *analysis.Call) error {
 				if left--; left < 0 {
 					return errTooMany
 				}
@@ -122,12 +134,27 @@ func newTraffic(r *Rank, p *analysis.Process) *traffic {
 			}
 		}
 	}
-	for i := range r.Activities {
-		if a := &r.Activities[i]; a.InCall && !r.Moved[i] {
+	t.inFlightOf(r, p)
+	return t
+}
+
+// guesses reports whether senders or tags of some receives are not known.
+func (t *traffic) guesses() bool {
+	for c := range t.taken {
+		if c.tag == wordAnyTag {
+			return true
+		}
+	}
+	return len(t.wild) > 0
+}
+
+// inFlightOf counts the messages of the calls that a rank is in.
+func (t *traffic) inFlightOf(r *Rank, p *analysis.Process) {
+	for i := range r.Threads {
+		if a := &r.Threads[i]; a.InCall && !a.Moved {
 			t.inFlight(p, a.Words)
 		}
 	}
-	return t
 }
 
 func (t *traffic) operation(o *analysis.Operation, times uint64) {

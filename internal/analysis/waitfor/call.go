@@ -1,4 +1,4 @@
-package live
+package waitfor
 
 import (
 	"github.com/efg-tools/efg/efg"
@@ -28,9 +28,9 @@ func messagesOf(words []uint64, inFlight bool) []message {
 	return list
 }
 
-// issuedBy returns the words of the newest event that issued a request, false if
+// issue returns the words of the newest event that issued a request, false if
 // the graph does not have it.
-func issuedBy(p *efg.Process, request uint64) ([]uint64, bool) {
+func issue(p *efg.Process, request uint64) ([]uint64, bool) {
 	id, ok := signature.ParseID(request)
 	if !ok {
 		return nil, false

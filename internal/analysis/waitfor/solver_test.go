@@ -1,4 +1,4 @@
-package live
+package waitfor
 
 import (
 	"math/rand/v2"
@@ -6,19 +6,16 @@ import (
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
-	"github.com/efg-tools/efg/internal/segment"
 )
 
 // fake is a job whose threads wait as waits says.
-func fake(waits [][]waiting, ended []bool) (*Job, *verdict) {
-	j := &Job{Size: len(waits), Running: true}
+func fake(waits [][]waiting, ended []bool) *Verdict {
+	v := &Verdict{waits: waits}
 	for i := range waits {
-		s := &segment.Segment{Activities: make([]segment.Activity, len(waits[i]))}
-		s.Process.Streams = make([]efg.Stream, len(waits[i]))
-		r := &Rank{Segment: s, Number: i, Running: !ended[i], Moved: make([]bool, len(waits[i]))}
-		j.Ranks = append(j.Ranks, r)
+		p := &efg.Process{Streams: make([]efg.Stream, len(waits[i]))}
+		v.ranks = append(v.ranks, &Rank{Process: p, Number: i, Ended: ended[i], Threads: make([]Thread, len(waits[i]))})
 	}
-	return j, &verdict{waits: waits}
+	return v
 }
 
 // naive finds who can never go on by trying again and again.
@@ -95,14 +92,14 @@ func TestRelease(t *testing.T) {
 	some := 0
 	for round := range 20000 {
 		waits, ended := randomWaits(rng, 1+rng.IntN(9))
-		j, v := fake(waits, ended)
+		v := fake(waits, ended)
 		want := naive(waits, ended)
-		if v.stuck = v.release(j); !slices.Equal(v.stuck, want) {
-			t.Fatalf("round %d: %v, want %v, of %+v", round, v.stuck, want, waits)
+		if v.Stuck = v.release(); !slices.Equal(v.Stuck, want) {
+			t.Fatalf("round %d: %v, want %v, of %+v", round, v.Stuck, want, waits)
 		}
-		v.explain(j)
+		v.explain()
 		told := map[int]bool{}
-		for _, list := range append(slices.Clone(v.cycles), v.inVain, v.because) {
+		for _, list := range append(slices.Clone(v.Cycles), v.InVain, v.Behind) {
 			for _, r := range list {
 				told[r] = true
 				if !want[r] {
@@ -118,17 +115,17 @@ func TestRelease(t *testing.T) {
 				}
 			}
 		}
-		checkCycles(t, j, v)
+		checkCycles(t, v)
 	}
 	if some < 1000 {
 		t.Errorf("only %d ranks were stuck", some)
 	}
 }
 
-func checkCycles(t *testing.T, j *Job, v *verdict) {
+func checkCycles(t *testing.T, v *Verdict) {
 	t.Helper()
-	for _, ranks := range v.cycles {
-		cycle := v.cycleOf(j, ranks)
+	for _, ranks := range v.Cycles {
+		cycle := v.Cycle(ranks)
 		for k, r := range cycle {
 			next, found := cycle[(k+1)%len(cycle)], false
 			for _, w := range v.waits[r] {
@@ -152,19 +149,19 @@ func TestManyRanks(t *testing.T) {
 		waits[i] = []waiting{{needs: []need{{set: missing, all: true}}}}
 	}
 	waits[n-1] = []waiting{{needs: []need{{set: &set{ranks: []int{5}}}}}}
-	j, v := fake(waits, make([]bool, n))
-	v.stuck = v.release(j)
-	v.explain(j)
-	if len(v.cycles) != 1 || !slices.Equal(v.cycles[0], []int{5, n - 1}) || len(v.because) != n-2 {
-		t.Errorf("%d cycles, %d behind", len(v.cycles), len(v.because))
+	v := fake(waits, make([]bool, n))
+	v.Stuck = v.release()
+	v.explain()
+	if len(v.Cycles) != 1 || !slices.Equal(v.Cycles[0], []int{5, n - 1}) || len(v.Behind) != n-2 {
+		t.Errorf("%d cycles, %d behind", len(v.Cycles), len(v.Behind))
 	}
 	for i := range waits {
 		waits[i] = []waiting{{needs: []need{{set: &set{ranks: []int{(i + 1) % n}}}}}}
 	}
-	j, v = fake(waits, make([]bool, n))
-	v.stuck = v.release(j)
-	v.explain(j)
-	if len(v.cycles) != 1 || len(v.cycles[0]) != n || len(v.cycleOf(j, v.cycles[0])) != n {
-		t.Errorf("%d cycles", len(v.cycles))
+	v = fake(waits, make([]bool, n))
+	v.Stuck = v.release()
+	v.explain()
+	if len(v.Cycles) != 1 || len(v.Cycles[0]) != n || len(v.Cycle(v.Cycles[0])) != n {
+		t.Errorf("%d cycles", len(v.Cycles))
 	}
 }

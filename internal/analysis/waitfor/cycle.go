@@ -1,45 +1,41 @@
-package live
+package waitfor
 
 import (
 	"slices"
-
-	"github.com/efg-tools/efg/efg"
 )
-
-const endThread = efg.EndThread
 
 // explain tells why the stuck ranks are: cycles among them, and processes that have
 // ended.
-func (v *verdict) explain(j *Job) {
-	g := &dependence{v: v, job: j, at: map[int]int{}, sets: map[*set]int{}}
-	for i, r := range j.Ranks {
+func (v *Verdict) explain() {
+	g := &dependence{v: v, at: map[int]int{}, sets: map[*set]int{}}
+	for i, r := range v.ranks {
 		if r.Number >= 0 {
 			g.at[r.Number] = i
 		}
 	}
 	g.build()
-	cyclic := make([]bool, len(j.Ranks))
+	cyclic := make([]bool, len(v.ranks))
 	for _, members := range g.components() {
 		var ranks []int
 		for _, k := range members {
-			if k < len(j.Ranks) {
-				ranks = append(ranks, j.Ranks[k].Number)
+			if k < len(v.ranks) {
+				ranks = append(ranks, v.ranks[k].Number)
 				cyclic[k] = true
 			}
 		}
 		if len(ranks) > 0 {
 			slices.Sort(ranks)
-			v.cycles = append(v.cycles, ranks)
+			v.Cycles = append(v.Cycles, ranks)
 		}
 	}
-	slices.SortFunc(v.cycles, slices.Compare)
-	for i, r := range j.Ranks {
+	slices.SortFunc(v.Cycles, slices.Compare)
+	for i, r := range v.ranks {
 		switch {
-		case !v.stuck[i]:
+		case !v.Stuck[i]:
 		case g.needsEnded(i):
-			v.inVain = append(v.inVain, r.Number)
+			v.InVain = append(v.InVain, r.Number)
 		case !cyclic[i]:
-			v.because = append(v.because, r.Number)
+			v.Behind = append(v.Behind, r.Number)
 		}
 	}
 }
@@ -47,17 +43,16 @@ func (v *verdict) explain(j *Job) {
 // dependence is the graph of who needs whom among the stuck. Its vertices are ranks,
 // by position, and behind them sets.
 type dependence struct {
-	v    *verdict
-	job  *Job
+	v    *Verdict
 	at   map[int]int
 	sets map[*set]int
 	out  [][]int
 }
 
 func (g *dependence) build() {
-	g.out = make([][]int, len(g.job.Ranks))
-	for i := range g.job.Ranks {
-		if !g.v.stuck[i] {
+	g.out = make([][]int, len(g.v.ranks))
+	for i := range g.v.ranks {
+		if !g.v.Stuck[i] {
 			continue
 		}
 		for _, w := range g.v.waits[i] {
@@ -78,7 +73,7 @@ func (g *dependence) vertex(s *set) int {
 	g.sets[s] = k
 	var members []int
 	for _, m := range s.ranks {
-		if i, here := g.at[m]; here && g.v.stuck[i] {
+		if i, here := g.at[m]; here && g.v.Stuck[i] {
 			members = append(members, i)
 		}
 	}
@@ -86,12 +81,12 @@ func (g *dependence) vertex(s *set) int {
 	return k
 }
 
-// needsEnded tells whether a rank needs one that has ended.
+// needsEnded reports whether a rank needs one that has ended.
 func (g *dependence) needsEnded(i int) bool {
 	for _, w := range g.v.waits[i] {
 		for _, x := range w.needs {
 			for _, m := range x.ranks {
-				if k, here := g.at[m]; here && g.job.hasEnded(g.job.Ranks[k]) {
+				if k, here := g.at[m]; here && g.v.ranks[k].Ended {
 					return true
 				}
 			}
@@ -175,26 +170,35 @@ func (t *tarjan) leave(v int) {
 	}
 }
 
-// cycleOf returns one of the shortest cycles through the lowest of the ranks of a
-// component.
-func (v *verdict) cycleOf(j *Job, ranks []int) []int {
+// Cycle returns one of the shortest cycles through the lowest of the ranks of one of Cycles:
+// each needs the next, and the last the first. It is of one rank only if that alone waits for
+// itself.
+func (v *Verdict) Cycle(ranks []int) []int {
 	at := map[int]int{}
-	for i, r := range j.Ranks {
+	for i, r := range v.ranks {
 		at[r.Number] = i
 	}
+	first := ranks[0]
 	from := map[int]int{} // rank before, on the way from the first
 	seen := map[*set]bool{}
-	for queue := []int{ranks[0]}; len(queue) > 0; queue = queue[1:] {
+	around := map[*set]bool{} // sets that the first rank needs and is in
+	for queue := []int{first}; len(queue) > 0; queue = queue[1:] {
 		rank := queue[0]
 		for _, w := range v.waits[at[rank]] {
 			for _, x := range w.needs {
+				if rank != first && around[x.set] {
+					return pathBack(from, first, rank)
+				}
 				if seen[x.set] {
 					continue
 				}
 				seen[x.set] = true
 				for _, next := range x.ranks {
-					if next == ranks[0] {
-						return pathBack(from, ranks[0], rank)
+					if next == first && (rank != first || len(ranks) == 1) {
+						return pathBack(from, first, rank)
+					}
+					if around[x.set] = around[x.set] || next == first; next == first {
+						continue
 					}
 					if _, known := from[next]; !known && in(ranks, next) {
 						from[next] = rank

@@ -1,0 +1,56 @@
+package waitfor
+
+import "github.com/efg-tools/efg/efg"
+
+// Rank is a process and what its threads are doing.
+type Rank struct {
+	Process *efg.Process
+	Number  int // rank in the job: worlds follow each other; -1: not known
+	First   int // rank in the job of rank 0 of its MPI_COMM_WORLD
+	Ended   bool
+	Threads []Thread // of each of the process's streams
+}
+
+// Thread is what a thread is doing.
+type Thread struct {
+	InCall bool
+	Moved  bool     // it went on while it was looked at
+	Words  []uint64 // of the call that it is in
+}
+
+// Recorded is a process as a run file has it; first is the rank in the run of rank 0 of its
+// MPI_COMM_WORLD.
+func Recorded(p *efg.Process, first int) *Rank {
+	r := &Rank{Process: p, Number: p.Rank, First: first}
+	exited, inCall := false, false
+	for i := range p.Streams {
+		s := &p.Streams[i]
+		r.Ended = r.Ended || s.End == efg.EndFinalized
+		exited = exited || s.End == efg.EndExit
+		t := Thread{}
+		if s.Pending != nil {
+			t.InCall, t.Words, inCall = true, s.Pending.Words, true
+		}
+		r.Threads = append(r.Threads, t)
+	}
+	r.Ended = r.Ended || Left(exited, inCall)
+	return r
+}
+
+// Left reports whether a process that exited without MPI_Finalize has left others waiting.
+// One that exited inside of a call was ended by the library (MPI_Abort, an error), which
+// ends the others, too: that they waited for it says nothing.
+func Left(exited, inCall bool) bool { return exited && !inCall }
+
+// dropped reports whether events of the process are missing: what it has done is not known.
+func (r *Rank) dropped() bool {
+	for i := range r.Process.Streams {
+		if r.Process.Streams[i].Dropped > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// maxListed bounds lists of ranks: a broken segment can claim any size.
+const maxListed = 1 << 17
