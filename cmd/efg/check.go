@@ -143,7 +143,7 @@ func writeFindings(w io.Writer, list []check.Finding, top int) {
 	for i := range list {
 		f := &list[i]
 		t := string(f.Kind)
-		if f.Remark != "" && f.Kind != check.NeverReturned && f.Kind != check.TimesContradict {
+		if f.Remark != "" && f.Kind != check.NeverReturned && f.Kind != check.TimesContradict && !f.Hang() {
 			t += "; perhaps because calls are missing"
 		}
 		if t != title {

@@ -194,14 +194,7 @@ func (j *Job) hasEnded(r *Rank) bool {
 	if j.Running && !r.Running {
 		return true
 	}
-	switch efg.End(r.Header.State) {
-	case efg.EndOpen:
-		return false
-	case efg.EndExit:
-		inCall := slices.ContainsFunc(r.Activities, func(a segment.Activity) bool { return a.InCall })
-		return j.Running || waitfor.Left(true, inCall)
-	}
-	return true
+	return efg.End(r.Header.State) == efg.EndFinalized
 }
 
 // waiting are the ranks as the wait-for graph wants them.
@@ -211,6 +204,9 @@ func (j *Job) waiting() []*waitfor.Rank {
 		w := &waitfor.Rank{Process: &r.Process, Number: r.Number, First: r.First, Ended: j.hasEnded(r)}
 		for i := range r.Activities {
 			w.Threads = append(w.Threads, waitfor.Thread{InCall: r.Activities[i].InCall, Moved: r.Moved[i], Words: r.Activities[i].Words})
+		}
+		if efg.End(r.Header.State) == efg.EndExit {
+			w.Exited(j.Running)
 		}
 		list = append(list, w)
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/analysis/waitfor"
@@ -22,7 +24,7 @@ var hangKinds = []Kind{Deadlock, WaitInVain, CollectiveMismatch}
 
 // Hangs reports whether ranks could never have gone on, or wait in calls that do not match.
 func (r *Report) Hangs() bool {
-	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Hang() })
+	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Hang() && f.Remark == "" })
 }
 
 // Hang reports whether the finding is that ranks, those in Ranks, could not go on.
@@ -46,9 +48,32 @@ func (b *builder) hangs() error {
 		}
 		h.ranks = append(h.ranks, waitfor.Recorded(p, first[i]))
 	}
+	for i := range b.ends {
+		if s := &b.ends[i]; s.causes() {
+			h.ranks[b.number[s.rank]].Died()
+		}
+	}
 	h.verdict = waitfor.Judge(h.ranks)
-	b.report.Findings = append(b.report.Findings, h.findings()...)
+	list := h.findings()
+	if crashed(&b.run.Meta) {
+		for i := range list {
+			if list[i].Kind != CollectiveMismatch { // that is a fault whoever ended
+				list[i].Remark = "a signal ended a process, perhaps in its call"
+			}
+		}
+	}
+	b.report.Findings = append(b.report.Findings, list...)
 	return nil
+}
+
+// crashed reports whether the status says that a fault of a process ended the run: the call
+// that it was in then does not wait.
+func crashed(m *efg.Meta) bool {
+	switch unix.Signal(m.Status - 128) {
+	case unix.SIGSEGV, unix.SIGBUS, unix.SIGFPE, unix.SIGILL, unix.SIGABRT:
+		return !m.StatusUnknown
+	}
+	return false
 }
 
 // endsInCalls reports whether a thread of a process that was not over is in a call.

@@ -109,11 +109,12 @@ func aborts(s *efg.Stream) (list []suspect) {
 }
 
 // endings decides which of the places where processes ended are faults. A call with an
-// invalid argument ends the program, and so do MPI_Abort and a process that ends by itself:
+// invalid argument ends the program, and so do MPI_Abort, a process that ends by itself, and
+// whoever sees that it hangs:
 // what other processes did then tells nothing. Else all that is known is that something
 // ended it.
 func (b *builder) endings() {
-	cause := slices.ContainsFunc(b.ends, func(s suspect) bool { return s.causes() })
+	cause := b.report.Hangs() || slices.ContainsFunc(b.ends, func(s suspect) bool { return s.causes() })
 	for k := range b.groups {
 		cause = cause || k.kind == NoFinalize
 	}

@@ -193,6 +193,9 @@ func (b *builder) check() (*Report, error) {
 	if err := analysis.EachUntimed(b.run, procs, b.process, ranks); err != nil {
 		return nil, err
 	}
+	if err := b.hangs(); err != nil {
+		return nil, err
+	}
 	b.endings()
 	b.matchClasses()
 	b.match()
@@ -209,9 +212,6 @@ func (b *builder) check() (*Report, error) {
 		return nil, err
 	}
 	if err := b.locate(); err != nil {
-		return nil, err
-	}
-	if err := b.hangs(); err != nil {
 		return nil, err
 	}
 	return b.finish(), nil

@@ -1,6 +1,10 @@
 package waitfor
 
-import "github.com/efg-tools/efg/efg"
+import (
+	"slices"
+
+	"github.com/efg-tools/efg/efg"
+)
 
 // Rank is a process and what its threads are doing.
 type Rank struct {
@@ -22,25 +26,38 @@ type Thread struct {
 // MPI_COMM_WORLD.
 func Recorded(p *efg.Process, first int) *Rank {
 	r := &Rank{Process: p, Number: p.Rank, First: first}
-	exited, inCall := false, false
+	exited := false
 	for i := range p.Streams {
 		s := &p.Streams[i]
 		r.Ended = r.Ended || s.End == efg.EndFinalized
 		exited = exited || s.End == efg.EndExit
 		t := Thread{}
 		if s.Pending != nil {
-			t.InCall, t.Words, inCall = true, s.Pending.Words, true
+			t.InCall, t.Words = true, s.Pending.Words
 		}
 		r.Threads = append(r.Threads, t)
 	}
-	r.Ended = r.Ended || Left(exited, inCall)
+	if exited {
+		r.Exited(false)
+	}
 	return r
 }
 
-// Left reports whether a process that exited without MPI_Finalize has left others waiting.
-// One that exited inside of a call was ended by the library (MPI_Abort, an error), which
-// ends the others, too: that they waited for it says nothing.
-func Left(exited, inCall bool) bool { return exited && !inCall }
+// Exited takes note that the process exited without MPI_Finalize; running: others of the job
+// still run. One that exited inside of a call was ended by the library (MPI_Abort, an error),
+// which ends the others, too: it waits for nobody, and that they waited for it says nothing
+// when they are gone.
+func (r *Rank) Exited(running bool) {
+	r.Ended = r.Ended || running || !slices.ContainsFunc(r.Threads, func(t Thread) bool { return t.InCall })
+	r.Died()
+}
+
+// Died takes note that the calls that the process is in have ended it: it does not wait in them.
+func (r *Rank) Died() {
+	for i := range r.Threads {
+		r.Threads[i].InCall = false
+	}
+}
 
 // dropped reports whether events of the process are missing: what it has done is not known.
 func (r *Rank) dropped() bool {
