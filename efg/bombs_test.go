@@ -7,34 +7,6 @@ import (
 	"testing"
 )
 
-// An iteration takes memory for what it has gone through, not for what a
-// sequence says that it will look back to.
-func TestIterationOfLongReachIsSmall(t *testing.T) {
-	far := func(level int) Symbol {
-		return Symbol{Level: level, Distance: uint64(packWindow[level] - 1), Length: 9}
-	}
-	s, err := MakeSeq(1<<40, 0, []Symbol{{Value: 1}, {Value: 2}, far(0), far(1), far(2)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	it := s.Iter()
-	for want := uint64(1); want <= 2; want++ {
-		if v, ok := it.Next(); !ok || v != want {
-			t.Fatalf("%d, %v", v, ok)
-		}
-	}
-	room := len(it.ring0)
-	for l := range it.upper {
-		room += len(it.upper[l].ring)
-	}
-	if room > SeqLevels*firstRing {
-		t.Errorf("rings of %d entries for two values", room)
-	}
-	if _, ok := it.Next(); ok || !errors.Is(it.Err(), ErrSeq) {
-		t.Errorf("a repeat before the start: %v", it.Err())
-	}
-}
-
 // A piece cannot have more members than there are streams: their values would
 // be kept.
 func TestPieceOfTooManyMembersIsRefused(t *testing.T) {

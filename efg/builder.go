@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/efg-tools/efg/efg/seq"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -67,8 +68,8 @@ type buildNode struct {
 	byTo   map[int]*buildEdge
 	cur    *buildEdge
 	run    uint64
-	runs   *SeqWriter
-	counts *SeqWriter
+	runs   *seq.Writer
+	counts *seq.Writer
 	attrs  []buildAttr
 	slots  []uint64 // taken ones, as bits
 	number int
@@ -84,7 +85,7 @@ type buildEdge struct {
 type buildAttr struct {
 	word          int
 	form          signature.Form
-	values, elems *SeqWriter
+	values, elems *seq.Writer
 }
 
 // NewBuilder returns a builder for one thread. Vectors that stay in signatures
@@ -220,9 +221,9 @@ func (b *Builder) make(e Input, words []uint64, mask, hash uint64) int {
 func (b *Builder) newNode(words []uint64, mask, hash uint64) *buildNode {
 	n := &buildNode{words: words, mask: mask, hash: hash, byTo: map[int]*buildEdge{}, number: len(b.nodes)}
 	for m := mask; m != 0 && !isCounted(words); m &= m - 1 {
-		a := buildAttr{word: bits.TrailingZeros64(m), values: NewSeqWriter(true)}
+		a := buildAttr{word: bits.TrailingZeros64(m), values: seq.NewWriter(true)}
 		if a.form = form(words[0], a.word); a.form == signature.VecForm {
-			a.elems = NewSeqWriter(true)
+			a.elems = seq.NewWriter(true)
 		}
 		n.attrs = append(n.attrs, a)
 	}
@@ -274,7 +275,7 @@ func (n *buildNode) step(to int) {
 	if old := n.cur; old != nil {
 		n.closeRun(old)
 		if n.runs == nil {
-			n.runs = NewSeqWriter(false)
+			n.runs = seq.NewWriter(false)
 			n.runs.Push(uint64(old.index))
 		}
 		n.runs.Push(uint64(e.index))
@@ -290,7 +291,7 @@ func (n *buildNode) closeRun(e *buildEdge) {
 	e.varies = e.varies || e.count != n.run
 	if e.varies {
 		if n.counts == nil {
-			n.counts = NewSeqWriter(false)
+			n.counts = seq.NewWriter(false)
 		}
 		n.counts.Push(n.run)
 	} else {

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/seq"
 	"github.com/efg-tools/efg/efg/text"
 	"github.com/efg-tools/efg/signature"
 )
@@ -91,9 +92,9 @@ func ExampleStream_Visits() {
 
 // How many bytes a rank sends to each other rank by MPI_Send and its kin, without
 // expanding the graph. What the words of a procedure are for is in its roles; a word
-// that varies at a node has an attribute stream in its place, and Zip joins the streams
+// that varies at a node has an attribute stream in its place, and seq.JoinRuns joins the streams
 // of a node, repeats taken together.
-func ExampleZip() {
+func ExampleStream_Visits_bytes() {
 	path, remove := sample("farm")
 	defer remove()
 
@@ -137,12 +138,12 @@ func each(p *efg.Process, n *efg.Node, visits uint64, f func(words []uint64, tim
 		f(n.Words, visits)
 		return
 	}
-	var streams []*efg.Seq
+	var streams []*seq.Seq
 	for _, a := range n.Attrs {
 		streams = append(streams, a.Values)
 	}
 	words := slices.Clone(n.Words)
-	z := efg.NewZip(streams...)
+	z := seq.JoinRuns(streams...)
 	for values, times, ok := z.Next(); ok; values, times, ok = z.Next() {
 		for i, m := 0, n.Mask; m != 0; i, m = i+1, m&(m-1) {
 			k := bits.TrailingZeros64(m)

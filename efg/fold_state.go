@@ -1,6 +1,10 @@
 package efg
 
-import "math"
+import (
+	"math"
+
+	"github.com/efg-tools/efg/efg/seq"
+)
 
 // nodeState is how a node stood.
 type nodeState struct {
@@ -11,18 +15,18 @@ type nodeState struct {
 }
 
 type branchState struct {
-	runs, counts seqState
+	runs, counts seq.State
 	edges        []edgeState
 }
 
 type edgeState struct{ begun, fixed uint64 }
 
-type attrState struct{ values, elems seqState }
+type attrState struct{ values, elems seq.State }
 
 func stateOf(n *walkNode) nodeState {
 	s := nodeState{left: n.left, to: n.to}
 	if !n.single {
-		s.branch = &branchState{seqStateOf(&n.runs), seqStateOf(&n.counts), make([]edgeState, len(n.edges))}
+		s.branch = &branchState{seq.StateOf(&n.runs), seq.StateOf(&n.counts), make([]edgeState, len(n.edges))}
 		for i := range n.edges {
 			s.branch.edges[i] = edgeState{n.edges[i].begun, n.edges[i].fixed}
 		}
@@ -30,7 +34,7 @@ func stateOf(n *walkNode) nodeState {
 	if len(n.attrs) > 0 {
 		s.attrs = make([]attrState, len(n.attrs))
 		for i := range n.attrs {
-			s.attrs[i] = attrState{seqStateOf(&n.attrs[i].values), seqStateOf(&n.attrs[i].elems)}
+			s.attrs[i] = attrState{seq.StateOf(&n.attrs[i].values), seq.StateOf(&n.attrs[i].elems)}
 		}
 	}
 	return s
@@ -40,10 +44,10 @@ func stateOf(n *walkNode) nodeState {
 func (s *nodeState) size() int {
 	n := 8
 	if b := s.branch; b != nil {
-		n += 2*len(b.edges) + b.runs.size() + b.counts.size()
+		n += 2*len(b.edges) + b.runs.Size() + b.counts.Size()
 	}
 	for i := range s.attrs {
-		n += s.attrs[i].values.size() + s.attrs[i].elems.size()
+		n += s.attrs[i].values.Size() + s.attrs[i].elems.Size()
 	}
 	return n
 }
@@ -54,7 +58,7 @@ func (m *nodeState) again(n *walkNode) uint64 {
 		if times == 0 {
 			return 0
 		}
-		times = min(times, m.attrs[i].values.again(&n.attrs[i].values), m.attrs[i].elems.again(&n.attrs[i].elems))
+		times = min(times, m.attrs[i].values.Again(&n.attrs[i].values), m.attrs[i].elems.Again(&n.attrs[i].elems))
 	}
 	return times
 }
@@ -62,7 +66,7 @@ func (m *nodeState) again(n *walkNode) uint64 {
 // stepsAgain is how often the steps from a node since then come again.
 func (m *nodeState) stepsAgain(n *walkNode) uint64 {
 	b := m.branch
-	if b == nil || b.runs.left == n.runs.Left() {
+	if b == nil || b.runs.Used(&n.runs) == 0 {
 		if m.left < n.left || m.left > n.left && m.to != n.to {
 			return 0
 		}
@@ -74,7 +78,7 @@ func (m *nodeState) stepsAgain(n *walkNode) uint64 {
 	if m.left != n.left || m.to != n.to {
 		return 0
 	}
-	times := min(b.runs.again(&n.runs), b.counts.again(&n.counts))
+	times := min(b.runs.Again(&n.runs), b.counts.Again(&n.counts))
 	for i := range n.edges {
 		begun, fixed := n.edges[i].begun-b.edges[i].begun, b.edges[i].fixed-n.edges[i].fixed
 		switch {
@@ -90,11 +94,11 @@ func (m *nodeState) stepsAgain(n *walkNode) uint64 {
 
 // skip passes k times what a node has used since then.
 func (m *nodeState) skip(n *walkNode, k uint64) {
-	if b := m.branch; b == nil || b.runs.left == n.runs.Left() {
+	if b := m.branch; b == nil || b.runs.Used(&n.runs) == 0 {
 		n.left -= k * (m.left - n.left)
 	} else {
-		n.runs.skip(k * b.runs.used(&n.runs))
-		n.counts.skip(k * b.counts.used(&n.counts))
+		n.runs.Skip(k * b.runs.Used(&n.runs))
+		n.counts.Skip(k * b.counts.Used(&n.counts))
 		for i := range n.edges {
 			e := &n.edges[i]
 			fixed := b.edges[i].fixed - e.fixed
@@ -104,89 +108,7 @@ func (m *nodeState) skip(n *walkNode, k uint64) {
 	}
 	for i := range n.attrs {
 		a := &n.attrs[i]
-		a.values.skip(k * m.attrs[i].values.used(&a.values))
-		a.elems.skip(k * m.attrs[i].elems.used(&a.elems))
+		a.values.Skip(k * m.attrs[i].values.Used(&a.values))
+		a.elems.Skip(k * m.attrs[i].elems.Used(&a.elems))
 	}
-}
-
-// seqState is how the iteration of a sequence stood.
-type seqState struct {
-	left, after uint64
-	prev        uint64
-	code        int
-	rem0, d0    uint64
-	rem, d      [SeqLevels]uint64
-	rings       *ringState // nil: not kept
-}
-
-// foldRing bounds the rings that states keep copies of: without, only repeats of
-// values are found, not those of repeats.
-const foldRing = 1 << 10
-
-func seqStateOf(it *SeqIter) seqState {
-	s := seqState{left: it.Left(), after: it.after, prev: it.prev, code: len(it.code), rem0: it.rem0, d0: it.d0}
-	deep := false
-	for l := 1; l < SeqLevels; l++ {
-		s.rem[l], s.d[l] = it.upper[l].rem, it.upper[l].d
-		deep = deep || it.upper[l].rem > 0
-	}
-	if deep && len(it.ring0) <= foldRing {
-		rings := it.rings(SeqLevels - 1)
-		s.rings = &rings
-	}
-	return s
-}
-
-func (m *seqState) size() int {
-	n := 14
-	if m.rings != nil {
-		n += len(m.rings.values) + 16
-		for _, s := range m.rings.symbols {
-			n += 2 * len(s)
-		}
-	}
-	return n
-}
-
-// used is how many values have come since then.
-func (m *seqState) used(it *SeqIter) uint64 { return m.left - it.Left() }
-
-// again is how often the values since then come again, at least.
-func (m *seqState) again(it *SeqIter) uint64 {
-	if m.used(it) == 0 {
-		return math.MaxUint64
-	}
-	if m.after != it.after || m.code != len(it.code) || it.delta && m.prev != it.prev {
-		return 0
-	}
-	level := SeqLevels - 1
-	for level > 0 && m.rem[level] == it.upper[level].rem {
-		level--
-	}
-	if level == 0 {
-		return repeats(m.rem0, it.rem0, m.d0, it.d0)
-	}
-	u := &it.upper[level]
-	if m.rem0 != it.rem0 || it.rem0 > 0 && m.d0 != it.d0 || m.rings == nil {
-		return 0
-	}
-	for l := 1; l < level; l++ {
-		if v := &it.upper[l]; m.rem[l] != v.rem || v.rem > 0 && m.d[l] != v.d {
-			return 0
-		}
-	}
-	times := repeats(m.rem[level], u.rem, m.d[level], u.d)
-	if times == 0 || !it.sameRings(*m.rings, level-1) {
-		return 0
-	}
-	return times
-}
-
-// repeats is how often what a repeat has given comes again, if it is still the
-// same repeat, and has gone on by whole periods.
-func repeats(before, now, d, dNow uint64) uint64 {
-	if before <= now || d != dNow || d == 0 || (before-now)%d != 0 {
-		return 0
-	}
-	return now / (before - now)
 }

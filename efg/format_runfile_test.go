@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/efg-tools/efg/efg/seq"
 )
 
 // The numbers of columns in the tables are those of the code.
@@ -53,7 +55,7 @@ func TestFormatColumns(t *testing.T) {
 			}
 		}
 	}
-	if i, s := len(processProperties), indexSeqs+bodyColumns-1; i != 11 || s != 20 || len(streamProperties) != 7 {
+	if i, s := len(processProperties), indexSeqs+seq.BodyColumns-1; i != 11 || s != 20 || len(streamProperties) != 7 {
 		t.Errorf("FORMAT.md tells of 11 properties of processes, 7 of streams, from column 15 to 20; there are %d, to %d", i, s)
 	}
 	if colDefWord+7 != 30 || colWord+1 != 32 || colWord+MaxWords-1 != 62 {

@@ -3,6 +3,7 @@ package efg
 import (
 	"slices"
 
+	"github.com/efg-tools/efg/efg/seq"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -60,10 +61,10 @@ type Node struct {
 	Edges []Edge
 	// Runs is the sequence of branch runs, as indexes into Edges; nil if there
 	// are fewer than two edges.
-	Runs *Seq
+	Runs *seq.Seq
 	// Counts are the lengths of the branch runs whose edge does not fix them, in
 	// the order of Runs; nil if there are none.
-	Counts *Seq
+	Counts *seq.Seq
 	// Attrs holds one attribute stream for each set bit of Mask, lowest bit
 	// first, with one value for each event at the node.
 	Attrs []Attr
@@ -109,9 +110,9 @@ type Attr struct {
 	// Values has a value for each event: the word itself for scalars and slots. For
 	// identities and vectors it is odd for a constant, whose number it is, doubled,
 	// plus 1; else the number of a definition, or the length of a vector, doubled.
-	Values *Seq
+	Values *seq.Seq
 	// Elems are the elements of vectors, one after the other; nil otherwise.
-	Elems *Seq
+	Elems *seq.Seq
 }
 
 // AttrWord returns the word that a value of the attribute stream of word i of n stands

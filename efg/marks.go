@@ -1,6 +1,10 @@
 package efg
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/efg-tools/efg/efg/seq"
+)
 
 // Marks are places in a long stream from which a walk can begin. They lie where
 // the stream comes by one node, the head of a loop: in a regular program each
@@ -8,24 +12,24 @@ import "fmt"
 // marks fold away.
 type Marks struct {
 	// Events is for each mark the number of events before it.
-	Events *Seq
+	Events *seq.Seq
 	// Last is the node of the event before the mark.
-	Last  *Seq
+	Last  *seq.Seq
 	Nodes []NodeMarks
 }
 
 // NodeMarks tell for each mark how far the sequences of a node were used.
 type NodeMarks struct {
 	// Visits is the number of events at the node.
-	Visits *Seq
+	Visits *seq.Seq
 	// Left is what the current branch run had left; nil if the node has no
 	// branches.
-	Left *Seq
+	Left *seq.Seq
 	// Runs is the number of branch runs begun, of each edge if their lengths
 	// vary, else of all of them together.
-	Runs []*Seq
+	Runs []*seq.Seq
 	// Elems is the number of elements used, of each attribute stream of vectors.
-	Elems []*Seq
+	Elems []*seq.Seq
 }
 
 // markDistance is how many events there are between marks, about. There is a
@@ -86,22 +90,22 @@ func headOf(s *Stream, distance uint64) (head int, every uint64) {
 
 // marker collects marks.
 type marker struct {
-	events, last *SeqWriter
+	events, last *seq.Writer
 	nodes        []nodeMarker
 }
 
 type nodeMarker struct {
-	visits, left *SeqWriter
-	runs, elems  []*SeqWriter
+	visits, left *seq.Writer
+	runs, elems  []*seq.Writer
 }
 
 func newMarker(s *Stream) *marker {
-	m := &marker{events: newFolder(true, packWindow), last: newFolder(true, packWindow), nodes: make([]nodeMarker, len(s.Nodes))}
+	m := &marker{events: seq.NewWindowWriter(true, seq.PackWindow), last: seq.NewWindowWriter(true, seq.PackWindow), nodes: make([]nodeMarker, len(s.Nodes))}
 	for i := range s.Nodes {
 		n, to := &s.Nodes[i], &m.nodes[i]
-		to.visits = newFolder(true, packWindow)
+		to.visits = seq.NewWindowWriter(true, seq.PackWindow)
 		if len(n.Edges) > 1 {
-			to.left = newFolder(true, packWindow)
+			to.left = seq.NewWindowWriter(true, seq.PackWindow)
 		}
 		to.runs = folders(runMarks(n))
 		to.elems = folders(elemMarks(n))
@@ -109,10 +113,10 @@ func newMarker(s *Stream) *marker {
 	return m
 }
 
-func folders(n int) []*SeqWriter {
-	list := make([]*SeqWriter, n)
+func folders(n int) []*seq.Writer {
+	list := make([]*seq.Writer, n)
 	for i := range list {
-		list[i] = newFolder(true, packWindow)
+		list[i] = seq.NewWindowWriter(true, seq.PackWindow)
 	}
 	return list
 }
@@ -171,8 +175,8 @@ func (m *marker) marks() *Marks {
 	if m.events.Len() == 0 {
 		return nil
 	}
-	seqs := func(w []*SeqWriter) []*Seq {
-		var out []*Seq
+	seqs := func(w []*seq.Writer) []*seq.Seq {
+		var out []*seq.Seq
 		for _, x := range w {
 			out = append(out, x.Seq())
 		}
@@ -192,7 +196,7 @@ func (m *marker) marks() *Marks {
 // markCheck makes the marks of a stream anew, where it has some.
 type markCheck struct {
 	marker *marker
-	events SeqIter
+	events seq.Iter
 	next   uint64 // number of events before the next mark
 }
 
@@ -222,7 +226,7 @@ func (c *markCheck) compare(s *Stream) error {
 	a, b := got.seqs(), want.seqs()
 	ok := len(a) == len(b)
 	for i := 0; ok && i < len(a); i++ {
-		ok = a[i].equalValues(b[i])
+		ok = a[i].EqualValues(b[i])
 	}
 	if !ok {
 		return fmt.Errorf("%w: thread %d: marks that are not where they say", ErrWalk, s.Thread)
@@ -231,32 +235,13 @@ func (c *markCheck) compare(s *Stream) error {
 }
 
 // seqs are all sequences of the marks.
-func (m *Marks) seqs() []*Seq {
-	out := []*Seq{m.Events, m.Last}
+func (m *Marks) seqs() []*seq.Seq {
+	out := []*seq.Seq{m.Events, m.Last}
 	for i := range m.Nodes {
 		n := &m.Nodes[i]
 		out = append(append(append(out, n.Visits, n.Left), n.Runs...), n.Elems...)
 	}
 	return out
-}
-
-// equalValues reports whether two sequences have the same values.
-func (s *Seq) equalValues(o *Seq) bool {
-	if s == nil || o == nil {
-		return s == o
-	}
-	a, b := s.Iter(), o.Iter()
-	for s.n == o.n {
-		x, more := a.Next()
-		y, also := b.Next()
-		if x != y || more != also {
-			return false
-		}
-		if !more {
-			return true
-		}
-	}
-	return false
 }
 
 // find returns the number of the last mark with at most n events before it; ok
@@ -276,9 +261,9 @@ func (m *Marks) find(n uint64) (mark, events uint64, ok bool) {
 }
 
 // valueAt returns value i of a sequence.
-func valueAt(s *Seq, i uint64) (uint64, bool) {
+func valueAt(s *seq.Seq, i uint64) (uint64, bool) {
 	it := s.Iter()
-	it.skip(i)
+	it.Skip(i)
 	return it.Next()
 }
 
@@ -332,7 +317,7 @@ func (n *walkNode) resume(from *Node, m *NodeMarks, mark uint64, last bool) bool
 	k := 0
 	for i := range n.attrs {
 		a := &n.attrs[i]
-		a.values.skip(visits)
+		a.values.Skip(visits)
 		if from.Attrs[i].Elems == nil {
 			continue
 		}
@@ -343,7 +328,7 @@ func (n *walkNode) resume(from *Node, m *NodeMarks, mark uint64, last bool) bool
 		if !ok {
 			return false
 		}
-		a.elems.skip(used)
+		a.elems.Skip(used)
 		k++
 	}
 	return true
@@ -372,12 +357,12 @@ func (n *walkNode) resumeRuns(m *NodeMarks, mark uint64) bool {
 		counted += begun - fixed
 	}
 	if len(m.Runs) > 1 {
-		n.counts.skip(counted)
+		n.counts.Skip(counted)
 	}
 	if total == 0 {
 		return left == 0
 	}
-	n.runs.skip(total - 1)
+	n.runs.Skip(total - 1)
 	edge, ok := n.runs.Next()
 	if !ok || edge >= uint64(len(n.edges)) {
 		return false
@@ -395,7 +380,7 @@ func flattenMarks(m *Marks, stream int) *unit {
 	f := &flatten{unit{kind: unitMarks, shape: []uint64{uint64(len(m.Nodes))}, stream: stream}}
 	n := m.Events.Len()
 	f.number(n)
-	add := func(s *Seq) { f.seq(s, n, roleMarks, nil, false) }
+	add := func(s *seq.Seq) { f.seq(s, n, roleMarks, nil, false) }
 	add(m.Events)
 	add(m.Last)
 	for i := range m.Nodes {
@@ -424,7 +409,7 @@ func (p *readPiece) marks(member uint64) (*Marks, error) {
 	}
 	u := &unflatten{piece: p, vals: vals}
 	n := u.number()
-	next := func() *Seq {
+	next := func() *seq.Seq {
 		s := u.seq(nil)
 		u.expect(s, n)
 		return s

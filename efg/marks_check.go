@@ -33,8 +33,8 @@ func checkMarks(s *Stream) error {
 		return errors.New("marks without their last nodes")
 	}
 	for _, x := range m.seqs() {
-		if x != nil && x.n != m.Events.n {
-			return fmt.Errorf("%d values for %d marks", x.n, m.Events.n)
+		if x != nil && x.Len() != m.Events.Len() {
+			return fmt.Errorf("%d values for %d marks", x.Len(), m.Events.Len())
 		}
 	}
 	return nil

@@ -120,3 +120,36 @@ func TestMarksInAFile(t *testing.T) {
 		t.Error("the same processes make another file")
 	}
 }
+
+// nested returns sequences with repeats at all levels.
+func nested(rng *rand.Rand, n int) []uint64 {
+	var out []uint64
+	var loop func(depth int)
+	loop = func(depth int) {
+		body := 1 + rng.Intn(4)
+		times := 1 + rng.Intn(30)
+		vals := make([]uint64, body)
+		for i := range vals {
+			vals[i] = uint64(rng.Intn(5))
+		}
+		for range times {
+			for i := range body {
+				if depth > 0 && i == 0 {
+					loop(depth - 1)
+				}
+				out = append(out, vals[i])
+			}
+			if len(out) > n {
+				return
+			}
+		}
+	}
+	for len(out) < n {
+		start := len(out)
+		loop(rng.Intn(3))
+		for k := len(out) - start; k > 0 && len(out) < n && rng.Intn(2) == 0; k-- { // again
+			out = append(out, out[len(out)-k])
+		}
+	}
+	return out[:n]
+}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/efg-tools/efg/efg/seq"
 )
 
 // OpenStream is a stream as a recorder keeps it: the current branch run of each
@@ -29,11 +31,11 @@ type OpenNode struct {
 	Words []uint64
 	Mask  uint64
 	Edges []OpenEdge
-	Cur   int    // edge of the current run, -1 if none
-	Run   uint64 // its length so far; of a node of counted polls, their number
-	Runs  *Seq   // edge numbers of all runs, the current one included; nil with one edge
+	Cur   int      // edge of the current run, -1 if none
+	Run   uint64   // its length so far; of a node of counted polls, their number
+	Runs  *seq.Seq // edge numbers of all runs, the current one included; nil with one edge
 	// Counts are the lengths of the closed runs that their edges do not fix.
-	Counts *Seq
+	Counts *seq.Seq
 	Attrs  []Attr
 	Stats  *Stats
 	Times  *Times // of its events, and perhaps of later ones
@@ -207,7 +209,7 @@ func (o *OpenStream) cutAll() error {
 // runReader goes through the branch runs of a node.
 type runReader struct {
 	node         *OpenNode
-	runs, counts SeqIter
+	runs, counts seq.Iter
 	done         []OpenEdge // Runs and Total of the runs before the current one
 	nruns        uint64     // the current one included
 	cur          int        // its edge
@@ -288,7 +290,7 @@ func (n *OpenNode) keep(done []OpenEdge, nruns uint64, cur int, run uint64) erro
 	} else if varying > mostSteps {
 		return fmt.Errorf("%w: more than %d lengths of branch runs to go through", ErrGraph, mostSteps)
 	} else if n.Counts.Len() > varying {
-		n.Counts, err = n.Counts.first(varying)
+		n.Counts, err = n.Counts.First(varying)
 	}
 	return err
 }
@@ -371,7 +373,7 @@ func (n *OpenNode) closeRun(to *Node) {
 	case o.Runs == o.Fixed && o.Count == n.Run:
 		e.Fixed++
 	default:
-		to.Counts = n.Counts.plus(n.Run)
+		to.Counts = n.Counts.Plus(n.Run)
 	}
 }
 

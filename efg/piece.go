@@ -8,6 +8,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/efg-tools/efg/efg/block"
+	"github.com/efg-tools/efg/efg/seq"
 )
 
 // A piece is a class of units, or as many of its members as a block should
@@ -18,7 +19,7 @@ type piece struct {
 	shape   []uint64
 	members uint64
 	cells   []pieceCell
-	bodies  []*seqBody // of the cells that are sequences, in the order of first use
+	bodies  []*seq.Body // of the cells that are sequences, in the order of first use
 	known   map[string]uint64
 	wide    []uint64
 	wides   map[uint64]uint64
@@ -43,14 +44,14 @@ type memberValues struct {
 	first      uint64
 	n          uint64
 	list       []uint64
-	raw, delta *SeqWriter
+	raw, delta *seq.Writer
 }
 
 // listedMembers is how many values are kept as a list. To fold them takes much more
 // memory, and most classes of a program whose ranks differ have few members.
 const listedMembers = 32
 
-var memberWindow = [SeqLevels]uint32{512, 128, 128}
+var memberWindow = [seq.Levels]uint32{512, 128, 128}
 
 func (m *memberValues) push(v uint64) {
 	m.n++
@@ -79,7 +80,7 @@ func (m *memberValues) begin(n, v uint64) {
 		m.list = append(m.list, v)
 		return
 	}
-	m.raw, m.delta = newFolder(false, memberWindow), newFolder(true, memberWindow)
+	m.raw, m.delta = seq.NewWindowWriter(false, memberWindow), seq.NewWindowWriter(true, memberWindow)
 	for range n {
 		m.raw.Push(m.first)
 		m.delta.Push(m.first)
@@ -93,7 +94,7 @@ func (m *memberValues) fold() {
 	if m.list == nil {
 		return
 	}
-	m.raw, m.delta = newFolder(false, memberWindow), newFolder(true, memberWindow)
+	m.raw, m.delta = seq.NewWindowWriter(false, memberWindow), seq.NewWindowWriter(true, memberWindow)
 	for _, v := range m.list {
 		m.raw.Push(v)
 		m.delta.Push(v)
@@ -107,7 +108,7 @@ func (m *memberValues) varies() bool { return m.raw != nil || m.list != nil }
 func (m *memberValues) size() int {
 	switch {
 	case m.raw != nil:
-		return min(m.raw.size(), m.delta.size())
+		return min(m.raw.Size(), m.delta.Size())
 	case m.list != nil:
 		return listSize(m.list)
 	}
@@ -132,13 +133,13 @@ func (m *memberValues) memory() int {
 	if m.raw == nil {
 		return 8 * len(m.list)
 	}
-	return m.raw.memory() + m.delta.memory()
+	return m.raw.Memory() + m.delta.Memory()
 }
 
 // body folds the values.
-func (m *memberValues) body() *seqBody {
+func (m *memberValues) body() *seq.Body {
 	m.fold()
-	return smallerBody(m.raw, m.delta)
+	return seq.SmallerBody(m.raw, m.delta)
 }
 
 func newPiece(u *unit) *piece {
@@ -177,11 +178,11 @@ func (p *piece) add(u *unit, text func(string) uint64) {
 	p.members++
 }
 
-func (p *piece) bodyNumber(b *seqBody) uint64 {
-	n, ok := p.known[b.key]
+func (p *piece) bodyNumber(b *seq.Body) uint64 {
+	n, ok := p.known[b.Key]
 	if !ok {
 		n = uint64(len(p.bodies))
-		p.known[b.key] = n
+		p.known[b.Key] = n
 		p.bodies = append(p.bodies, b)
 	}
 	return n
@@ -205,7 +206,7 @@ func (p *piece) size() int {
 		n += p.cells[i].value.size()
 	}
 	for _, b := range p.bodies {
-		n += b.size()
+		n += b.Size()
 	}
 	return n
 }
@@ -218,7 +219,7 @@ func (p *piece) memory() int {
 		n += p.cells[i].value.memory() + p.cells[i].relative.memory()
 	}
 	for _, b := range p.bodies {
-		n += perBody + b.memory() + b.size()
+		n += perBody + b.Memory() + b.Size()
 	}
 	return n
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/efg-tools/efg/efg/block"
+	"github.com/efg-tools/efg/efg/seq"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -48,10 +49,10 @@ const (
 	colDefWord // colDefWord+7: word 7 and later ones
 	colWord    = colDefWord + 8
 	colRoles   = colWord + MaxWords
-	colMarks   = colRoles + roles*bodyColumns // of a node: which sequences its marks have
+	colMarks   = colRoles + roles*seq.BodyColumns // of a node: which sequences its marks have
 )
 
-func roleColumn(role int) int { return colRoles + role*bodyColumns }
+func roleColumn(role int) int { return colRoles + role*seq.BodyColumns }
 
 // layout lists the cells of a unit of this shape; flatten makes them. The shape
 // must be whole.

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/efg-tools/efg/efg/block"
+	"github.com/efg-tools/efg/efg/seq"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -18,7 +19,7 @@ type readPiece struct {
 	places  []place
 	masks   []uint64 // of a graph's nodes, or of a call; else nil
 	cells   []readCell
-	bodies  []*seqBody
+	bodies  []*seq.Body
 	wide    []uint64
 
 	mu     sync.Mutex
@@ -27,22 +28,22 @@ type readPiece struct {
 }
 
 type readCell struct {
-	v      uint64   // if it does not vary
-	values *seqBody // if it does
+	v      uint64    // if it does not vary
+	values *seq.Body // if it does
 }
 
 // pieceReader takes pieces from the columns of a block.
 type pieceReader struct {
 	*block.Block
-	load    loadPart
+	load    seq.LoadPart
 	headers []uint64
-	bodies  []*seqBody
+	bodies  []*seq.Body
 	total   uint64 // values in the block: what bounds all counts
 	predictions
 }
 
 // readPieces decodes a block of pieces. load reads parts of long sequences.
-func readPieces(b *block.Block, load loadPart) ([]*readPiece, error) {
+func readPieces(b *block.Block, load seq.LoadPart) ([]*readPiece, error) {
 	r := &pieceReader{Block: b, load: load, predictions: *newPredictions()}
 	r.total = b.Values()
 	var pieces []*readPiece
@@ -218,7 +219,7 @@ func (r *pieceReader) constantSeq(p *readPiece, at *place) uint64 {
 func (r *pieceReader) localBody(p *readPiece, role int) {
 	back := r.Below(colBody, uint64(len(r.bodies))+1, "body")
 	if back == 0 {
-		r.bodies = append(r.bodies, takeBody(r.Block, roleColumn(role), r.load))
+		r.bodies = append(r.bodies, seq.TakeBody(r.Block, roleColumn(role), r.load))
 		back = 1
 	}
 	p.bodies = append(p.bodies, r.bodies[uint64(len(r.bodies))-back])
@@ -233,7 +234,7 @@ func (r *pieceReader) varying(p *readPiece, c *readCell, at *place) {
 	case cellWord:
 		r.Get(colForm)
 	}
-	c.values = takeBody(r.Block, roleColumn(roleMember), r.load)
+	c.values = seq.TakeBody(r.Block, roleColumn(roleMember), r.load)
 }
 
 // member returns the value of a cell in a member; memberCells is faster for
@@ -243,8 +244,8 @@ func (p *readPiece) member(cell int, m uint64) (uint64, error) {
 	if c.values == nil {
 		return c.v, nil
 	}
-	it := c.values.seq(p.members, nil).Iter()
-	it.skip(m)
+	it := c.values.Seq(p.members, nil).Iter()
+	it.Skip(m)
 	v, ok := it.Next()
 	if !ok {
 		return 0, it.Err()
@@ -306,7 +307,7 @@ func (p *readPiece) expand() error {
 		if p.cells[i].values == nil {
 			continue
 		}
-		it := p.cells[i].values.seq(p.members, nil).Iter()
+		it := p.cells[i].values.Seq(p.members, nil).Iter()
 		for v, ok := it.Next(); ok; v, ok = it.Next() {
 			values[i] = append(values[i], v)
 		}
@@ -349,26 +350,26 @@ func (u *unflatten) word(c *wordContext) uint64 {
 		}
 		return u.piece.wide[t>>3]
 	}
-	return c.word(t)
+	return c.Word(t)
 }
 
 // seq returns a sequence with its length still as the difference from what is
 // expected.
-func (u *unflatten) seq(c *wordContext) *Seq {
+func (u *unflatten) seq(c *wordContext) *seq.Seq {
 	n, b := block.Unzigzag(u.number()), u.number()
 	if b >= uint64(len(u.piece.bodies)) {
 		u.failf("sequence %d of %d", b, len(u.piece.bodies))
-		return &Seq{}
+		return &seq.Seq{}
 	}
 	if c == nil {
-		return u.piece.bodies[b].seq(uint64(n), nil)
+		return u.piece.bodies[b].Seq(uint64(n), nil)
 	}
-	return u.piece.bodies[b].seq(uint64(n), c)
+	return u.piece.bodies[b].Seq(uint64(n), c)
 }
 
 // expect gives a sequence its length.
-func (u *unflatten) expect(s *Seq, n uint64) {
-	if total := s.n + n; !s.extend(n) {
+func (u *unflatten) expect(s *seq.Seq, n uint64) {
+	if total := s.Len() + n; !s.Extend(n) {
 		u.failf("%d values without code", total)
 	}
 }
@@ -523,11 +524,11 @@ func (u *unflatten) def(d *Def, flags, words uint64, c *wordContext, text func(u
 func (u *unflatten) vec(d *Def, c *wordContext, left *uint64) {
 	s := u.seq(c)
 	u.expect(s, 0)
-	if s.n > *left {
+	if s.Len() > *left {
 		u.failf("vectors of more than %d elements", maxDefVec)
 		return
 	}
-	*left -= s.n
+	*left -= s.Len()
 	it := s.Iter()
 	for v, ok := it.Next(); ok; v, ok = it.Next() {
 		d.Words = append(d.Words, v)
@@ -555,7 +556,7 @@ func (p *readPiece) unit(m uint64, text func(uint64) (string, error), defs *defI
 		if at.peer {
 			c.rank, c.size = r.rank, r.size
 			if p.objectOf(at.node) {
-				c.rank, c.size = r.of(c.word(object))
+				c.rank, c.size = r.of(c.Word(object))
 			}
 		}
 		if u.cells[i], err = p.cellOf(at, v, &c, text); err != nil {
@@ -582,9 +583,9 @@ func (p *readPiece) cellOf(at *place, v uint64, c *wordContext, text func(uint64
 		to.kind, to.v = cellWide, p.wide[v>>3]
 	case at.peer:
 		if v&7 == tokenRelative {
-			to.v, _ = c.token(c.word(v))
+			to.v, _ = c.Token(c.Word(v))
 		}
-		if alt, ok := c.relative(c.word(to.v)); ok && to.v&7 == tokenNumber {
+		if alt, ok := c.Relative(c.Word(to.v)); ok && to.v&7 == tokenNumber {
 			to.kind, to.alt = cellPeer, alt
 		}
 	}

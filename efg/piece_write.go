@@ -1,6 +1,9 @@
 package efg
 
-import "github.com/efg-tools/efg/efg/block"
+import (
+	"github.com/efg-tools/efg/efg/block"
+	"github.com/efg-tools/efg/efg/seq"
+)
 
 // pieceWriter puts pieces into the columns of a block.
 type pieceWriter struct {
@@ -9,12 +12,12 @@ type pieceWriter struct {
 	bodies  map[string]uint64
 	// part writes a part of a long sequence and returns its number; err is its
 	// first error.
-	part func(*seqBody) (int, error)
+	part func(*seq.Body) (int, error)
 	err  error
 	predictions
 }
 
-func newPieceWriter(part func(*seqBody) (int, error)) *pieceWriter {
+func newPieceWriter(part func(*seq.Body) (int, error)) *pieceWriter {
 	return &pieceWriter{part: part, headers: map[uint64]uint64{}, bodies: map[string]uint64{}, predictions: *newPredictions()}
 }
 
@@ -102,7 +105,7 @@ func (w *pieceWriter) cell(p *piece, c *pieceCell, at *place, local *localBodies
 	case cellWord:
 		w.put(colForm, block.Bit(values == &c.relative))
 	}
-	putBody(&w.cols, roleColumn(roleMember), values.body())
+	seq.PutBody(&w.cols, roleColumn(roleMember), values.body())
 }
 
 func (w *pieceWriter) constant(p *piece, c *pieceCell, at *place, local *localBodies) {
@@ -139,21 +142,21 @@ func (w *pieceWriter) constant(p *piece, c *pieceCell, at *place, local *localBo
 // body adds a body of the piece to the block's.
 func (w *pieceWriter) body(p *piece, number uint64, role int) {
 	b := p.bodies[number]
-	if n, ok := w.bodies[b.key]; ok {
+	if n, ok := w.bodies[b.Key]; ok {
 		w.put(colBody, uint64(len(w.bodies))-n)
 		return
 	}
-	w.bodies[b.key] = uint64(len(w.bodies))
+	w.bodies[b.Key] = uint64(len(w.bodies))
 	w.put(colBody, 0)
-	if err := b.writeParts(w.part); w.err == nil {
+	if err := b.WriteParts(w.part); w.err == nil {
 		w.err = err
 	}
-	putBody(&w.cols, roleColumn(role), b)
+	seq.PutBody(&w.cols, roleColumn(role), b)
 }
 
 // varyingSeq adds the bodies that the members have, and which member has which.
 func (w *pieceWriter) varyingSeq(p *piece, values *memberValues, at *place, local *localBodies) {
-	raw, delta := newFolder(false, memberWindow), newFolder(true, memberWindow)
+	raw, delta := seq.NewWindowWriter(false, memberWindow), seq.NewWindowWriter(true, memberWindow)
 	before := uint64(len(local.order))
 	var added []uint64
 	values.fold()
@@ -172,5 +175,5 @@ func (w *pieceWriter) varyingSeq(p *piece, values *memberValues, at *place, loca
 	for _, v := range added {
 		w.body(p, v, at.role)
 	}
-	putBody(&w.cols, roleColumn(roleMember), smallerBody(raw, delta))
+	seq.PutBody(&w.cols, roleColumn(roleMember), seq.SmallerBody(raw, delta))
 }

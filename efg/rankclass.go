@@ -109,8 +109,8 @@ func (p *readPiece) memberKeys() (*memberKeys, error) {
 	same := ClassKey(p.key)
 	bodies := make([]uint64, len(p.bodies))
 	for i, b := range p.bodies {
-		bodies[i] = xxhash.Sum64String(b.key)
-		k.ranks = k.ranks || p.kind == unitDefs && b.relative()
+		bodies[i] = xxhash.Sum64String(b.Key)
+		k.ranks = k.ranks || p.kind == unitDefs && b.Relative()
 	}
 	for i := range p.cells {
 		if c := &p.cells[i]; c.values == nil {
@@ -122,7 +122,7 @@ func (p *readPiece) memberKeys() (*memberKeys, error) {
 	}
 	for i := range p.cells {
 		if c := &p.cells[i]; c.values != nil {
-			it := c.values.seq(p.members, nil).Iter()
+			it := c.values.Seq(p.members, nil).Iter()
 			for m := range k.list {
 				v, ok := it.Next()
 				if !ok {

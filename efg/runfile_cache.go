@@ -83,7 +83,7 @@ func (c *blockCache) grown(size int) {
 func (p *readPiece) memory() int {
 	n := 8*(len(p.shape)+len(p.masks)+len(p.wide)) + int(unsafe.Sizeof(place{}))*len(p.places) + int(unsafe.Sizeof(readCell{}))*len(p.cells)
 	for _, b := range p.bodies {
-		n += int(unsafe.Sizeof(b)) + b.memory()
+		n += int(unsafe.Sizeof(b)) + b.Memory()
 	}
 	return n
 }

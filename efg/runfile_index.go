@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/efg-tools/efg/efg/block"
+	"github.com/efg-tools/efg/efg/seq"
 )
 
 // Columns of the index block. Those of processes and streams are sequences, in
@@ -235,7 +236,7 @@ func (rw *runWriter) indexColumns() block.Columns {
 		for j := range rw.procs {
 			vals = append(vals, prop.get(rw, &rw.procs[j]))
 		}
-		putBody(&cols, indexSeqs+i*bodyColumns, foldValues(vals))
+		seq.PutBody(&cols, indexSeqs+i*seq.BodyColumns, foldValues(vals))
 	}
 	for i, prop := range propertiesOf(rw.features) {
 		var vals []uint64
@@ -244,19 +245,19 @@ func (rw *runWriter) indexColumns() block.Columns {
 				vals = append(vals, prop.get(rw, &rw.procs[j].Streams[k]))
 			}
 		}
-		putBody(&cols, indexSeqs+(len(processProperties)+i)*bodyColumns, foldValues(vals))
+		seq.PutBody(&cols, indexSeqs+(len(processProperties)+i)*seq.BodyColumns, foldValues(vals))
 	}
 	return cols
 }
 
 // foldValues folds values that are at hand.
-func foldValues(vals []uint64) *seqBody {
-	raw, delta := newFolder(false, packWindow), newFolder(true, packWindow)
+func foldValues(vals []uint64) *seq.Body {
+	raw, delta := seq.NewWindowWriter(false, seq.PackWindow), seq.NewWindowWriter(true, seq.PackWindow)
 	for _, v := range vals {
 		raw.Push(v)
 		delta.Push(v)
 	}
-	return smallerBody(raw, delta)
+	return seq.SmallerBody(raw, delta)
 }
 
 // pieceColumns numbers the pieces by their places in the file.

@@ -12,6 +12,7 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 
 	"github.com/efg-tools/efg/efg/block"
+	"github.com/efg-tools/efg/efg/seq"
 )
 
 // Run is an open run file. It reads the index at once and a process's blocks
@@ -317,10 +318,10 @@ func (r *Run) readIndex(b *block.Block) {
 	all := make([]StreamInfo, streams)
 	r.streams = all
 	for i, prop := range processProperties {
-		eachProperty(b, indexSeqs+i*bodyColumns, procs, func(from, to int, v uint64) error { return prop.set(r, r.Procs[from:to], v) })
+		eachProperty(b, indexSeqs+i*seq.BodyColumns, procs, func(from, to int, v uint64) error { return prop.set(r, r.Procs[from:to], v) })
 	}
 	for i, prop := range propertiesOf(r.features) {
-		eachProperty(b, indexSeqs+(len(processProperties)+i)*bodyColumns, streams,
+		eachProperty(b, indexSeqs+(len(processProperties)+i)*seq.BodyColumns, streams,
 			func(from, to int, v uint64) error { return prop.set(r, all[from:to], v) })
 	}
 	if len(r.streams) > 0 {
@@ -334,7 +335,7 @@ func (r *Run) readIndex(b *block.Block) {
 // eachProperty reads the sequence of a property of n items, and hands on each value
 // with the items, from and to, that have it one after the other.
 func eachProperty(b *block.Block, first int, n uint64, set func(from, to int, v uint64) error) {
-	body := takeBody(b, first, nil)
+	body := seq.TakeBody(b, first, nil)
 	if b.Err != nil || n == 0 {
 		return
 	}
@@ -344,7 +345,7 @@ func eachProperty(b *block.Block, first int, n uint64, set func(from, to int, v 
 			b.Failf("%w", err)
 		}
 	}
-	it := body.seq(n, nil).Iter()
+	it := body.Seq(n, nil).Iter()
 	for i := 0; i < int(n) && b.Err == nil; i++ {
 		v, ok := it.Next()
 		if !ok {
@@ -358,7 +359,7 @@ func eachProperty(b *block.Block, first int, n uint64, set func(from, to int, v 
 			hand(i)
 		}
 		from, value = i, v
-		if body.constant() {
+		if body.Constant() {
 			break
 		}
 	}
@@ -428,7 +429,7 @@ func (r *Run) number(all []StreamInfo) {
 }
 
 // part reads a part of a long sequence.
-func (r *Run) part(n uint64) (*seqBody, error) {
+func (r *Run) part(n uint64) (*seq.Body, error) {
 	body, err := r.readPart(n)
 	if err != nil && r.path != "" {
 		err = &PartError{r.path, err} // others read it, when they need it
@@ -436,7 +437,7 @@ func (r *Run) part(n uint64) (*seqBody, error) {
 	return body, err
 }
 
-func (r *Run) readPart(n uint64) (*seqBody, error) {
+func (r *Run) readPart(n uint64) (*seq.Body, error) {
 	if n >= uint64(len(r.parts)) {
 		return nil, &CorruptError{Section: "index", Cause: fmt.Errorf("part %d of %d of long sequences", n, len(r.parts))}
 	}
@@ -444,7 +445,7 @@ func (r *Run) readPart(n uint64) (*seqBody, error) {
 	if err != nil {
 		return nil, err
 	}
-	body := takeBody(b, 0, nil)
+	body := seq.TakeBody(b, 0, nil)
 	return body, b.Close()
 }
 

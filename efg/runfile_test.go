@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/efg-tools/efg/efg/block"
+	"github.com/efg-tools/efg/efg/seq"
 )
 
 // naiveStream makes a graph of events without demotion, the obvious way.
@@ -46,8 +47,8 @@ func naiveStream(events [][]uint64) Stream {
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		edge := map[int]int{}
-		counts := NewSeqWriter(false)
-		branches := NewSeqWriter(false)
+		counts := seq.NewWriter(false)
+		branches := seq.NewWriter(false)
 		for _, r := range runs[i] {
 			e, ok := edge[r.to]
 			if !ok {
@@ -101,7 +102,7 @@ func sampleProcess(rank int) *Process {
 	s.Nodes[1].Mask = 1 << 4
 	s.Nodes[1].Words = append([]uint64(nil), s.Nodes[1].Words...)
 	s.Nodes[1].Words[4] = 0
-	lengths, elems := NewSeqWriter(true), NewSeqWriter(true)
+	lengths, elems := seq.NewWriter(true), seq.NewWriter(true)
 	for range 10 {
 		lengths.Push(2 << 1)
 		elems.Push(6)
@@ -138,7 +139,7 @@ func encode(t testing.TB, procs []*Process, meta Meta) []byte {
 // spelled is everything about a process, its sequences expanded.
 func spelled(p *Process) string {
 	var b strings.Builder
-	seq := func(s *Seq) {
+	seq := func(s *seq.Seq) {
 		if s == nil {
 			return
 		}
@@ -411,8 +412,8 @@ func TestCountedPollsAreValid(t *testing.T) {
 }
 
 func TestValidateFindsBrokenGraphs(t *testing.T) {
-	ones := func(n int) *Seq {
-		w := NewSeqWriter(false)
+	ones := func(n int) *seq.Seq {
+		w := seq.NewWriter(false)
 		for range n {
 			w.Push(1)
 		}
@@ -469,14 +470,14 @@ func TestTokensRoundTrip(t *testing.T) {
 		c := &wordContext{defs: newDefIndex(defs), thread: 3, node: 5, rank: rank, size: 8}
 		wide := 0
 		for _, w := range words {
-			tok, ok := c.token(w)
+			tok, ok := c.Token(w)
 			if !ok {
 				wide++
-			} else if got := c.word(tok); got != w {
+			} else if got := c.Word(tok); got != w {
 				t.Errorf("%#x came back as %#x", w, got)
 			}
-			if tok, ok := c.relative(w); ok {
-				if got := c.word(tok); got != w {
+			if tok, ok := c.Relative(w); ok {
+				if got := c.Word(tok); got != w {
 					t.Errorf("rank %d: %d came back as %d", rank, w, got)
 				}
 			}
@@ -494,7 +495,7 @@ func TestRelativePeersOfARing(t *testing.T) {
 			for rank := range size {
 				c := &wordContext{rank: rank, size: size}
 				peer := (rank + d + size) % size
-				if tok, ok := c.relative(uint64(peer)); !ok || tok != block.Zigzag(d)<<3|tokenRelative {
+				if tok, ok := c.Relative(uint64(peer)); !ok || tok != block.Zigzag(d)<<3|tokenRelative {
 					t.Errorf("rank %d of %d, peer %d: %#x, %v", rank, size, peer, tok, ok)
 				}
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 
 	"github.com/efg-tools/efg/efg/block"
+	"github.com/efg-tools/efg/efg/seq"
 	"github.com/efg-tools/efg/internal/durable"
 )
 
@@ -292,9 +293,9 @@ func (rw *runWriter) end(p *openPiece) error {
 }
 
 // part writes a part of a long sequence and returns its number.
-func (rw *runWriter) part(b *seqBody) (int, error) {
+func (rw *runWriter) part(b *seq.Body) (int, error) {
 	var cols block.Columns
-	putBody(&cols, 0, b)
+	seq.PutBody(&cols, 0, b)
 	_, err := rw.block(blockPart, cols)
 	rw.parts++
 	return rw.parts - 1, err

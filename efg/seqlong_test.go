@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"math/rand"
 	"testing"
+
+	"github.com/efg-tools/efg/efg/seq"
 )
 
 // disorder is a stream without any order, with marks.
@@ -74,16 +76,16 @@ func TestLongSequences(t *testing.T) {
 }
 
 // skipParts compares a sequence in parts with one that is whole.
-func skipParts(t *testing.T, rng *rand.Rand, whole, parts *Seq) {
-	if !whole.equalValues(parts) {
+func skipParts(t *testing.T, rng *rand.Rand, whole, parts *seq.Seq) {
+	if !whole.EqualValues(parts) {
 		t.Fatal("other values")
 	}
 	for range 20 {
 		a, b := whole.Iter(), parts.Iter()
 		for {
 			k := uint64(rng.Intn(int(whole.Len())))
-			a.skip(k)
-			b.skip(k)
+			a.Skip(k)
+			b.Skip(k)
 			x, ok := a.Next()
 			y, also := b.Next()
 			if x != y || ok != also || a.Left() != b.Left() {

@@ -3,6 +3,8 @@ package efg
 import (
 	"errors"
 	"testing"
+
+	"github.com/efg-tools/efg/efg/seq"
 )
 
 // fewSteps lowers the bound of what is gone through.
@@ -16,13 +18,13 @@ func fewSteps(t *testing.T) {
 const huge = 1 << 50
 
 // endlessly is a sequence of the given values, over and over.
-func endlessly(t *testing.T, values ...uint64) *Seq {
+func endlessly(t *testing.T, values ...uint64) *seq.Seq {
 	t.Helper()
-	var symbols []Symbol
+	var symbols []seq.Symbol
 	for _, v := range values {
-		symbols = append(symbols, Symbol{Value: v})
+		symbols = append(symbols, seq.Symbol{Value: v})
 	}
-	s, err := MakeSeq(huge, 0, append(symbols, Symbol{Level: 0, Distance: uint64(len(values)), Length: Endless}))
+	s, err := seq.Make(huge, 0, append(symbols, seq.Symbol{Level: 0, Distance: uint64(len(values)), Length: seq.Endless}))
 	if err != nil {
 		t.Fatal(err)
 	}

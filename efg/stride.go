@@ -1,6 +1,10 @@
 package efg
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/efg-tools/efg/efg/seq"
+)
 
 // StrideEdge stands for the branch runs of one edge whose sequence numbers form
 // an arithmetic progression and which are all Count events long. Sequence
@@ -65,7 +69,7 @@ func (e *StrideEdge) extend(seq uint64) bool {
 type runLengths struct {
 	n      *Node
 	used   []uint64 // per edge: runs so far
-	counts SeqIter
+	counts seq.Iter
 }
 
 func newRunLengths(n *Node) *runLengths {

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/efg-tools/efg/efg/block"
+	"github.com/efg-tools/efg/efg/seq"
 )
 
 // Template makes the processes of a rank class out of one of them. They share what
@@ -96,7 +97,7 @@ func (t *Template) relative(p *readPiece, vals []uint64, nodes []Node, in *ranks
 			if at.role == roleValues {
 				attr++
 			}
-			if p.bodies[vals[i]].relative() {
+			if p.bodies[vals[i]].Relative() {
 				out.seqs = append(out.seqs, relativeSeq{at.node, attr, t.comm(&nodes[at.node], in, defs), at.role == roleElems})
 			}
 		}
@@ -216,7 +217,7 @@ func (t *Template) Peer(symbol uint64, i int) uint64 {
 	s := t.symbols[symbol-symbolBit]
 	t.mu.Unlock()
 	c := t.comms[s.comm].context(&t.run.Procs[i])
-	return c.word(s.token)
+	return c.Word(s.token)
 }
 
 // nodes copies nodes for a process with these ranks in the communicators.
@@ -232,7 +233,7 @@ func (t *templateStream) nodes(from []Node, contexts []wordContext) []Node {
 			copy(room, n.Words)
 			n.Words, room = room[:len(n.Words):len(n.Words)], room[len(n.Words):]
 		}
-		n.Words[w.word] = contexts[w.comm].word(w.token)
+		n.Words[w.word] = contexts[w.comm].Word(w.token)
 	}
 	for i, q := range t.seqs {
 		n := &nodes[q.node]
@@ -241,19 +242,19 @@ func (t *templateStream) nodes(from []Node, contexts []wordContext) []Node {
 		}
 		a := &n.Attrs[q.attr]
 		if q.elems {
-			a.Elems = a.Elems.in(&contexts[q.comm])
+			a.Elems = withRanks(a.Elems, &contexts[q.comm])
 		} else {
-			a.Values = a.Values.in(&contexts[q.comm])
+			a.Values = withRanks(a.Values, &contexts[q.comm])
 		}
 	}
 	return nodes
 }
 
-// in returns the sequence for a process with other ranks.
-func (s *Seq) in(ranks *wordContext) *Seq {
-	c := *s.words.(*wordContext)
+// withRanks returns the sequence for a process with other ranks.
+func withRanks(s *seq.Seq, ranks *wordContext) *seq.Seq {
+	c := *s.Tokens().(*wordContext)
 	c.rank, c.size, c.symbol = ranks.rank, ranks.size, ranks.symbol
-	return s.with(&c)
+	return s.With(&c)
 }
 
 // ReadTimes reads the statistics of Procs[i] into the nodes of its process.

@@ -7,11 +7,12 @@ import (
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/seq"
 	"github.com/efg-tools/efg/internal/testing/sim"
 )
 
 // values expands a sequence.
-func valuesOf(t *testing.T, s *efg.Seq) []uint64 {
+func valuesOf(t *testing.T, s *seq.Seq) []uint64 {
 	t.Helper()
 	var list []uint64
 	it := s.Iter()

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+
+	"github.com/efg-tools/efg/efg/seq"
 )
 
 // ErrTimes is wrapped by all errors about traced times.
@@ -195,7 +197,7 @@ type Clock struct {
 	seq    uint64 // of the next event
 	part   int    // of the stream's times that is at hand
 	end    uint64 // events before the next part
-	marks  SeqIter
+	marks  seq.Iter
 	nodes  []nodeClock
 }
 
@@ -221,7 +223,7 @@ func (s *Stream) ClockFrom(n uint64) (*Clock, error) {
 	}
 	c.marks = s.Marks.Events.Iter()
 	if marked {
-		c.marks.skip(mark + 1)
+		c.marks.Skip(mark + 1)
 		c.part, c.seq = int(mark)+1, events
 	}
 	return c, c.load()

@@ -87,7 +87,7 @@ func (x *defIndex) find(w uint64) (n uint64, ok bool) {
 }
 
 // token returns the token of a word; false if it has none but a wide one.
-func (c *wordContext) token(w uint64) (uint64, bool) {
+func (c *wordContext) Token(w uint64) (uint64, bool) {
 	switch w >> 62 {
 	case 2:
 		k := w &^ constBit
@@ -109,9 +109,9 @@ func (c *wordContext) token(w uint64) (uint64, bool) {
 	return z<<3 | tokenNumber, z < 1<<60
 }
 
-func (c *wordContext) isNumber(token uint64) bool { return token&7 == tokenNumber }
+func (c *wordContext) IsNumber(token uint64) bool { return token&7 == tokenNumber }
 
-func (c *wordContext) hasRanks() bool { return c.size > 0 }
+func (c *wordContext) HasRanks() bool { return c.size > 0 }
 
 func (c *wordContext) idToken(w uint64) (uint64, bool) {
 	id, ok := signature.ParseID(w)
@@ -128,7 +128,7 @@ func (c *wordContext) idToken(w uint64) (uint64, bool) {
 
 // relative returns the token of a peer as a distance from the own rank, taken
 // into (-size/2, size/2]; false if w is no rank of the communicator.
-func (c *wordContext) relative(w uint64) (uint64, bool) {
+func (c *wordContext) Relative(w uint64) (uint64, bool) {
 	if int64(w) < 0 || int64(w) >= c.size || c.rank < 0 || c.rank >= c.size {
 		return 0, false
 	}
@@ -144,7 +144,7 @@ func (c *wordContext) relative(w uint64) (uint64, bool) {
 
 // word returns the word of a token that is not wide. A token that refers to
 // nothing gives 0.
-func (c *wordContext) word(t uint64) uint64 {
+func (c *wordContext) Word(t uint64) uint64 {
 	v := t >> 3
 	switch t & 7 {
 	case tokenNumber:

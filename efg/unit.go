@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/efg-tools/efg/efg/block"
+	"github.com/efg-tools/efg/efg/seq"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -35,10 +36,10 @@ const (
 type cell struct {
 	kind cellKind
 	v    uint64
-	alt  uint64   // cellPeer: the relative token
-	body *seqBody // cellSeq
-	role int      // of the sequence
-	text string   // cellText
+	alt  uint64    // cellPeer: the relative token
+	body *seq.Body // cellSeq
+	role int       // of the sequence
+	text string    // cellText
 }
 
 type cellKind uint8
@@ -52,6 +53,18 @@ const (
 	cellSeq
 )
 
+// Roles of sequences: each has columns of its own in a block.
+const (
+	roleRuns = iota
+	roleCounts
+	roleValues
+	roleElems
+	roleVec
+	roleMember // one value of each member of a class
+	roleMarks
+	roles
+)
+
 // flatten collects the cells of a unit.
 type flatten struct {
 	unit
@@ -60,12 +73,12 @@ type flatten struct {
 func (f *flatten) number(v uint64) { f.cells = append(f.cells, cell{kind: cellNumber, v: v}) }
 
 func (f *flatten) word(c *wordContext, w uint64, peer bool) {
-	t, ok := c.token(w)
+	t, ok := c.Token(w)
 	if !ok {
 		f.cells = append(f.cells, cell{kind: cellWide, v: w})
 		return
 	}
-	if r, ok := c.relative(w); peer && ok {
+	if r, ok := c.Relative(w); peer && ok {
 		f.cells = append(f.cells, cell{kind: cellPeer, v: t, alt: r})
 		return
 	}
@@ -75,13 +88,13 @@ func (f *flatten) word(c *wordContext, w uint64, peer bool) {
 func (f *flatten) text(b []byte) { f.cells = append(f.cells, cell{kind: cellText, text: string(b)}) }
 
 // seq adds a sequence and its length, as the difference from what is expected.
-func (f *flatten) seq(s *Seq, expected uint64, role int, c *wordContext, relative bool) {
-	var t tokens
+func (f *flatten) seq(s *seq.Seq, expected uint64, role int, c *wordContext, relative bool) {
+	var t seq.Tokens
 	if c != nil {
 		t = c
 	}
-	f.number(block.Zigzag(int64(s.n - expected)))
-	f.cells = append(f.cells, cell{kind: cellSeq, role: role, body: packSeq(s, t, relative)})
+	f.number(block.Zigzag(int64(s.Len() - expected)))
+	f.cells = append(f.cells, cell{kind: cellSeq, role: role, body: seq.Pack(s, t, relative)})
 }
 
 // ranks is what is known of a process's ranks in communicators.
@@ -321,7 +334,7 @@ func (f *flatten) defCells(d *Def, c *wordContext, r *ranks) {
 		f.text(d.Data)
 	}
 	if d.Kind == DefVec {
-		w := NewSeqWriter(false)
+		w := seq.NewWriter(false)
 		for _, x := range d.Words {
 			w.Push(x)
 		}

@@ -5,12 +5,8 @@ import (
 	"fmt"
 
 	"github.com/efg-tools/efg/efg/block"
+	"github.com/efg-tools/efg/efg/seq"
 )
-
-// checkLimit is how many values of one sequence Validate looks at. Sequences
-// expand without bound, so that a small file can hold more than anyone can
-// read; Stream.Verify reads them all.
-const checkLimit = 1 << 22
 
 // StreamError says which stream breaks a rule of the format.
 type StreamError struct {
@@ -85,7 +81,7 @@ func (r *Run) validatePieces() error {
 			return &CorruptError{Section: "index", Cause: fmt.Errorf("piece %d has %d members, not %d", n, p.members, members[n])}
 		}
 		for _, b := range p.bodies {
-			for _, n := range b.partBlocks() {
+			for _, n := range b.PartBlocks() {
 				used[n] = true
 			}
 		}
@@ -339,7 +335,7 @@ func checkContent(n *Node, visits uint64) error {
 	if n.Runs.Len() > visits {
 		return fmt.Errorf("%d branch runs at a node visited %d times", n.Runs.Len(), visits)
 	}
-	if n.Runs.Len() > checkLimit {
+	if n.Runs.Len() > seq.CheckLimit {
 		return nil
 	}
 	return checkRuns(n)
@@ -349,7 +345,7 @@ func checkAttr(a *Attr, visits uint64) error {
 	if a.Values == nil || a.Values.Len() != visits {
 		return fmt.Errorf("not one value for each of %d events", visits)
 	}
-	if a.Elems == nil || visits > checkLimit {
+	if a.Elems == nil || visits > seq.CheckLimit {
 		return nil
 	}
 	total, left := uint64(0), a.Elems.Len()

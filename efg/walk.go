@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 
+	"github.com/efg-tools/efg/efg/seq"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -27,8 +28,8 @@ type walkNode struct {
 	to      int
 	single  bool
 	edges   []walkEdge
-	runs    SeqIter
-	counts  SeqIter
+	runs    seq.Iter
+	counts  seq.Iter
 	attrs   []walkAttr
 	words   []uint64
 	hasAttr bool
@@ -44,8 +45,8 @@ type walkAttr struct {
 	word   int
 	form   signature.Form
 	raw    uint64 // the value as stored
-	values SeqIter
-	elems  SeqIter
+	values seq.Iter
+	elems  seq.Iter
 	vec    []uint64
 }
 

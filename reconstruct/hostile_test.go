@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/seq"
 )
 
 // spoil changes a graph as a broken file could: the reader of run files refuses
@@ -37,8 +38,8 @@ func spoil(s *source, nodes []efg.Node) {
 	}
 }
 
-func sequence(s *source) *efg.Seq {
-	w := efg.NewSeqWriter(false)
+func sequence(s *source) *seq.Seq {
+	w := seq.NewWriter(false)
 	for range s.byte() % 8 {
 		w.Push(s.word())
 	}

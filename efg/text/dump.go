@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/seq"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -230,7 +231,7 @@ func intervalText(v *efg.Interval) string {
 // lineWidth is where the symbols of a sequence go on in the next line.
 const lineWidth = 100
 
-func (d *dumper) seq(name string, s *efg.Seq) {
+func (d *dumper) seq(name string, s *seq.Seq) {
 	if s == nil {
 		return
 	}
@@ -250,7 +251,7 @@ func (d *dumper) seq(name string, s *efg.Seq) {
 	}
 }
 
-func formText(form efg.SeqForm) string {
+func formText(form seq.Form) string {
 	s := ""
 	for i, flag := range formNames {
 		if form>>i&1 != 0 {
@@ -260,7 +261,7 @@ func formText(form efg.SeqForm) string {
 	return s
 }
 
-func (d *dumper) symbols(s *efg.Seq) {
+func (d *dumper) symbols(s *seq.Seq) {
 	form, line := s.Form(), ""
 	for y := range s.Symbols() {
 		text := symbolText(y, form)
@@ -278,15 +279,15 @@ func (d *dumper) symbols(s *efg.Seq) {
 // formNames are the names of the bits of a sequence's form.
 var formNames = []string{"delta", "tokens", "relative"}
 
-func symbolText(y efg.Symbol, form efg.SeqForm) string {
+func symbolText(y seq.Symbol, form seq.Form) string {
 	switch {
-	case y.Distance != 0 && y.Length >= efg.Endless:
+	case y.Distance != 0 && y.Length >= seq.Endless:
 		return fmt.Sprintf("<%d:%dx>", y.Level, y.Distance)
 	case y.Distance != 0:
 		return fmt.Sprintf("<%d:%dx%d>", y.Level, y.Distance, y.Length)
-	case form&efg.SeqDelta != 0:
+	case form&seq.Delta != 0:
 		return fmt.Sprintf("%+d", unzigzag(y.Value))
-	case form&efg.SeqTokens != 0:
+	case form&seq.OfTokens != 0:
 		return tokenText(y.Value)
 	}
 	return numberText(y.Value)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/seq"
 )
 
 // FuzzAssemble replaces lines of a text: the result is refused, with a place, or
@@ -132,7 +133,7 @@ func TestSmallText(t *testing.T) {
 
 // values is how many values the sequences have.
 func values(f *File) (n uint64) {
-	add := func(s *efg.Seq) { n = max(n, n+s.Len()) }
+	add := func(s *seq.Seq) { n = max(n, n+s.Len()) }
 	for _, p := range f.Procs {
 		for i := range p.Streams {
 			for j := range p.Streams[i].Nodes {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/seq"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -15,23 +16,23 @@ import (
 type openSeq struct {
 	line    int
 	n       uint64
-	form    efg.SeqForm
-	symbols []efg.Symbol
-	put     **efg.Seq
+	form    seq.Form
+	symbols []seq.Symbol
+	put     **seq.Seq
 	long    bool
 	part    *openSeq // the last one
-	parts   []*efg.Seq
+	parts   []*seq.Seq
 }
 
 // finish returns the sequence.
-func (q *openSeq) finish() (*efg.Seq, error) {
+func (q *openSeq) finish() (*seq.Seq, error) {
 	if !q.long {
-		return efg.MakeSeq(q.n, q.form, q.symbols)
+		return seq.Make(q.n, q.form, q.symbols)
 	}
 	if err := q.endPart(); err != nil {
 		return nil, err
 	}
-	return efg.MakeLongSeq(q.n, q.form, q.parts)
+	return seq.MakeLong(q.n, q.form, q.parts)
 }
 
 func (q *openSeq) endPart() error {
@@ -232,7 +233,7 @@ func (p *parser) edgeLine() error {
 }
 
 // openSeq takes a sequence's length and form; its symbols are on the next lines.
-func (p *parser) openSeq(put **efg.Seq) error {
+func (p *parser) openSeq(put **seq.Seq) error {
 	if *put != nil {
 		return p.errorf("the node has this sequence already")
 	}
@@ -288,7 +289,7 @@ func (p *parser) endSeq() error {
 
 // checkSeqs finds out whether a node's sequences have their values.
 func (p *parser) checkSeqs(n *efg.Node) (line int, err error) {
-	check := func(s *efg.Seq) {
+	check := func(s *seq.Seq) {
 		if s != nil && err == nil {
 			line, err = p.places[s], s.Check()
 		}
@@ -367,26 +368,26 @@ func (p *parser) symbolsLine() error {
 	return nil
 }
 
-func parseSymbol(s string, form efg.SeqForm) (efg.Symbol, error) {
+func parseSymbol(s string, form seq.Form) (seq.Symbol, error) {
 	if strings.HasPrefix(s, "<") {
 		return parseRepeat(s)
 	}
-	if form&efg.SeqDelta != 0 {
+	if form&seq.Delta != 0 {
 		d, err := strconv.ParseInt(s, 10, 64)
 		if err != nil {
-			return efg.Symbol{}, fmt.Errorf("%q is no difference", s)
+			return seq.Symbol{}, fmt.Errorf("%q is no difference", s)
 		}
-		return efg.Symbol{Value: zigzag(d)}, nil
+		return seq.Symbol{Value: zigzag(d)}, nil
 	}
 	read := parseNumber
-	if form&efg.SeqTokens != 0 {
+	if form&seq.OfTokens != 0 {
 		read = parseToken
 	}
 	v, err := read(s)
-	return efg.Symbol{Value: v}, err
+	return seq.Symbol{Value: v}, err
 }
 
-func parseRepeat(s string) (y efg.Symbol, err error) {
+func parseRepeat(s string) (y seq.Symbol, err error) {
 	bad := fmt.Errorf("%q: want <LEVEL:DISTANCExLENGTH>", s)
 	level, rest, ok := strings.Cut(strings.TrimPrefix(s, "<"), ":")
 	distance, length, ok2 := strings.Cut(rest, "x")
@@ -396,14 +397,14 @@ func parseRepeat(s string) (y efg.Symbol, err error) {
 	}
 	l, err1 := strconv.ParseUint(level, 10, 8)
 	d, err2 := strconv.ParseUint(distance, 10, 32)
-	m, err3 := uint64(efg.Endless), error(nil)
+	m, err3 := uint64(seq.Endless), error(nil)
 	if length != "" {
 		m, err3 = strconv.ParseUint(length, 10, 64)
 	}
 	if err1 != nil || err2 != nil || err3 != nil || d == 0 {
 		return y, bad
 	}
-	return efg.Symbol{Level: int(l), Distance: d, Length: m}, nil
+	return seq.Symbol{Level: int(l), Distance: d, Length: m}, nil
 }
 
 func (p *parser) marksLine() error {

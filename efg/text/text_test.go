@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/seq"
 )
 
 // fixtures are texts of recorded programs, one at each name.
@@ -128,7 +129,7 @@ func longProcess(rank, size int, long bool) *efg.Process {
 	if long {
 		n = 5 << 20
 	}
-	values := efg.NewSeqWriter(false)
+	values := seq.NewWriter(false)
 	for i := range n {
 		values.Push([]uint64{1 << 63, 5, 1<<62 | 1<<24}[i%3])
 	}
@@ -143,7 +144,7 @@ func longProcess(rank, size int, long bool) *efg.Process {
 // Sequences that do not fold are in parts, in the file and in the text.
 func TestSequencesInParts(t *testing.T) {
 	p := longProcess(0, 1, false)
-	values, x := efg.NewSeqWriter(false), uint64(1)
+	values, x := seq.NewWriter(false), uint64(1)
 	n := uint64(200_000)
 	for range n {
 		x = x*6364136223846793005 + 1442695040888963407

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/seq"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -70,8 +71,8 @@ type rows struct {
 	node  *efg.Node
 	defs  []efg.Def
 	index []int // words
-	seqs  []*efg.Seq
-	elems []*efg.Seq // nil for words that are no vec
+	seqs  []*seq.Seq
+	elems []*seq.Seq // nil for words that are no vec
 }
 
 func (r *rows) open(mask uint64) {
@@ -94,7 +95,7 @@ func (r *rows) each(visits uint64, f func(*instance) error) error {
 			return r.oneByOne(visits, f)
 		}
 	}
-	z := efg.NewZip(r.seqs...)
+	z := seq.JoinRuns(r.seqs...)
 	total := uint64(0)
 	for v, times, ok := z.Next(); ok; v, times, ok = z.Next() {
 		for k, i := range r.index {
@@ -120,7 +121,7 @@ func checkTotal(err error, total, visits uint64) error {
 
 // oneByOne goes through values and elements of vectors.
 func (r *rows) oneByOne(visits uint64, f func(*instance) error) error {
-	values, elems := make([]efg.SeqIter, len(r.seqs)), make([]efg.SeqIter, len(r.seqs))
+	values, elems := make([]seq.Iter, len(r.seqs)), make([]seq.Iter, len(r.seqs))
 	for k := range r.seqs {
 		values[k], elems[k] = r.seqs[k].Iter(), r.elems[k].Iter()
 	}
@@ -147,7 +148,7 @@ func (r *rows) oneByOne(visits uint64, f func(*instance) error) error {
 	return nil
 }
 
-func (r *rows) fill(i int, n uint64, elems *efg.SeqIter) error {
+func (r *rows) fill(i int, n uint64, elems *seq.Iter) error {
 	if n > elems.Left() || n > maxVec {
 		return fmt.Errorf("%w: vector of %d elements, %d left", efg.ErrGraph, n, elems.Left())
 	}

@@ -10,6 +10,7 @@ import (
 	"encoding/binary"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/seq"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -245,7 +246,7 @@ func (r *reader) attrs(raw *rawNode) ([]efg.Attr, error) {
 }
 
 // seq decodes a sequence: the bytes in its chunks and the pending repeats.
-func (r *reader) seq(ref uint32) (*efg.Seq, error) {
+func (r *reader) seq(ref uint32) (*seq.Seq, error) {
 	var s Seq
 	if err := r.record("sequence", ref, &s); err != nil {
 		return nil, err
@@ -264,7 +265,7 @@ func (r *reader) seq(ref uint32) (*efg.Seq, error) {
 			code = binary.AppendUvarint(code, st.M[l])
 		}
 	}
-	seq, err := efg.NewSeq(st.N, s.Flags&1 != 0, code)
+	seq, err := seq.New(st.N, s.Flags&1 != 0, code)
 	if err != nil {
 		return nil, r.corrupt("sequence", ref, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/seq"
 )
 
 // never is the number of a departure or visit that does not come.
@@ -18,8 +19,8 @@ type branch struct {
 // branches goes through the branch runs of a node.
 type branches struct {
 	node   *efg.Node
-	runs   efg.SeqIter
-	counts efg.SeqIter
+	runs   seq.Iter
+	counts seq.Iter
 	begun  []uint64 // runs by edge
 	only   bool     // a single edge, that has not been taken yet
 }
@@ -95,7 +96,7 @@ func (m *matching) differ(p *parting) bool {
 // what repeats is gone through once.
 func (m *matching) foldedDepartures(x, y *efg.Node) parting {
 	p := parting{departure: 0}
-	z := efg.NewZip(x.Runs, y.Runs)
+	z := seq.JoinRuns(x.Runs, y.Runs)
 	next, period, again := uint64(0), uint64(0), uint64(0) // position, steps of a period, its repetitions
 	for v, times, ok := z.Next(); ok; v, times, ok = z.Next() {
 		if z.Position() != next { // what was skipped is like the period before

@@ -22,7 +22,7 @@
 //
 // Nothing is expanded. Where two sequences part is found on the graphs: for each node
 // the first departure, and the first visit with other arguments, that differ, in
-// folded sequences (efg.Zip); the first of all these in the order of events is found
+// folded sequences (seq.JoinRuns); the first of all these in the order of events is found
 // from the last mark of the stream before it. Over all ranks the work is that of the
 // graphs, once for each process; classes of ranks are compared by hashes.
 package diff

@@ -1,6 +1,9 @@
 package diff
 
-import "github.com/efg-tools/efg/efg"
+import (
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/seq"
+)
 
 // limits say up to where two streams are in step, by node of a: the events at the
 // node before a visit, and the steps from it before a departure.
@@ -57,7 +60,7 @@ func (s *stream) before(l *limits) (*efg.Walker, []uint64, error) {
 	if s.Marks == nil || len(s.Marks.Nodes) != len(s.nodes) {
 		return s.Walk(s.process.Data.Defs), visits, nil
 	}
-	its := make([]efg.SeqIter, len(s.nodes))
+	its := make([]seq.Iter, len(s.nodes))
 	for i := range its {
 		its[i] = s.Marks.Nodes[i].Visits.Iter()
 	}

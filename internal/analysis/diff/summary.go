@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/seq"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/signature"
 )
@@ -165,7 +166,7 @@ func (s *summary) arguments(n *node, p *process, mostPeers int) {
 
 // sequence adds the code of a sequence: equal values that a recorder folded, and a
 // file's writer with them, have equal code.
-func (h hash) sequence(s *efg.Seq) hash {
+func (h hash) sequence(s *seq.Seq) hash {
 	if s == nil {
 		return h.add(0)
 	}

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/seq"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -62,7 +63,7 @@ func (v *values) decode(raw uint64) form {
 // arrays goes through the arrays of a demoted word.
 type arrays struct {
 	*values
-	lengths, elems efg.SeqIter
+	lengths, elems seq.Iter
 	room           []uint64
 }
 
@@ -115,13 +116,13 @@ func otherVisit(a, b *values, n uint64) uint64 {
 	case a.node.isVec(a.word):
 		return otherArray(a.arrays(), b.arrays(), n)
 	}
-	var seqs []*efg.Seq
+	var seqs []*seq.Seq
 	for _, v := range []*values{a, b} {
 		if v.attr != nil {
 			seqs = append(seqs, v.attr.Values)
 		}
 	}
-	z := efg.NewZip(seqs...)
+	z := seq.JoinRuns(seqs...)
 	for raw, _, ok := z.Next(); ok && z.Position() < n; raw, _, ok = z.Next() {
 		x, y := a.known, b.known
 		if a.attr != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/seq"
 )
 
 // happening is what a step means for a family.
@@ -46,8 +47,8 @@ type pass struct {
 type passNode struct {
 	decides bool
 	edges   []passEdge
-	runs    efg.SeqIter
-	counts  efg.SeqIter
+	runs    seq.Iter
+	counts  seq.Iter
 	edge    int    // of the current run
 	left    uint64 // of it
 	over    bool   // of the last node: no more runs

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/seq"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/reconstruct"
 )
@@ -205,7 +206,7 @@ func stepsOf(s *efg.Stream) (string, bool) {
 			key = binary.AppendUvarint(key, e.Count)
 			key = binary.AppendUvarint(key, e.Fixed)
 		}
-		for _, q := range []*efg.Seq{n.Runs, n.Counts} {
+		for _, q := range []*seq.Seq{n.Runs, n.Counts} {
 			if key = binary.AppendUvarint(key, q.Len()); q.Len() == 0 {
 				continue
 			}

@@ -2,6 +2,7 @@ package waitfor
 
 import (
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/seq"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -53,7 +54,7 @@ func newestWith(n *efg.Node, slot uint64, defs []efg.Def) ([]uint64, bool) {
 	}
 	words := append([]uint64(nil), n.Words...)
 	var index []int
-	var seqs []*efg.Seq
+	var seqs []*seq.Seq
 	at, slotAt := 0, -1
 	for i := range n.Words {
 		if n.Mask>>i&1 == 0 {
@@ -71,7 +72,7 @@ func newestWith(n *efg.Node, slot uint64, defs []efg.Def) ([]uint64, bool) {
 		return nil, false
 	}
 	found := false
-	z := efg.NewZip(seqs...)
+	z := seq.JoinRuns(seqs...)
 	left := int(budget)
 	for v, _, ok := z.Next(); ok; v, _, ok = z.Next() {
 		if left--; left < 0 {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/seq"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -115,7 +116,7 @@ func addCollectives(c map[order]*made, node *efg.Node, visits uint64, first, str
 		return
 	}
 	// The object is the lowest word that can be demoted.
-	z := efg.NewZip(node.Attrs[bits.OnesCount64(node.Mask&3)].Values)
+	z := seq.JoinRuns(node.Attrs[bits.OnesCount64(node.Mask&3)].Values)
 	left := int(budget)
 	for v, times, ok := z.Next(); ok && left > 0; v, times, ok = z.Next() {
 		left--

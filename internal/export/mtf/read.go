@@ -8,6 +8,7 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/seq"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/export"
 )
@@ -61,7 +62,7 @@ type reader struct {
 	defs       map[int][]efg.Def // by list
 	operations []operation
 	classes    []class
-	columns    []*efg.Seq
+	columns    []*seq.Seq
 	patterns   [][]item
 	sizes      []uint64 // events of patterns
 	traces     []trace
@@ -172,9 +173,9 @@ func (r *reader) site() {
 
 // attribute reads a sequence of values.
 func (r *reader) attribute() {
-	n, form := r.uint(), efg.SeqForm(r.number("form", 256))
+	n, form := r.uint(), seq.Form(r.number("form", 256))
 	parts := r.runs("attributes", len(r.columns))
-	var symbols []efg.Symbol
+	var symbols []seq.Symbol
 	for range r.list() {
 		if r.err != nil {
 			return
@@ -194,18 +195,18 @@ func (r *reader) attribute() {
 	r.columns = append(r.columns, s)
 }
 
-func makeSeq(n uint64, form efg.SeqForm, symbols []efg.Symbol, parts []int, known []*efg.Seq) (*efg.Seq, error) {
+func makeSeq(n uint64, form seq.Form, symbols []seq.Symbol, parts []int, known []*seq.Seq) (*seq.Seq, error) {
 	if parts == nil {
-		return efg.MakeSeq(n, form, symbols)
+		return seq.Make(n, form, symbols)
 	}
-	list := make([]*efg.Seq, len(parts))
+	list := make([]*seq.Seq, len(parts))
 	for i, p := range parts {
 		list[i] = known[p]
 	}
-	return efg.MakeLongSeq(n, form, list)
+	return seq.MakeLong(n, form, list)
 }
 
-func (r *reader) symbol() (y efg.Symbol) {
+func (r *reader) symbol() (y seq.Symbol) {
 	code, err := r.dec.PeekCode()
 	if err != nil {
 		r.fail(err)
@@ -219,9 +220,9 @@ func (r *reader) symbol() (y efg.Symbol) {
 	if r.err != nil {
 		return y
 	}
-	y = efg.Symbol{Level: int(min(list[0], 1<<16)), Distance: list[1], Length: list[2]}
+	y = seq.Symbol{Level: int(min(list[0], 1<<16)), Distance: list[1], Length: list[2]}
 	if y.Length == 0 {
-		y.Length = efg.Endless
+		y.Length = seq.Endless
 	}
 	if y.Distance == 0 {
 		r.fail(errors.New("a repeat of distance 0"))

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/seq"
 	"github.com/efg-tools/efg/internal/export"
 	"github.com/efg-tools/efg/signature"
 )
@@ -194,7 +195,7 @@ func (r *reader) nodes(p *efg.Process, thread uint32, t *trace, stats []*efg.Sta
 		}
 		for k := range bits.OnesCount64(n.Mask) {
 			var a efg.Attr
-			for j, to := range []**efg.Seq{&a.Values, &a.Elems} {
+			for j, to := range []**seq.Seq{&a.Values, &a.Elems} {
 				if j == 1 && !vector(n.Words[0], n.Mask, k) {
 					continue
 				}
@@ -255,8 +256,8 @@ func (r *reader) words(n *efg.Node, c *class, words *words) error {
 
 // openNode gives the values of a node's events.
 type openNode struct {
-	values []efg.SeqIter
-	elems  []efg.SeqIter
+	values []seq.Iter
+	elems  []seq.Iter
 	forms  []signature.Form
 	out    []export.Value
 }

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/seq"
 	"github.com/efg-tools/efg/internal/export"
 	"github.com/efg-tools/efg/signature"
 )
@@ -58,10 +59,10 @@ func (w *writer) tell(events uint64) {
 func flow(s *efg.Stream) (string, error) {
 	var b []byte
 	num := func(v uint64) { b = binary.AppendUvarint(b, v) }
-	seq := func(s *efg.Seq) error {
+	sequence := func(s *seq.Seq) error {
 		parts, err := s.Parts()
 		if err != nil || parts == nil {
-			parts = []*efg.Seq{s}
+			parts = []*seq.Seq{s}
 		}
 		for _, p := range parts {
 			num(p.Len())
@@ -82,10 +83,10 @@ func flow(s *efg.Stream) (string, error) {
 			num(e.Count)
 			num(e.Fixed)
 		}
-		for _, q := range []*efg.Seq{n.Runs, n.Counts} {
+		for _, q := range []*seq.Seq{n.Runs, n.Counts} {
 			if q == nil {
 				num(0)
-			} else if err := seq(q); err != nil {
+			} else if err := sequence(q); err != nil {
 				return "", err
 			}
 		}

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/vmihailenco/msgpack/v5"
+
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/seq"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/export"
 	"github.com/efg-tools/efg/reconstruct"
 	"github.com/efg-tools/efg/signature"
-	"github.com/vmihailenco/msgpack/v5"
 )
 
 // Write writes the selected part of a run. Its memory is that of the largest
@@ -215,7 +217,7 @@ func (w *writer) trace(p *efg.Process, s *efg.Stream, words *words) (int, error)
 			counted = append(counted, uint64(i), n.Counted)
 		}
 		for k := range n.Attrs {
-			list := []*efg.Seq{n.Attrs[k].Values, n.Attrs[k].Elems}
+			list := []*seq.Seq{n.Attrs[k].Values, n.Attrs[k].Elems}
 			if !vector(n.Words[0], n.Mask, k) {
 				list = list[:1]
 			}
@@ -283,9 +285,9 @@ func (w *writer) operation(n *efg.Node) int {
 }
 
 // column writes a sequence of values.
-func (w *writer) column(s *efg.Seq) (int, error) {
+func (w *writer) column(s *seq.Seq) (int, error) {
 	if s == nil {
-		s = &efg.Seq{}
+		s = &seq.Seq{}
 	}
 	parts, err := s.Parts()
 	if err != nil {
@@ -314,13 +316,13 @@ func (w *writer) column(s *efg.Seq) (int, error) {
 
 // symbol writes a literal, or a repeat as a list of level, distance and length, 0
 // for one that does not end.
-func (w *writer) symbol(y efg.Symbol) {
+func (w *writer) symbol(y seq.Symbol) {
 	if y.Distance == 0 {
 		w.uint(y.Value)
 		return
 	}
 	length := y.Length
-	if length >= efg.Endless {
+	if length >= seq.Endless {
 		length = 0
 	}
 	w.uints([]uint64{uint64(y.Level), y.Distance, length})

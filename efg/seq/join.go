@@ -1,14 +1,14 @@
-package efg
+package seq
 
 import "math"
 
-// Zip goes through sequences in lockstep, as the attribute streams of a node
+// JoinedRuns goes through sequences in lockstep, as the attribute streams of a node
 // belong together. It does not expand what repeats: where all sequences repeat,
 // it gives the tuples of one common period, each with the number of times it
 // occurs. So tuples are complete in number, but not in the order of the
 // positions.
-type Zip struct {
-	its    []SeqIter
+type JoinedRuns struct {
+	its    []Iter
 	values []uint64
 	times  uint64 // of the tuples to come
 	folded uint64 // tuples of the current period to come
@@ -22,9 +22,9 @@ type Zip struct {
 // maxFold bounds the common period of sequences that are folded together.
 const maxFold = 1 << 14
 
-// NewZip starts at the first tuple.
-func NewZip(seqs ...*Seq) *Zip {
-	z := &Zip{its: make([]SeqIter, len(seqs)), values: make([]uint64, len(seqs)), times: 1}
+// JoinRuns starts at the first tuple.
+func JoinRuns(seqs ...*Seq) *JoinedRuns {
+	z := &JoinedRuns{its: make([]Iter, len(seqs)), values: make([]uint64, len(seqs)), times: 1}
 	for i, s := range seqs {
 		z.its[i] = s.Iter()
 	}
@@ -33,7 +33,7 @@ func NewZip(seqs ...*Seq) *Zip {
 
 // Next returns the next tuple and how often it occurs; false at the end of the
 // shortest sequence or on an error. The tuple is valid until the next call.
-func (z *Zip) Next() (values []uint64, times uint64, ok bool) {
+func (z *JoinedRuns) Next() (values []uint64, times uint64, ok bool) {
 	switch {
 	case z.folded > 0:
 		z.folded--
@@ -61,14 +61,14 @@ func (z *Zip) Next() (values []uint64, times uint64, ok bool) {
 
 // Position is where the tuple that Next has given last occurs first in the
 // sequences, counted from 0. The tuples of a common period occur again behind it.
-func (z *Zip) Position() uint64 { return z.at }
+func (z *JoinedRuns) Position() uint64 { return z.at }
 
 // Err is the error that ended the iteration early, if any.
-func (z *Zip) Err() error { return z.err }
+func (z *JoinedRuns) Err() error { return z.err }
 
 // fold skips all but one of the common periods that follow, if there are some,
 // and lets the tuples of that one count for all.
-func (z *Zip) fold() {
+func (z *JoinedRuns) fold() {
 	period, room := uint64(1), uint64(math.MaxUint64)
 	for i := range z.its {
 		p, r := z.its[i].periods()
@@ -95,7 +95,7 @@ func (z *Zip) fold() {
 // periods returns the period of the next room values; 0 if they differ by a
 // stride. Skipping whole periods within room leaves the iteration intact: what
 // it may look back to is written again behind them.
-func (it *SeqIter) periods() (period, room uint64) {
+func (it *Iter) periods() (period, room uint64) {
 	ahead, reach := min(it.rem0, it.left), uint64(len(it.ring0))
 	if ahead <= reach {
 		return 0, 0
@@ -108,7 +108,7 @@ func (it *SeqIter) periods() (period, room uint64) {
 
 // Periodic returns the period of the next room values: they repeat the first
 // period of them. No room means that nothing is known of the values to come.
-func (it *SeqIter) Periodic() (period, room uint64) {
+func (it *Iter) Periodic() (period, room uint64) {
 	if period, room = it.periods(); period == 0 {
 		return 0, 0
 	}
@@ -117,13 +117,13 @@ func (it *SeqIter) Periodic() (period, room uint64) {
 
 // Pass passes n values: whole periods, and no more than there is room for, as
 // Periodic tells.
-func (it *SeqIter) Pass(n uint64) {
+func (it *Iter) Pass(n uint64) {
 	it.left -= n
 	it.rem0 -= n
 }
 
 // shift is the sum of the last d0 differences.
-func (it *SeqIter) shift() (sum uint64) {
+func (it *Iter) shift() (sum uint64) {
 	for i := uint64(1); i <= it.d0; i++ {
 		x := it.ring0[(it.pos0-i)&it.mask0]
 		sum += x>>1 ^ -(x & 1)

@@ -1,4 +1,11 @@
-package efg
+// Package seq compresses sequences of 64-bit integers with runs, strides and nested
+// periods, such as branch runs and attribute streams, as they come: in constant amortised
+// time and bounded memory for each value. Sequences are read without being expanded: Iter
+// goes through the values, skips long repeats at once, and JoinRuns goes through several
+// sequences together, what repeats only once.
+//
+// FORMAT.md specifies the code; the recorder writes the same in C.
+package seq
 
 import (
 	"encoding/binary"
@@ -7,40 +14,40 @@ import (
 	"math/bits"
 )
 
-// SeqLevels is the number of folding levels of a sequence.
-const SeqLevels = 3
+// Levels is the number of folding levels of a sequence.
+const Levels = 3
 
-// seqWindow is how many symbols back a recorder's repeats reach, per level. (In
+// recorderWindow is how many symbols back a recorder's repeats reach, per level. (In
 // a run file they may reach as far as packWindow.)
-var seqWindow = [SeqLevels]uint32{256, 64, 64}
+var recorderWindow = [Levels]uint32{256, 64, 64}
 
 // Seq is a folded sequence of 64-bit values: the one kind of compressed integer
 // sequence that branch runs, run lengths and attribute streams are made of.
-// FORMAT.md, "Sequences", describes the code. A Seq is immutable.
+// FORMAT.md describes the code. A Seq is immutable.
 type Seq struct {
 	n     uint64
 	delta bool
 	code  []byte
-	reach [SeqLevels]uint32 // farthest distance of a repeat, per level
-	form  uint8             // of the packed sequence
-	words tokens            // turns tokens into words; nil if the values are none
-	parts []seqPart         // of a long sequence, in place of code
+	reach [Levels]uint32 // farthest distance of a repeat, per level
+	form  uint8          // of the packed sequence
+	words Tokens         // turns tokens into words; nil if the values are none
+	parts []Part         // of a long sequence, in place of code
 }
 
-// tokens turns words into tokens, which look alike where ranks and nodes have
+// Tokens turns words into tokens, which look alike where ranks and nodes have
 // something in common, and back.
-type tokens interface {
-	// word returns the word of a token; 0 if the token refers to nothing.
-	word(token uint64) uint64
-	// token returns the token of a word; false if it has none.
-	token(word uint64) (token uint64, ok bool)
-	// isNumber reports whether a token stands for a number.
-	isNumber(token uint64) bool
-	// hasRanks reports whether words can be ranks relative to the process's own.
-	hasRanks() bool
-	// relative returns the token of a rank, as the distance from the process's
+type Tokens interface {
+	// Word returns the word of a token; 0 if the token refers to nothing.
+	Word(token uint64) uint64
+	// Token returns the token of a word; false if it has none.
+	Token(word uint64) (token uint64, ok bool)
+	// IsNumber reports whether a token stands for a number.
+	IsNumber(token uint64) bool
+	// HasRanks reports whether words can be ranks relative to the process's own.
+	HasRanks() bool
+	// Relative returns the token of a rank, as the distance from the process's
 	// own; false if the word is no rank.
-	relative(word uint64) (token uint64, ok bool)
+	Relative(word uint64) (token uint64, ok bool)
 }
 
 // symbol is a value (kind 0) or a repeat (kind distance<<2 | level+1, value
@@ -50,33 +57,33 @@ type symbol struct {
 	kind  uint32
 }
 
-// ErrSeq is wrapped by all errors about a sequence's code.
-var ErrSeq = errors.New("broken sequence")
+// ErrBroken is wrapped by all errors about a sequence's code.
+var ErrBroken = errors.New("broken sequence")
 
-// NewSeq checks code and returns the sequence of its first n values. The code
+// New checks code and returns the sequence of its first n values. The code
 // must hold at least n values; that is found out when iterating, not here. The
 // sequence keeps code.
-func NewSeq(n uint64, delta bool, code []byte) (*Seq, error) {
+func New(n uint64, delta bool, code []byte) (*Seq, error) {
 	s := &Seq{n: n, delta: delta, code: code}
 	for at := 0; at < len(code); {
 		y, size, err := decodeSymbol(code[at:])
 		if err != nil {
-			return nil, fmt.Errorf("%w: at code byte %d: %v", ErrSeq, at, err)
+			return nil, fmt.Errorf("%w: at code byte %d: %v", ErrBroken, at, err)
 		}
 		at += size
 		if y.kind == 0 {
 			continue
 		}
 		level, d := y.kind&3-1, y.kind>>2
-		if d >= packWindow[level] {
-			return nil, fmt.Errorf("%w: at code byte %d: distance %d beyond the window", ErrSeq, at, d)
+		if d >= PackWindow[level] {
+			return nil, fmt.Errorf("%w: at code byte %d: distance %d beyond the window", ErrBroken, at, d)
 		}
 		s.reach[level] = max(s.reach[level], d)
 	}
 	if len(code) == 0 {
 		s.code = nil
 		if n > 0 {
-			return nil, fmt.Errorf("%w: %d values without code", ErrSeq, n)
+			return nil, fmt.Errorf("%w: %d values without code", ErrBroken, n)
 		}
 	}
 	return s, nil
@@ -133,23 +140,26 @@ func (s *Seq) Delta() bool { return s.delta }
 // Code is the sequence's code; not to be changed.
 func (s *Seq) Code() []byte { return s.code }
 
-// bind gives a sequence of tokens what they refer to, unless it knows.
-func (s *Seq) bind(c tokens) {
+// Bind gives a sequence of tokens what they refer to, unless it knows.
+func (s *Seq) Bind(c Tokens) {
 	if s != nil && s.form&formWords != 0 && s.words == nil {
 		s.words = c
 	}
 }
 
-// with returns the sequence with other words for its tokens.
-func (s *Seq) with(words tokens) *Seq {
+// Tokens is what turns its tokens into words; nil if its values are none.
+func (s *Seq) Tokens() Tokens { return s.words }
+
+// With returns the sequence with other words for its tokens.
+func (s *Seq) With(words Tokens) *Seq {
 	c := *s
 	c.words = words
 	return &c
 }
 
-// extend makes the sequence n values longer. It reports whether there is code for
+// Extend makes the sequence n values longer. It reports whether there is code for
 // them; else the sequence is empty.
-func (s *Seq) extend(n uint64) bool {
+func (s *Seq) Extend(n uint64) bool {
 	s.n += n
 	if s.n > 0 && len(s.code) == 0 && s.parts == nil {
 		s.n = 0
@@ -178,12 +188,31 @@ func (s *Seq) Equal(o *Seq) bool {
 	return s.n == o.n && s.delta == o.delta && string(s.code) == string(o.code) && s.parts == nil && o.parts == nil
 }
 
-// SeqIter iterates a sequence without expanding it: its memory is the reach of
+// EqualValues reports whether two sequences have the same values.
+func (s *Seq) EqualValues(o *Seq) bool {
+	if s == nil || o == nil {
+		return s == o
+	}
+	a, b := s.Iter(), o.Iter()
+	for s.Len() == o.Len() {
+		x, more := a.Next()
+		y, also := b.Next()
+		if x != y || more != also {
+			return false
+		}
+		if !more {
+			return true
+		}
+	}
+	return false
+}
+
+// Iter iterates a sequence without expanding it: its memory is the reach of
 // the sequence's repeats, or what it has gone through if that is less.
-type SeqIter struct {
+type Iter struct {
 	left  uint64 // of the part at hand
 	after uint64 // in the parts after it
-	parts []seqPart
+	parts []Part
 	rem0  uint64
 	d0    uint64
 	pos0  uint64
@@ -192,8 +221,8 @@ type SeqIter struct {
 	full0 uint64 // how large the ring may have to be
 	prev  uint64
 	delta bool
-	words tokens
-	upper [SeqLevels]iterLevel // 1…: levels above 0
+	words Tokens
+	upper [Levels]iterLevel // 1…: levels above 0
 	code  []byte
 	err   error
 }
@@ -207,16 +236,16 @@ type iterLevel struct {
 }
 
 // Iter starts an iteration; s may be nil.
-func (s *Seq) Iter() SeqIter {
+func (s *Seq) Iter() Iter {
 	if s == nil {
-		return SeqIter{}
+		return Iter{}
 	}
 	if s.parts != nil {
-		return SeqIter{after: s.n, parts: s.parts, words: s.words}
+		return Iter{after: s.n, parts: s.parts, words: s.words}
 	}
-	it := SeqIter{left: s.n, delta: s.delta, code: s.code, words: s.words}
+	it := Iter{left: s.n, delta: s.delta, code: s.code, words: s.words}
 	it.full0 = ringSize(s.reach[0])
-	for l := 1; l < SeqLevels; l++ {
+	for l := 1; l < Levels; l++ {
 		if s.reach[l] > 0 {
 			it.upper[l].full = ringSize(s.reach[l])
 		}
@@ -243,7 +272,7 @@ func grown[T any](ring []T, pos, n, full uint64) []T {
 }
 
 // makeRoom prepares level 0 for n more values.
-func (it *SeqIter) makeRoom(n uint64) {
+func (it *Iter) makeRoom(n uint64) {
 	if size := uint64(len(it.ring0)); size < it.full0 && size-min(size, it.pos0) < n {
 		it.ring0 = grown(it.ring0, it.pos0, n, it.full0)
 		it.mask0 = uint64(len(it.ring0) - 1)
@@ -257,13 +286,13 @@ func (u *iterLevel) makeRoom(n uint64) {
 }
 
 // Left is the number of values still to come.
-func (it *SeqIter) Left() uint64 { return it.left + it.after }
+func (it *Iter) Left() uint64 { return it.left + it.after }
 
 // Err is the error that ended the iteration early, if any.
-func (it *SeqIter) Err() error { return it.err }
+func (it *Iter) Err() error { return it.err }
 
 // Next returns the next value; false at the end or on an error.
-func (it *SeqIter) Next() (uint64, bool) {
+func (it *Iter) Next() (uint64, bool) {
 	if it.left == 0 && (it.after == 0 || !it.nextPart()) {
 		return 0, false
 	}
@@ -283,13 +312,13 @@ func (it *SeqIter) Next() (uint64, bool) {
 		x = it.prev
 	}
 	if it.words != nil {
-		x = it.words.word(x)
+		x = it.words.Word(x)
 	}
 	return x, true
 }
 
 // refill takes symbols from the level above until there is a value.
-func (it *SeqIter) refill(x *uint64) bool {
+func (it *Iter) refill(x *uint64) bool {
 	y, ok := it.symbol(1)
 	if !ok {
 		return false
@@ -309,8 +338,8 @@ func (it *SeqIter) refill(x *uint64) bool {
 }
 
 // symbol returns the next symbol that level l hands down.
-func (it *SeqIter) symbol(l int) (symbol, bool) {
-	if l == SeqLevels {
+func (it *Iter) symbol(l int) (symbol, bool) {
+	if l == Levels {
 		return it.decode()
 	}
 	u := &it.upper[l]
@@ -342,7 +371,7 @@ func (it *SeqIter) symbol(l int) (symbol, bool) {
 	return y, true
 }
 
-func (it *SeqIter) decode() (symbol, bool) {
+func (it *Iter) decode() (symbol, bool) {
 	y, size, err := decodeSymbol(it.code)
 	if err != nil {
 		return y, it.fail(fmt.Sprintf("%d values missing: %v", it.left, err))
@@ -351,9 +380,9 @@ func (it *SeqIter) decode() (symbol, bool) {
 	return y, true
 }
 
-func (it *SeqIter) fail(cause string) bool {
+func (it *Iter) fail(cause string) bool {
 	if it.err == nil {
-		it.err = fmt.Errorf("%w: %s", ErrSeq, cause)
+		it.err = fmt.Errorf("%w: %s", ErrBroken, cause)
 	}
 	return false
 }

@@ -1,4 +1,4 @@
-package efg
+package seq
 
 import (
 	"math/rand"
@@ -7,7 +7,7 @@ import (
 )
 
 // nested returns sequences with repeats at all levels.
-func nested(rng *rand.Rand, n int) []uint64 {
+func nestedLoops(rng *rand.Rand, n int) []uint64 {
 	var out []uint64
 	var loop func(depth int)
 	loop = func(depth int) {
@@ -43,10 +43,10 @@ func nested(rng *rand.Rand, n int) []uint64 {
 func TestSkipIsReading(t *testing.T) {
 	rng := rand.New(rand.NewSource(3))
 	for round := range 300 {
-		vals := nested(rng, 1+rng.Intn(6000))
+		vals := nestedLoops(rng, 1+rng.Intn(6000))
 		for _, delta := range []bool{false, true} {
-			for _, window := range [][SeqLevels]uint32{seqWindow, packWindow, {8, 8, 8}} {
-				w := newFolder(delta, window)
+			for _, window := range [][Levels]uint32{recorderWindow, PackWindow, {8, 8, 8}} {
+				w := NewWindowWriter(delta, window)
 				for _, v := range vals {
 					w.Push(v)
 				}
@@ -54,7 +54,7 @@ func TestSkipIsReading(t *testing.T) {
 				it := s.Iter()
 				for at := 0; at < len(vals); {
 					k := rng.Intn(1 + rng.Intn(len(vals)-at))
-					it.skip(uint64(k))
+					it.Skip(uint64(k))
 					at += k
 					v, ok := it.Next()
 					if !ok || v != vals[at] {
@@ -79,10 +79,10 @@ func TestSkipTakesNoTime(t *testing.T) {
 		{lit(2), rep(0, 1, 1<<20), lit(4), rep(1, 3, 1<<20), lit(6), lit(8), rep(2, 5, 1<<20)},
 	} {
 		for _, form := range []uint8{0, formDelta} {
-			b := newBody(form, syms)
+			b := NewBody(form, syms)
 			start := time.Now()
-			it := b.seq(far, nil).Iter()
-			it.skip(far - 1)
+			it := b.Seq(far, nil).Iter()
+			it.Skip(far - 1)
 			if _, ok := it.Next(); !ok || it.Left() != 0 {
 				t.Errorf("sequence %d: %d left, %v", i, it.Left(), it.Err())
 			}
@@ -99,26 +99,26 @@ func TestSkipIsReadingInLongRepeats(t *testing.T) {
 	for round := range 400 {
 		var syms []symbol
 		for k := range 3 + rng.Intn(12) {
-			level := uint32(rng.Intn(SeqLevels + 2))
-			if level >= SeqLevels || k < 2 {
+			level := uint32(rng.Intn(Levels + 2))
+			if level >= Levels || k < 2 {
 				syms = append(syms, symbol{value: uint64(rng.Intn(9))})
 				continue
 			}
 			d := 1 + rng.Intn(min(k, 4))
 			syms = append(syms, symbol{kind: uint32(d)<<2 | (level + 1), value: 1 + uint64(rng.Intn(1<<rng.Intn(16)))})
 		}
-		b := newBody(uint8(rng.Intn(2)), syms)
+		b := NewBody(uint8(rng.Intn(2)), syms)
 		const n = 100_000
 		var want []uint64
-		it := b.seq(n, nil).Iter()
+		it := b.Seq(n, nil).Iter()
 		for v, ok := it.Next(); ok; v, ok = it.Next() {
 			want = append(want, v)
 		}
 		for range 10 {
-			it := b.seq(n, nil).Iter()
+			it := b.Seq(n, nil).Iter()
 			for at := 0; ; at++ {
 				k := rng.Intn(1 + rng.Intn(n))
-				it.skip(uint64(k))
+				it.Skip(uint64(k))
 				at += k
 				v, ok := it.Next()
 				if ok != (at < len(want)) || ok && v != want[at] {

@@ -1,4 +1,4 @@
-package efg
+package seq
 
 import "slices"
 
@@ -7,8 +7,8 @@ import "slices"
 // At level 0 the period is the distance. At the levels above, one period is
 // expanded; if it leaves all rings as it found them, so do the others.
 
-// skip passes up to n values.
-func (it *SeqIter) skip(n uint64) {
+// Skip passes up to n values.
+func (it *Iter) Skip(n uint64) {
 	for it.after > 0 && n > it.left {
 		n -= it.left
 		it.left = 0
@@ -22,7 +22,7 @@ func (it *SeqIter) skip(n uint64) {
 		}
 	}
 	for n = min(n, it.left); n > 0; {
-		if k := it.skipBelow(SeqLevels, n); k > 0 {
+		if k := it.skipBelow(Levels, n); k > 0 {
 			n -= k
 			continue
 		}
@@ -35,7 +35,7 @@ func (it *SeqIter) skip(n uint64) {
 
 // skipBelow passes up to n values, but stops where a symbol of a level, or of
 // one above it, is needed: the repeats below have ended.
-func (it *SeqIter) skipBelow(level int, n uint64) (passed uint64) {
+func (it *Iter) skipBelow(level int, n uint64) (passed uint64) {
 	for passed < n && it.err == nil {
 		if it.rem0 > 0 {
 			passed += it.skipValues(min(n-passed, it.rem0))
@@ -63,7 +63,7 @@ func (it *SeqIter) skipBelow(level int, n uint64) (passed uint64) {
 }
 
 // skipValues passes n values of the running repeat of level 0.
-func (it *SeqIter) skipValues(n uint64) uint64 {
+func (it *Iter) skipValues(n uint64) uint64 {
 	ring := uint64(len(it.ring0))
 	for passed := uint64(0); ; passed++ {
 		// Within the repeat for as long as the ring: everything in it repeats.
@@ -83,7 +83,7 @@ func (it *SeqIter) skipValues(n uint64) uint64 {
 }
 
 // jump counts n values with the given sum of differences as passed.
-func (it *SeqIter) jump(n, sum uint64) {
+func (it *Iter) jump(n, sum uint64) {
 	it.left -= n
 	if it.delta {
 		it.prev += sum
@@ -91,7 +91,7 @@ func (it *SeqIter) jump(n, sum uint64) {
 }
 
 // sumOfLast is the sum of the last n differences.
-func (it *SeqIter) sumOfLast(n uint64) (sum uint64) {
+func (it *Iter) sumOfLast(n uint64) (sum uint64) {
 	for k := uint64(1); k <= n; k++ {
 		x := it.ring0[(it.pos0-k)&it.mask0]
 		sum += x>>1 ^ -(x & 1)
@@ -114,12 +114,12 @@ const fewPeriods = 8
 
 // skipPeriods passes up to n values of the running repeat of a level above 0.
 // The levels below are between two symbols.
-func (it *SeqIter) skipPeriods(level int, n uint64) (passed uint64) {
+func (it *Iter) skipPeriods(level int, n uint64) (passed uint64) {
 	u := &it.upper[level]
 	for u.rem > fewPeriods*u.d {
 		before := it.rings(level)
 		rem, left, prev := u.rem, it.left, it.prev
-		var at [SeqLevels]uint64
+		var at [Levels]uint64
 		for l := 1; l <= level; l++ {
 			at[l] = it.upper[l].pos
 		}
@@ -162,10 +162,10 @@ func (it *SeqIter) skipPeriods(level int, n uint64) (passed uint64) {
 // ringState is what the rings up to a level hold, oldest first.
 type ringState struct {
 	values  []uint64
-	symbols [SeqLevels][]symbol
+	symbols [Levels][]symbol
 }
 
-func (it *SeqIter) rings(level int) ringState {
+func (it *Iter) rings(level int) ringState {
 	var s ringState
 	s.values = rotated(it.ring0, it.pos0, 0)
 	for l := 1; l <= level; l++ {
@@ -176,7 +176,7 @@ func (it *SeqIter) rings(level int) ringState {
 	return s
 }
 
-func (it *SeqIter) sameRings(s ringState, level int) bool {
+func (it *Iter) sameRings(s ringState, level int) bool {
 	now := it.rings(level)
 	if !slices.Equal(now.values, s.values) {
 		return false

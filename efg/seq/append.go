@@ -1,26 +1,26 @@
-package efg
+package seq
 
 import "fmt"
 
-// first returns a sequence of the first n values whose code ends with them, so
+// First returns a sequence of the first n values whose code ends with them, so
 // that it can be added to.
-func (s *Seq) first(n uint64) (*Seq, error) {
-	w := NewSeqWriter(s.delta)
+func (s *Seq) First(n uint64) (*Seq, error) {
+	w := NewWriter(s.delta)
 	it := s.Iter()
 	for range n {
 		v, ok := it.Next()
 		if !ok {
-			return nil, fmt.Errorf("%w: %d values, want %d", ErrSeq, w.Len(), n)
+			return nil, fmt.Errorf("%w: %d values, want %d", ErrBroken, w.Len(), n)
 		}
 		w.Push(v)
 	}
 	return w.Seq(), nil
 }
 
-// plus returns the sequence, or none, with one more value, which must not be a
+// Plus returns the sequence, or none, with one more value, which must not be a
 // difference, nor may the code hold more values than the sequence has: a literal at
 // the end of the code stands for itself at all levels.
-func (s *Seq) plus(v uint64) *Seq {
+func (s *Seq) Plus(v uint64) *Seq {
 	if s == nil {
 		s = &Seq{}
 	}

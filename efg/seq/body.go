@@ -1,4 +1,4 @@
-package efg
+package seq
 
 import (
 	"math"
@@ -12,7 +12,7 @@ import (
 // recorder can afford, and with their values as tokens where that makes ranks
 // and nodes alike.
 
-var packWindow = [SeqLevels]uint32{4096, 256, 256}
+var PackWindow = [Levels]uint32{4096, 256, 256}
 
 // refoldLimit is how many values are folded again in any case. Longer sequences
 // are, if they hold less than refoldRatio values a byte; what is left is
@@ -30,26 +30,26 @@ const (
 	formLimit    = 8
 )
 
-// seqBody is a folded sequence without its length. A repeat at its end goes on
+// Body is a folded sequence without its length. A repeat at its end goes on
 // as long as the sequence; its length is 0 here.
-type seqBody struct {
+type Body struct {
 	form uint8
 	syms []symbol
-	key  string
+	Key  string
 	// code is that of all sequences with this body.
 	code  []byte
-	reach [SeqLevels]uint32
+	reach [Levels]uint32
 	// parts of a long sequence, in place of symbols and code; sum tells it from
 	// others.
-	parts []seqPart
+	parts []Part
 	sum   [2]uint64
 	block int // number of the first part's block among those of parts, when it is written
 }
 
 const endless = uint64(math.MaxUint64 >> 1)
 
-func newBody(form uint8, syms []symbol) *seqBody {
-	b := &seqBody{form: form, syms: syms}
+func NewBody(form uint8, syms []symbol) *Body {
+	b := &Body{form: form, syms: syms}
 	if n := len(syms); n > 0 && syms[n-1].kind != 0 {
 		syms[n-1].value = 0
 	}
@@ -65,17 +65,17 @@ func newBody(form uint8, syms []symbol) *seqBody {
 		}
 		b.code = appendSymbol(b.code, y)
 	}
-	b.key = string(key)
+	b.Key = string(key)
 	return b
 }
 
 // bodyOf returns the body of a sequence that is not cut into parts, as it is.
-func bodyOf(s *Seq) *seqBody {
-	return newBody(s.form&^formDelta|uint8(block.Bit(s.delta)), codeSymbols(s.code))
+func bodyOf(s *Seq) *Body {
+	return NewBody(s.form&^formDelta|uint8(block.Bit(s.delta)), codeSymbols(s.code))
 }
 
-// smallerBody returns the body of the shorter one of two sequences of the same values.
-func smallerBody(raw, delta *SeqWriter) *seqBody {
+// SmallerBody returns the body of the shorter one of two sequences of the same values.
+func SmallerBody(raw, delta *Writer) *Body {
 	r, d := raw.Seq(), delta.Seq()
 	if len(d.code) < len(r.code) {
 		return bodyOf(d)
@@ -83,26 +83,26 @@ func smallerBody(raw, delta *SeqWriter) *seqBody {
 	return bodyOf(r)
 }
 
-// constant reports whether the sequence repeats one value.
-func (b *seqBody) constant() bool {
+// Constant reports whether the sequence repeats one value.
+func (b *Body) Constant() bool {
 	return len(b.syms) == 2 && b.form == 0 && b.syms[1].kind == 1<<2|1 && b.syms[1].value == 0
 }
 
-// relative reports whether ranks among the values are relative.
-func (b *seqBody) relative() bool {
+// Relative reports whether ranks among the values are relative.
+func (b *Body) Relative() bool {
 	return b.form&(formWords|formRelative) == formWords|formRelative
 }
 
-// size is how many bytes the body takes in a block, before they are compressed.
-func (b *seqBody) size() int { return len(b.key) }
+// Size is how many bytes the body takes in a block, before they are compressed.
+func (b *Body) Size() int { return len(b.Key) }
 
-// memory is how many bytes the body takes in memory, about.
-func (b *seqBody) memory() int {
-	return int(unsafe.Sizeof(*b)) + int(unsafe.Sizeof(symbol{}))*len(b.syms) + len(b.key) + len(b.code)
+// Memory is how many bytes the body takes in memory, about.
+func (b *Body) Memory() int {
+	return int(unsafe.Sizeof(*b)) + int(unsafe.Sizeof(symbol{}))*len(b.syms) + len(b.Key) + len(b.code)
 }
 
-// partBlocks lists the numbers of the blocks that the parts of a long sequence are in.
-func (b *seqBody) partBlocks() []int {
+// PartBlocks lists the numbers of the blocks that the parts of a long sequence are in.
+func (b *Body) PartBlocks() []int {
 	list := make([]int, len(b.parts))
 	for i := range list {
 		list[i] = b.block + i
@@ -110,9 +110,9 @@ func (b *seqBody) partBlocks() []int {
 	return list
 }
 
-// writeParts has store write the parts of a long sequence, which it numbers one after the
+// WriteParts has store write the parts of a long sequence, which it numbers one after the
 // other; all are written, the first error is returned.
-func (b *seqBody) writeParts(store func(*seqBody) (int, error)) (first error) {
+func (b *Body) WriteParts(store func(*Body) (int, error)) (first error) {
 	for i, p := range b.parts {
 		body, err := p.load()
 		n := 0
@@ -129,8 +129,8 @@ func (b *seqBody) writeParts(store func(*seqBody) (int, error)) (first error) {
 	return first
 }
 
-// seq returns the sequence of n values with this body.
-func (b *seqBody) seq(n uint64, words tokens) *Seq {
+// Seq returns the sequence of n values with this body.
+func (b *Body) Seq(n uint64, words Tokens) *Seq {
 	s := &Seq{n: n, delta: b.form&formDelta != 0, code: b.code, reach: b.reach, form: b.form, parts: b.parts}
 	if b.form&formWords != 0 {
 		s.words = words
@@ -138,14 +138,14 @@ func (b *seqBody) seq(n uint64, words tokens) *Seq {
 	return s
 }
 
-// packSeq returns the body of s. c, if any, says how values become tokens;
+// Pack returns the body of s. c, if any, says how values become tokens;
 // relative asks for ranks relative to the process's own.
-func packSeq(s *Seq, c tokens, relative bool) *seqBody {
+func Pack(s *Seq, c Tokens, relative bool) *Body {
 	if s.parts == nil && s.n > refoldLimit && s.n/refoldRatio > uint64(len(s.code)) && len(s.code) < partCode {
 		return bodyOf(s)
 	}
 	form := packForm(s, c, relative)
-	raw, delta := newFolderOfParts(false, form), newFolderOfParts(true, form)
+	raw, delta := newPartWriter(false, form), newPartWriter(true, form)
 	if s.n > refoldLimit { // as it was recorded, or as it was packed
 		if s.delta && form == 0 {
 			raw = nil
@@ -156,7 +156,7 @@ func packSeq(s *Seq, c tokens, relative bool) *seqBody {
 	it := s.Iter()
 	for v, ok := it.Next(); ok; v, ok = it.Next() {
 		if form&formWords != 0 {
-			v = seqToken(v, c, form&formRelative != 0)
+			v = tokenOf(v, c, form&formRelative != 0)
 		}
 		if raw != nil {
 			raw.push(v)
@@ -169,7 +169,7 @@ func packSeq(s *Seq, c tokens, relative bool) *seqBody {
 }
 
 // smaller returns the body of the one of two ways to fold that gives less code.
-func smaller(raw, delta *folderOfParts) *seqBody {
+func smaller(raw, delta *partWriter) *Body {
 	if raw == nil {
 		b, _ := delta.finish()
 		return b
@@ -185,18 +185,18 @@ func smaller(raw, delta *folderOfParts) *seqBody {
 
 // packForm decides whether the values of s become tokens: if some are ids or
 // constants, and if they are ranks.
-func packForm(s *Seq, c tokens, relative bool) uint8 {
+func packForm(s *Seq, c Tokens, relative bool) uint8 {
 	if c == nil {
 		return 0
 	}
-	special, ranks := false, relative && c.hasRanks()
+	special, ranks := false, relative && c.HasRanks()
 	it := s.Iter()
 	for v, ok := it.Next(); ok; v, ok = it.Next() {
-		t, ok := c.token(v)
+		t, ok := c.Token(v)
 		if !ok {
 			return 0
 		}
-		special = special || !c.isNumber(t) || int64(v) < 0
+		special = special || !c.IsNumber(t) || int64(v) < 0
 	}
 	switch {
 	case ranks:
@@ -207,13 +207,13 @@ func packForm(s *Seq, c tokens, relative bool) uint8 {
 	return 0
 }
 
-func seqToken(v uint64, c tokens, relative bool) uint64 {
+func tokenOf(v uint64, c Tokens, relative bool) uint64 {
 	if relative {
-		if t, ok := c.relative(v); ok {
+		if t, ok := c.Relative(v); ok {
 			return t
 		}
 	}
-	t, _ := c.token(v)
+	t, _ := c.Token(v)
 	return t
 }
 
@@ -222,7 +222,7 @@ func codeSymbols(code []byte) []symbol {
 	for len(code) > 0 {
 		y, n, err := decodeSymbol(code)
 		if err != nil {
-			panic("efg: sequence with bad code: " + err.Error()) // NewSeq has checked it
+			panic("seq: sequence with bad code: " + err.Error()) // New has checked it
 		}
 		code = code[n:]
 		syms = append(syms, y)
@@ -230,19 +230,7 @@ func codeSymbols(code []byte) []symbol {
 	return syms
 }
 
-// Roles of sequences: each has columns of its own in a block.
-const (
-	roleRuns = iota
-	roleCounts
-	roleValues
-	roleElems
-	roleVec
-	roleMember // one value of each member of a class
-	roleMarks
-	roles
-)
-
-// Columns of a role, from its first on.
+// Columns of a body, from its first on.
 const (
 	bodyForm    = iota
 	bodyKind    // of a symbol: 0 literal, level+1, or bodyEnd, or bodyOpen+level
@@ -250,17 +238,17 @@ const (
 	bodyDelta   // of sequences of differences
 	bodyDistance
 	bodyLength
-	bodyColumns
+	BodyColumns // how many these are
 )
 
 const (
 	bodyEnd  = 4
 	bodyOpen = 5 // a repeat that ends the sequence
-	bodyLong = bodyOpen + SeqLevels
+	bodyLong = bodyOpen + Levels
 )
 
-// putBody appends a body to the columns of s from first on.
-func putBody(s *block.Columns, first int, b *seqBody) {
+// PutBody appends a body to the columns of s from first on.
+func PutBody(s *block.Columns, first int, b *Body) {
 	s.Put(first+bodyForm, uint64(b.form))
 	literal := first + bodyLiteral + int(b.form&formDelta)
 	if b.parts != nil {
@@ -292,12 +280,12 @@ func putBody(s *block.Columns, first int, b *seqBody) {
 	s.Put(first+bodyKind, bodyEnd)
 }
 
-// loadPart reads a part of a long sequence by its number.
-type loadPart func(n uint64) (*seqBody, error)
+// LoadPart reads a part of a long sequence by its number.
+type LoadPart func(n uint64) (*Body, error)
 
-// takeBody takes a body from the columns of b from first on. load reads parts of long
+// TakeBody takes a body from the columns of b from first on. load reads parts of long
 // sequences; nil where there can be none.
-func takeBody(b *block.Block, first int, load loadPart) *seqBody {
+func TakeBody(b *block.Block, first int, load LoadPart) *Body {
 	form := uint8(b.Below(first+bodyForm, formLimit, "form of a sequence"))
 	literal := first + bodyLiteral + int(form&formDelta)
 	var syms []symbol
@@ -321,7 +309,7 @@ func takeBody(b *block.Block, first int, load loadPart) *seqBody {
 		if open {
 			k -= bodyOpen - 1
 		}
-		d := b.Below(first+bodyDistance, uint64(packWindow[k-1]), "distance")
+		d := b.Below(first+bodyDistance, uint64(PackWindow[k-1]), "distance")
 		y := symbol{kind: uint32(d)<<2 | uint32(k)}
 		if d == 0 {
 			b.Failf("distance 0")
@@ -336,12 +324,12 @@ func takeBody(b *block.Block, first int, load loadPart) *seqBody {
 			break
 		}
 	}
-	return newBody(form, slices.Clip(syms))
+	return NewBody(form, slices.Clip(syms))
 }
 
 // takeLongBody takes a body in parts from the columns from first on.
-func takeLongBody(b *block.Block, first int, form uint8, load loadPart) *seqBody {
-	parts := make([]seqPart, b.Count(first+bodyDistance, first+bodyLength, "parts"))
+func takeLongBody(b *block.Block, first int, form uint8, load LoadPart) *Body {
+	parts := make([]Part, b.Count(first+bodyDistance, first+bodyLength, "parts"))
 	for i := range parts {
 		if parts[i].n = b.Get(first + bodyLength); parts[i].n == 0 {
 			b.Failf("an empty part")
@@ -350,10 +338,10 @@ func takeLongBody(b *block.Block, first int, form uint8, load loadPart) *seqBody
 	at, sum := b.Get(first+bodyLiteral), [2]uint64{b.Get(first + bodyLiteral), b.Get(first + bodyLiteral)}
 	if load == nil || len(parts) == 0 || at > 1<<40 {
 		b.Failf("a long sequence out of place")
-		return newBody(form, nil)
+		return NewBody(form, nil)
 	}
 	for i := range parts {
-		parts[i].load = func() (*seqBody, error) { return load(at + uint64(i)) }
+		parts[i].load = func() (*Body, error) { return load(at + uint64(i)) }
 	}
 	body := longBody(form, parts, sum)
 	body.block = int(at)

@@ -1,4 +1,4 @@
-package efg
+package seq
 
 import (
 	"fmt"
@@ -16,14 +16,14 @@ import (
 // is not cut.
 const partCode = 16 << 10
 
-// seqPart is a part of a long sequence: n values, read when they are needed.
-type seqPart struct {
+// Part is a part of a long sequence: n values, read when they are needed.
+type Part struct {
 	n    uint64
-	load func() (*seqBody, error)
+	load func() (*Body, error)
 }
 
 // nextPart goes on with the next part of a long sequence.
-func (it *SeqIter) nextPart() bool {
+func (it *Iter) nextPart() bool {
 	if len(it.parts) == 0 {
 		it.after = 0
 		return it.fail("parts end early")
@@ -38,7 +38,7 @@ func (it *SeqIter) nextPart() bool {
 		return false
 	}
 	n := min(p.n, it.after)
-	next := b.seq(n, nil).Iter()
+	next := b.Seq(n, nil).Iter()
 	if n == 0 || len(b.code) == 0 || b.parts != nil {
 		it.left, it.after = 0, 0
 		return it.fail("empty part")
@@ -48,23 +48,23 @@ func (it *SeqIter) nextPart() bool {
 	return true
 }
 
-// folderOfParts folds values into one sequence or, if that is long, into parts.
-type folderOfParts struct {
+// partWriter folds values into one sequence or, if that is long, into parts.
+type partWriter struct {
 	delta bool
-	now   *SeqWriter
-	done  []seqPart
+	now   *Writer
+	done  []Part
 	form  uint8
 	size  int // of the parts' code
 	sum   xxhash.Digest
 }
 
-func newFolderOfParts(delta bool, form uint8) *folderOfParts {
-	f := &folderOfParts{delta: delta, form: form, now: newFolder(delta, packWindow)}
+func newPartWriter(delta bool, form uint8) *partWriter {
+	f := &partWriter{delta: delta, form: form, now: NewWindowWriter(delta, PackWindow)}
 	f.sum.Reset()
 	return f
 }
 
-func (f *folderOfParts) push(v uint64) {
+func (f *partWriter) push(v uint64) {
 	f.now.Push(v)
 	if len(f.now.code) >= partCode {
 		f.cut()
@@ -72,22 +72,22 @@ func (f *folderOfParts) push(v uint64) {
 }
 
 // cut ends the part at hand.
-func (f *folderOfParts) cut() {
+func (f *partWriter) cut() {
 	b := f.body()
-	f.done = append(f.done, seqPart{f.now.n, func() (*seqBody, error) { return b, nil }})
+	f.done = append(f.done, Part{f.now.n, func() (*Body, error) { return b, nil }})
 	f.size += len(b.code)
-	f.sum.WriteString(b.key)
+	f.sum.WriteString(b.Key)
 	f.sum.Write(block.AppendU64(nil, f.now.n))
-	f.now = newFolder(f.delta, packWindow)
+	f.now = NewWindowWriter(f.delta, PackWindow)
 }
 
-func (f *folderOfParts) body() *seqBody {
+func (f *partWriter) body() *Body {
 	s := f.now.Seq()
-	return newBody(f.form&^formDelta|uint8(block.Bit(f.delta)), codeSymbols(s.code))
+	return NewBody(f.form&^formDelta|uint8(block.Bit(f.delta)), codeSymbols(s.code))
 }
 
 // finish returns the body of all values, and the size of its code.
-func (f *folderOfParts) finish() (*seqBody, int) {
+func (f *partWriter) finish() (*Body, int) {
 	if len(f.done) == 0 {
 		b := f.body()
 		return b, len(b.code)
@@ -101,6 +101,6 @@ func (f *folderOfParts) finish() (*seqBody, int) {
 }
 
 // longBody is a body in parts; sum tells it from others.
-func longBody(form uint8, parts []seqPart, sum [2]uint64) *seqBody {
-	return &seqBody{form: form, parts: parts, sum: sum, key: fmt.Sprintf("long %d %x", form, sum)}
+func longBody(form uint8, parts []Part, sum [2]uint64) *Body {
+	return &Body{form: form, parts: parts, sum: sum, Key: fmt.Sprintf("long %d %x", form, sum)}
 }

@@ -1,4 +1,4 @@
-package efg
+package seq
 
 import (
 	"math/rand/v2"
@@ -20,7 +20,7 @@ func expand(t testing.TB, s *Seq) []uint64 {
 }
 
 func fold(values []uint64, delta bool) *Seq {
-	w := NewSeqWriter(delta)
+	w := NewWriter(delta)
 	for _, v := range values {
 		w.Push(v)
 	}
@@ -133,7 +133,7 @@ func FuzzSeqCode(f *testing.F) {
 	f.Add(uint64(10), []byte{4, 8, 5, 9, 200, 200, 1})
 	f.Add(uint64(1<<40), []byte{0, 5, 255, 255, 255, 255, 15})
 	f.Fuzz(func(t *testing.T, n uint64, code []byte) {
-		s, err := NewSeq(n, false, code)
+		s, err := New(n, false, code)
 		if err != nil {
 			return
 		}
@@ -158,7 +158,7 @@ func BenchmarkSeqPush(b *testing.B) {
 		"constant": repeat(1<<16, 3), "loops": loops(nil, 50, 40, 30), "random": random,
 	} {
 		b.Run(name, func(b *testing.B) {
-			w := NewSeqWriter(false)
+			w := NewWriter(false)
 			for i := 0; b.Loop(); i++ {
 				w.Push(values[i%len(values)])
 			}

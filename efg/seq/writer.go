@@ -1,4 +1,4 @@
-package efg
+package seq
 
 import (
 	"slices"
@@ -6,23 +6,23 @@ import (
 )
 
 const (
-	seqMinRepeat   = 3 // shorter matches are handed on as literals
-	seqActivate    = 8 // symbols a level hands on before there is one above
-	seqFirstWindow = 8
-	seqCredit      = 2  // windows of literals before a level goes to sleep
-	seqLongestNap  = 32 // windows
+	minRepeat   = 3 // shorter matches are handed on as literals
+	activate    = 8 // symbols a level hands on before there is one above
+	firstWindow = 8
+	fullCredit  = 2  // windows of literals before a level goes to sleep
+	longestNap  = 32 // windows
 )
 
-// SeqWriter folds values into a sequence as they come: constant amortised time
+// Writer folds values into a sequence as they come: constant amortised time
 // a value, bounded window. It is hook/shim/core_seq.c in Go; both give the same
 // code for the same values.
-type SeqWriter struct {
+type Writer struct {
 	n      uint64
 	delta  bool
 	prev   uint64
 	code   []byte
-	window [SeqLevels]uint32
-	levels [SeqLevels]writeLevel
+	window [Levels]uint32
+	levels [Levels]writeLevel
 }
 
 type writeLevel struct {
@@ -37,18 +37,18 @@ type writeLevel struct {
 	last       []uint32 // position of the last pair with this hash
 }
 
-// NewSeqWriter returns an empty sequence; delta stores differences.
-func NewSeqWriter(delta bool) *SeqWriter { return newFolder(delta, seqWindow) }
+// NewWriter returns an empty sequence; delta stores differences.
+func NewWriter(delta bool) *Writer { return NewWindowWriter(delta, recorderWindow) }
 
-// newFolder returns an empty sequence whose repeats reach as far as window.
-func newFolder(delta bool, window [SeqLevels]uint32) *SeqWriter {
-	w := &SeqWriter{delta: delta, window: window}
-	w.levels[0].open(seqFirstWindow)
+// NewWindowWriter returns an empty sequence whose repeats reach as far as window.
+func NewWindowWriter(delta bool, window [Levels]uint32) *Writer {
+	w := &Writer{delta: delta, window: window}
+	w.levels[0].open(firstWindow)
 	return w
 }
 
-// memory estimates how many bytes the writer takes.
-func (w *SeqWriter) memory() int {
+// Memory estimates how many bytes the writer takes.
+func (w *Writer) Memory() int {
 	n := int(unsafe.Sizeof(*w)) + len(w.code)
 	for i := range w.levels {
 		n += int(unsafe.Sizeof(symbol{}))*len(w.levels[i].ring) + 4*len(w.levels[i].last)
@@ -56,14 +56,14 @@ func (w *SeqWriter) memory() int {
 	return n
 }
 
-// size is how many bytes of code there are, without what may still be repeated.
-func (w *SeqWriter) size() int { return len(w.code) }
+// Size is how many bytes of code there are, without what may still be repeated.
+func (w *Writer) Size() int { return len(w.code) }
 
 // Len is the number of values pushed.
-func (w *SeqWriter) Len() uint64 { return w.n }
+func (w *Writer) Len() uint64 { return w.n }
 
 // Push appends a value.
-func (w *SeqWriter) Push(v uint64) {
+func (w *Writer) Push(v uint64) {
 	x := v
 	if w.delta {
 		diff := v - w.prev
@@ -75,16 +75,16 @@ func (w *SeqWriter) Push(v uint64) {
 }
 
 // Seq returns the sequence so far.
-func (w *SeqWriter) Seq() *Seq {
+func (w *Writer) Seq() *Seq {
 	code := slices.Clone(w.code)
-	for l := SeqLevels - 1; l >= 0; l-- {
+	for l := Levels - 1; l >= 0; l-- {
 		if lv := &w.levels[l]; lv.m > 0 {
 			code = appendSymbol(code, symbol{value: lv.m, kind: uint32(lv.d)<<2 | uint32(l+1)})
 		}
 	}
-	s, err := NewSeq(w.n, w.delta, code)
+	s, err := New(w.n, w.delta, code)
 	if err != nil {
-		panic("efg: sequence writer made bad code: " + err.Error())
+		panic("seq: sequence writer made bad code: " + err.Error())
 	}
 	return s
 }
@@ -92,7 +92,7 @@ func (w *SeqWriter) Seq() *Seq {
 func (l *writeLevel) open(window int) {
 	l.ring = make([]symbol, window)
 	l.last = make([]uint32, 2*window)
-	l.credit = window * seqCredit
+	l.credit = window * fullCredit
 }
 
 func (l *writeLevel) at(pos uint64) symbol { return l.ring[pos&uint64(len(l.ring)-1)] }
@@ -145,7 +145,7 @@ func (l *writeLevel) grow() {
 }
 
 // push gives symbol y to level n.
-func (w *SeqWriter) push(n int, y symbol) {
+func (w *Writer) push(n int, y symbol) {
 	l := &w.levels[n]
 	if l.asleep != 0 {
 		l.asleep--
@@ -177,18 +177,18 @@ func (w *SeqWriter) push(n int, y symbol) {
 
 // fallAsleep: repeats have not paid at level n of late; let symbols through
 // unseen for a while, twice as long as the last time, then start afresh.
-func (w *SeqWriter) fallAsleep(n int) {
+func (w *Writer) fallAsleep(n int) {
 	l := &w.levels[n]
 	window := uint32(len(l.ring))
 	if l.nap == 0 {
 		l.nap = window
 	} else {
-		l.nap = min(2*l.nap, window*seqLongestNap)
+		l.nap = min(2*l.nap, window*longestNap)
 	}
 	l.asleep = l.nap
-	l.credit = int(window) * seqCredit
+	l.credit = int(window) * fullCredit
 	l.forget()
-	for up := n + 1; up < SeqLevels && w.levels[up].ring != nil; up++ {
+	for up := n + 1; up < Levels && w.levels[up].ring != nil; up++ {
 		w.endMatch(up)
 		w.levels[up].forget()
 	}
@@ -202,18 +202,18 @@ func (l *writeLevel) forget() {
 // earn keeps a level awake for a repeat of m symbols.
 func (l *writeLevel) earn(m uint64) {
 	window := uint64(len(l.ring))
-	l.credit = min(l.credit+int(min(m, window)), int(window)*seqCredit)
+	l.credit = min(l.credit+int(min(m, window)), int(window)*fullCredit)
 	if m >= window {
 		l.nap = 0
 	}
 }
 
 // endMatch hands the running match of level n on.
-func (w *SeqWriter) endMatch(n int) {
+func (w *Writer) endMatch(n int) {
 	l := &w.levels[n]
 	m := l.m
 	l.m = 0
-	if m >= seqMinRepeat {
+	if m >= minRepeat {
 		for p := l.pos - min(m, l.d); p < l.pos; p++ {
 			l.indexPair(p)
 		}
@@ -228,11 +228,11 @@ func (w *SeqWriter) endMatch(n int) {
 }
 
 // handOn gives a symbol that leaves level n-1 to level n, or to the code.
-func (w *SeqWriter) handOn(n int, y symbol) {
+func (w *Writer) handOn(n int, y symbol) {
 	below := &w.levels[n-1]
-	active := n < SeqLevels && w.levels[n].ring != nil
-	if n < SeqLevels && !active && below.handed >= seqActivate {
-		w.levels[n].open(seqFirstWindow)
+	active := n < Levels && w.levels[n].ring != nil
+	if n < Levels && !active && below.handed >= activate {
+		w.levels[n].open(firstWindow)
 		active = true
 	}
 	below.handed++

@@ -1,4 +1,4 @@
-package efg
+package seq
 
 import (
 	"maps"
@@ -11,7 +11,7 @@ import (
 func tally(t *testing.T, seqs []*Seq) (counts map[[3]uint64]uint64, steps int) {
 	t.Helper()
 	counts = map[[3]uint64]uint64{}
-	z := NewZip(seqs...)
+	z := JoinRuns(seqs...)
 	for v, times, ok := z.Next(); ok; v, times, ok = z.Next() {
 		var key [3]uint64
 		copy(key[:], v)
@@ -41,9 +41,9 @@ func expanded(t *testing.T, seqs []*Seq) map[[3]uint64]uint64 {
 	return counts
 }
 
-// What Zip gives is what the sequences hold, for random nests of repeats, and
+// What JoinRuns gives is what the sequences hold, for random nests of repeats, and
 // for prefixes that end inside one.
-func TestZipCounts(t *testing.T) {
+func TestJoinCounts(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for round := range 400 {
 		n := 3000
@@ -82,7 +82,7 @@ func randomRepeats(r *rand.Rand, n int) []uint64 {
 }
 
 // The work is that of the periods, not of the values.
-func TestZipFolds(t *testing.T) {
+func TestJoinFolds(t *testing.T) {
 	seqs := []*Seq{fold(repeat(500000, 1, 2, 3), false), fold(repeat(750000, 7, 8), false), fold(repeat(1500000, 9), false)}
 	counts, steps := tally(t, seqs)
 	if len(counts) != 6 || counts[[3]uint64{1, 7, 9}] != 250000 || steps > 5000 {
@@ -90,30 +90,30 @@ func TestZipFolds(t *testing.T) {
 	}
 }
 
-func BenchmarkZip(b *testing.B) {
+func BenchmarkJoin(b *testing.B) {
 	ramp := make([]uint64, 1<<20)
 	for i := range ramp {
 		ramp[i] = uint64(i)
 	}
 	s := fold(ramp, true)
 	for b.Loop() {
-		z := NewZip(s)
+		z := JoinRuns(s)
 		for _, _, ok := z.Next(); ok; _, _, ok = z.Next() {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(ramp)), "ns/value")
 }
 
-// Tuples are where Zip says that they are, also those behind a period that was
+// Tuples are where JoinRuns says that they are, also those behind a period that was
 // gone through once.
-func TestZipPositions(t *testing.T) {
+func TestJoinPositions(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	skipped := 0
 	for range 200 {
 		a, b := fold(randomRepeats(r, 2000), r.IntN(2) == 0), fold(randomRepeats(r, 2000), false)
 		x, y := expand(t, a), expand(t, b)
 		next := uint64(0)
-		z := NewZip(a, b)
+		z := JoinRuns(a, b)
 		for v, _, ok := z.Next(); ok; v, _, ok = z.Next() {
 			at := z.Position()
 			if at < next || x[at] != v[0] || y[at] != v[1] {

@@ -1,0 +1,85 @@
+package seq
+
+import "math"
+
+// State is how the iteration of a sequence stood.
+type State struct {
+	left, after uint64
+	prev        uint64
+	code        int
+	rem0, d0    uint64
+	rem, d      [Levels]uint64
+	rings       *ringState // nil: not kept
+}
+
+// foldRing bounds the rings that states keep copies of: without, only repeats of
+// values are found, not those of repeats.
+const foldRing = 1 << 10
+
+func StateOf(it *Iter) State {
+	s := State{left: it.Left(), after: it.after, prev: it.prev, code: len(it.code), rem0: it.rem0, d0: it.d0}
+	deep := false
+	for l := 1; l < Levels; l++ {
+		s.rem[l], s.d[l] = it.upper[l].rem, it.upper[l].d
+		deep = deep || it.upper[l].rem > 0
+	}
+	if deep && len(it.ring0) <= foldRing {
+		rings := it.rings(Levels - 1)
+		s.rings = &rings
+	}
+	return s
+}
+
+func (m *State) Size() int {
+	n := 14
+	if m.rings != nil {
+		n += len(m.rings.values) + 16
+		for _, s := range m.rings.symbols {
+			n += 2 * len(s)
+		}
+	}
+	return n
+}
+
+// Used is how many values have come since then.
+func (m *State) Used(it *Iter) uint64 { return m.left - it.Left() }
+
+// Again is how often the values since then come again, at least.
+func (m *State) Again(it *Iter) uint64 {
+	if m.Used(it) == 0 {
+		return math.MaxUint64
+	}
+	if m.after != it.after || m.code != len(it.code) || it.delta && m.prev != it.prev {
+		return 0
+	}
+	level := Levels - 1
+	for level > 0 && m.rem[level] == it.upper[level].rem {
+		level--
+	}
+	if level == 0 {
+		return repeatsAgain(m.rem0, it.rem0, m.d0, it.d0)
+	}
+	u := &it.upper[level]
+	if m.rem0 != it.rem0 || it.rem0 > 0 && m.d0 != it.d0 || m.rings == nil {
+		return 0
+	}
+	for l := 1; l < level; l++ {
+		if v := &it.upper[l]; m.rem[l] != v.rem || v.rem > 0 && m.d[l] != v.d {
+			return 0
+		}
+	}
+	times := repeatsAgain(m.rem[level], u.rem, m.d[level], u.d)
+	if times == 0 || !it.sameRings(*m.rings, level-1) {
+		return 0
+	}
+	return times
+}
+
+// repeats is how often what a repeat has given comes again, if it is still the
+// same repeat, and has gone on by whole periods.
+func repeatsAgain(before, now, d, dNow uint64) uint64 {
+	if before <= now || d != dNow || d == 0 || (before-now)%d != 0 {
+		return 0
+	}
+	return now / (before - now)
+}
