@@ -18,7 +18,9 @@ import (
 )
 
 const (
+	frontKind = "front"
 	frontName = "libefg.so"
+	backKind  = "back"
 	backName  = "libefg-back.so"
 	// failedName holds the compiler's output where a back end could not be
 	// built, so that it is not tried again at every run.
@@ -40,41 +42,60 @@ var backOrder = []string{
 	"core*.c", "back*.c", "gen/wrappers_c_env.c", "gen/wrappers_c_p2p.c", "gen/wrappers_c_coll.c", "gen/*.c",
 }
 
+// builder makes builds in a cache, and finds them there.
 type builder struct {
-	cache string
+	cache cache
 	opt   Options
+}
+
+// product is a library that a compiler makes of some of the sources.
+type product struct {
+	kind, name  string
+	files       []string
+	flags, link []string
+	// ask, if any, asks the compiler for more flags; dir is for files that are gone afterwards.
+	ask func(c compiler, dir string) ([]string, error)
+}
+
+func frontProduct() (*product, error) {
+	arch, ok := frontArch[runtime.GOARCH]
+	if !ok {
+		return nil, fmt.Errorf("the hook does not support %s", runtime.GOARCH)
+	}
+	files, err := matching("front*.c", "front_"+arch+".S")
+	link := append(slices.Clone(linkFlags), "-Wl,-soname,"+frontName, "-Wl,--hash-style=gnu", "-ldl")
+	return &product{kind: frontKind, name: frontName, files: files, flags: commonFlags, link: link}, err
+}
+
+func backProduct() (*product, error) {
+	files, err := matching(backOrder...)
+	return &product{
+		kind: backKind, name: backName, files: files, flags: slices.Concat(commonFlags, mpiFlags), link: append(slices.Clone(linkFlags), "-ldl"),
+		ask: lackingFlags,
+	}, err
 }
 
 // front builds the front.
 func (b *builder) front(cc compiler) (string, error) {
-	arch, ok := frontArch[runtime.GOARCH]
-	if !ok {
-		return "", fmt.Errorf("the hook does not support %s", runtime.GOARCH)
-	}
-	files, err := matching("front*.c", "front_"+arch+".S")
+	p, err := frontProduct()
 	if err != nil {
 		return "", err
 	}
-	dir, err := b.cached("front", cc, frontName, func(dir string) error {
-		link := append(slices.Clone(linkFlags), "-Wl,-soname,"+frontName, "-Wl,--hash-style=gnu")
-		return compile(cc, dir, files, commonFlags, append(link, "-ldl"), frontName)
-	})
-	return filepath.Join(dir, frontName), err
+	return b.built(p, cc)
 }
 
 // back builds a back end.
 func (b *builder) back(c compiler) (Back, error) {
-	files, err := matching(backOrder...)
+	p, err := backProduct()
 	if err != nil {
 		return Back{}, err
 	}
-	dir, err := b.cached("back", c, backName, func(dir string) error {
-		lacks, err := lackingFlags(c, dir)
-		if err != nil {
-			return err
-		}
-		return compile(c, dir, files, slices.Concat(commonFlags, mpiFlags, lacks), append(linkFlags, "-ldl"), backName)
-	})
+	file, err := b.built(p, c)
+	return newBack(c, file, err)
+}
+
+// newBack is the back end in a file, or the reason why there is none.
+func newBack(c compiler, file string, err error) (Back, error) {
 	var failed *BuildError
 	if errors.As(err, &failed) && strings.Contains(failed.Output, unsupported) {
 		return Back{}, &UnsupportedError{c.path}
@@ -82,7 +103,6 @@ func (b *builder) back(c compiler) (Back, error) {
 	if err != nil {
 		return Back{}, err
 	}
-	file := filepath.Join(dir, backName)
 	soname, err := mpiSoname(file)
 	if err != nil {
 		return Back{}, fmt.Errorf("%s: %w", c.path, err)
@@ -90,89 +110,81 @@ func (b *builder) back(c compiler) (Back, error) {
 	return Back{c.path, soname, file}, nil
 }
 
-// cached returns the folder of a build: the one in the cache, or a new one, made
-// under another name and renamed when it is whole.
-func (b *builder) cached(kind string, c compiler, product string, build func(dir string) error) (string, error) {
-	key, err := cacheKey(c)
+// found looks a product up in the cache. An error that is no *BuildError concerns the cache.
+func (b *builder) found(p *product, c compiler) (file string, ok bool, err error) {
+	build, err := p.build(c)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
-	final := filepath.Join(b.cache, kind+"-"+key)
-	if !b.opt.Rebuild && used(final) {
-		if _, err := os.Stat(filepath.Join(final, product)); err == nil {
-			return final, nil
-		}
-		if out, err := os.ReadFile(filepath.Join(final, failedName)); err == nil {
-			return "", &BuildError{c.path, string(out), errors.New("failed before; efg hook build tries again")}
-		}
+	file, ok, err = b.cache.file(build, p.name)
+	if ok || err != nil {
+		b.cache.used(build)
+		return file, ok, err
 	}
-	fmt.Fprintf(b.opt.Log, "efg: building the hook's %s with %s\n", kind, c.path)
-	tmp, err := os.MkdirTemp(b.cache, "."+kind+"-*")
+	note, failed, err := b.cache.file(build, failedName)
+	if !failed || err != nil {
+		return "", false, err
+	}
+	out, err := os.ReadFile(note)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
-	defer os.RemoveAll(tmp)
-	err = build(tmp)
-	var failed *BuildError
-	if errors.As(err, &failed) && kind == "back" && !b.stopped() && !interrupted(failed) {
-		if w := os.WriteFile(filepath.Join(tmp, failedName), []byte(failed.Output), 0o644); w != nil {
-			return "", errors.Join(err, w)
-		}
-	} else if err != nil {
-		return "", err
-	}
-	err = errors.Join(err, publish(tmp, final, b.opt.Rebuild))
-	prune(b.cache, kind)
-	return final, err
+	b.cache.used(build)
+	return "", false, &BuildError{c.path, string(out), errors.New("failed before; efg hook build tries again")}
 }
 
-// interrupted tells whether a compiler, or what it started, was ended by a signal: it may
+// built returns the file of a product: that in the cache, or a new one.
+func (b *builder) built(p *product, c compiler) (string, error) {
+	if !b.opt.Rebuild {
+		if file, ok, err := b.found(p, c); ok || err != nil {
+			return file, err
+		}
+	}
+	build, err := p.build(c)
+	if err != nil {
+		return "", err
+	}
+	there := func() bool {
+		_, ok, err := b.found(p, c)
+		return !b.opt.Rebuild && (ok || errors.As(err, new(*BuildError)))
+	}
+	fmt.Fprintf(b.opt.Log, "efg: building the hook's %s with %s\n", p.kind, c.path)
+	var failed *BuildError
+	err = b.cache.make(b.opt.Stop, build, b.opt.Rebuild, there, func(dir string) error {
+		err := b.compile(p, c, dir)
+		if !errors.As(err, &failed) || p.kind != backKind || b.opt.Stop.Err() != nil || interrupted(failed) {
+			return err
+		}
+		return os.WriteFile(filepath.Join(dir, failedName), []byte(failed.Output), 0o644)
+	})
+	b.cache.prune(p.kind)
+	if failed != nil {
+		return "", errors.Join(failed, err)
+	}
+	if err != nil {
+		return "", err
+	}
+	file, ok, err := b.found(p, c)
+	if !ok && err == nil {
+		err = fmt.Errorf("%s: is gone", b.cache.path(build))
+	}
+	return file, err
+}
+
+// interrupted reports whether a compiler, or what it started, was ended by a signal: it may
 // work another time.
 func interrupted(err *BuildError) bool {
 	var exit *exec.ExitError
 	return errors.As(err, &exit) && exit.ExitCode() < 0 || strings.Contains(err.Output, " signal terminated program ")
 }
 
-// stopped tells that builds are to end: the signal for it may have ended compilers, too.
-func (b *builder) stopped() bool { return b.opt.Stop != nil && b.opt.Stop.Err() != nil }
-
-// publish renames a build to its final name. If somebody else was faster theirs
-// stays: it is the same. A rebuilt one is put in its place file by file, so that
-// the name is never without a whole file.
-func publish(tmp, final string, replace bool) error {
-	if err := os.Chmod(tmp, 0o755); err != nil {
-		return err
-	}
-	err := os.Rename(tmp, final)
-	if err == nil {
-		return nil
-	}
-	if _, serr := os.Stat(final); serr != nil {
-		return err
-	}
-	if !replace {
-		return nil
-	}
-	entries, err := os.ReadDir(tmp)
-	if err != nil {
-		return err
-	}
-	if err := os.Remove(filepath.Join(final, failedName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	for _, e := range entries {
-		if err := os.Rename(filepath.Join(tmp, e.Name()), filepath.Join(final, e.Name())); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// cacheKey tells builds apart: by sources, compiler and flags.
-func cacheKey(c compiler) (string, error) {
+// build names a build of the product. Its name changes with what it is made of: sources,
+// compiler and flags.
+func (p *product) build(c compiler) (string, error) {
 	h := sha256.New()
 	err := fs.WalkDir(sources, "shim", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+		name := strings.TrimPrefix(path, "shim/")
+		if err != nil || d.IsDir() || filepath.Ext(name) != ".h" && !slices.Contains(p.files, name) {
 			return err
 		}
 		text, err := sources.ReadFile(path)
@@ -180,8 +192,8 @@ func cacheKey(c compiler) (string, error) {
 		h.Write(text)
 		return err
 	})
-	io.WriteString(h, strings.Join(slices.Concat(commonFlags, linkFlags, mpiFlags, []string{c.path, c.identity}), "\n"))
-	return hex.EncodeToString(h.Sum(nil)[:8]), err
+	io.WriteString(h, strings.Join(slices.Concat(p.flags, p.link, []string{c.path, c.identity}), "\n"))
+	return p.kind + "-" + hex.EncodeToString(h.Sum(nil)[:8]), err
 }
 
 // matching are the source files that match one of the patterns, those of the first
@@ -207,7 +219,7 @@ func matching(patterns ...string) ([]string, error) {
 
 var mpiLibrary = regexp.MustCompile(`^libmpi(ch)?(_\w+)?\.so`)
 
-// mpiSoname is the MPI library that a back end needs.
+// mpiSoname is the MPI library that a library needs.
 func mpiSoname(file string) (string, error) {
 	f, err := elf.Open(file)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // workshop is a PATH with a C compiler and stand-ins for MPI compilers, and an
@@ -21,7 +22,7 @@ type workshop struct {
 func newWorkshop(t *testing.T) *workshop {
 	t.Helper()
 	w := &workshop{t, t.TempDir()}
-	for _, tool := range []string{"cc", "as", "ld", "cat"} {
+	for _, tool := range []string{"cc", "as", "ld", "cat", "sleep"} {
 		path, err := exec.LookPath(tool)
 		if err != nil {
 			t.Fatal(err)
@@ -145,6 +146,58 @@ func TestBuildsAtTheSameTime(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	p, err := backProduct()
+	w.must(err)
+	log, err := os.ReadFile(filepath.Join(w.bin, "mpicc.log"))
+	w.must(err)
+	if n := strings.Count(string(log), "compile"); n != len(p.files) {
+		t.Errorf("%d files were compiled, the back end has %d", n, len(p.files))
+	}
+	w.tidy()
+}
+
+// ensureVar has a test binary build the hook and end.
+const ensureVar = "EFG_TEST_ENSURE"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(ensureVar) != "" {
+		Ensure(Options{})
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// Of a build that was killed nothing is left as soon as somebody looks at the cache, and what
+// somebody else is building stays.
+func TestKilledBuild(t *testing.T) {
+	w := newWorkshop(t)
+	w.add("mpicc", "libmpi.so.40")
+	w.must(os.WriteFile(filepath.Join(w.bin, "mpicc.hangs"), nil, 0o644))
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), ensureVar+"=1")
+	w.must(cmd.Start())
+	for !w.compiled("mpicc") {
+		time.Sleep(10 * time.Millisecond)
+	}
+	begun := func() []string {
+		left, err := filepath.Glob(filepath.Join(os.Getenv("XDG_CACHE_HOME"), "efg", ".back-*"))
+		w.must(err)
+		return left
+	}
+	_, err := Find(Options{})
+	w.must(err)
+	if len(begun()) == 0 {
+		t.Error("a build that goes on is gone")
+	}
+	w.must(cmd.Process.Kill())
+	cmd.Wait()
+	w.must(os.Remove(filepath.Join(w.bin, "mpicc.hangs")))
+	_, err = Find(Options{})
+	w.must(err)
+	if left := begun(); len(left) > 0 {
+		t.Errorf("%v are left", left)
+	}
+	w.ensure(false)
 	w.tidy()
 }
 
@@ -207,7 +260,7 @@ func TestStopped(t *testing.T) {
 	if _, err := Ensure(Options{Log: log, Stop: ctx}); err == nil {
 		t.Error("it was built")
 	}
-	if builds, err := filepath.Glob(filepath.Join(os.Getenv("XDG_CACHE_HOME"), "efg", "back-*")); err != nil || len(builds) > 0 {
+	if builds, err := filepath.Glob(filepath.Join(os.Getenv("XDG_CACHE_HOME"), "efg", "*back-*")); err != nil || len(builds) > 0 {
 		t.Errorf("%v are left, %v", builds, err)
 	}
 	if _, err := Ensure(Options{}); err != nil {
@@ -243,21 +296,59 @@ func TestNoCompilers(t *testing.T) {
 // The cache's name goes into LD_PRELOAD.
 func TestCacheNames(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(t.TempDir(), "a b"))
-	if _, err := cacheDir(); err == nil {
+	if _, err := openCache(); err == nil {
 		t.Error("a blank in the name is no error")
 	}
 	t.Setenv("XDG_CACHE_HOME", "")
 	t.Setenv("HOME", "")
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
-	dir, err := cacheDir()
-	if err != nil || !strings.HasPrefix(dir, tmp+"/efg-cache-") {
+	dir, err := openCache()
+	if err != nil || !strings.HasPrefix(string(dir), tmp+"/efg-cache-") {
 		t.Errorf("without a home: %q, %v", dir, err)
 	}
-	if err := os.Chmod(filepath.Dir(dir), 0o777); err != nil {
+	if err := os.Chmod(filepath.Dir(string(dir)), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := cacheDir(); err == nil {
+	if _, err := openCache(); err == nil {
 		t.Error("a cache that others can write to is no error")
+	}
+}
+
+// Nothing is taken from a cache that is another user's, or from a file in it, and nothing is
+// put there.
+func TestOthersCache(t *testing.T) {
+	const stranger = 61071
+	w := newWorkshop(t)
+	w.add("mpicc", "libmpi.so.40")
+	h, _ := w.ensure(false)
+	refused := func(what string) {
+		t.Helper()
+		for _, rebuild := range []bool{false, true} {
+			h, err := Ensure(Options{Rebuild: rebuild})
+			if err == nil || !strings.Contains(err.Error(), "belongs to user 61071") {
+				t.Errorf("%s: %+v, %v", what, h, err)
+			}
+		}
+	}
+	home := os.Getenv("XDG_CACHE_HOME")
+	w.must(os.Chown(home, stranger, -1))
+	refused("a cache in another's folder")
+	if err := KeepReader(7, "/bin/true"); err == nil {
+		t.Error("a program was put there")
+	}
+	w.must(os.Chown(home, 0, -1))
+	w.must(os.Chown(h.Front, stranger, -1))
+	if h, err := Ensure(Options{}); err == nil {
+		t.Errorf("another's front: %+v", h)
+	}
+	w.must(os.Chown(h.Front, 0, -1))
+	w.must(os.Chmod(h.Backs[0].File, 0o666))
+	if h, err := Ensure(Options{}); err == nil {
+		t.Errorf("a back end that all can write: %+v", h)
+	}
+	w.must(os.Chmod(h.Backs[0].File, 0o755))
+	if again, log := w.ensure(false); log != "" || again.BackVar() != h.BackVar() {
+		t.Errorf("mended: %s", log)
 	}
 }

@@ -2,12 +2,23 @@ package hook
 
 import (
 	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/efg-tools/efg/internal/trusted"
 )
+
+// cache is the directory of all builds. Nobody but the user or root can change it.
+type cache string
 
 // Builds that are kept: of each kind the ones used last, and all that were used of
 // late, for a run that goes on may start another process with its own.
@@ -16,20 +27,139 @@ const (
 	keptFor    = 48 * time.Hour
 )
 
-// used notes that a build is used now, and tells whether its folder is there.
-func used(dir string) bool {
-	now := time.Now()
-	if err := os.Chtimes(dir, now, now); err == nil {
-		return true
+// openCache returns $XDG_CACHE_HOME/efg, or a directory of the user's own in TMPDIR if there
+// is no home.
+func openCache() (cache, error) {
+	base, err := os.UserCacheDir()
+	if err != nil {
+		base = filepath.Join(os.TempDir(), fmt.Sprintf("efg-cache-%d", os.Geteuid()))
 	}
-	_, err := os.Stat(dir) // in a cache that others own
-	return err == nil
+	dir, err := trusted.Dir(filepath.Join(base, "efg"), 0o755)
+	if err != nil {
+		return "", fmt.Errorf("the hook's cache: %w (XDG_CACHE_HOME says where it is)", err)
+	}
+	if strings.ContainsAny(dir, " :") {
+		return "", fmt.Errorf("the hook's cache: %q: LD_PRELOAD cannot hold blanks and colons: set XDG_CACHE_HOME", dir)
+	}
+	return cache(dir), nil
 }
 
-// prune removes builds of a kind that nobody has used for long, and what builds
-// that were interrupted have left. What cannot be removed stays.
-func prune(cache, kind string) {
-	entries, err := os.ReadDir(cache)
+func (c cache) path(name string) string { return filepath.Join(string(c), name) }
+
+// file is a file of a build, if it is there.
+func (c cache) file(build, name string) (path string, ok bool, err error) {
+	path = filepath.Join(c.path(build), name)
+	f, err := trusted.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, err
+	}
+	return path, true, f.Close()
+}
+
+// used notes that a build is used now. In a cache that others own it cannot be noted.
+func (c cache) used(build string) {
+	now := time.Now()
+	os.Chtimes(c.path(build), now, now)
+}
+
+// make has a build made: it is in the cache as a whole or not at all. Who makes the same
+// meanwhile is waited for, and there says whether it is made then. Whatever a killed process
+// has left of it is removed.
+func (c cache) make(stop context.Context, build string, replace bool, there func() bool, fill func(dir string) error) error {
+	tmp, done, err := c.scratch(stop, build)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if there() {
+		return nil
+	}
+	if err := fill(tmp); err != nil {
+		return err
+	}
+	return publish(tmp, c.path(build), replace)
+}
+
+// scratch makes an empty directory for a build, which is this process's alone.
+func (c cache) scratch(stop context.Context, build string) (dir string, done func(), err error) {
+	unlock, err := c.lock(stop, build)
+	if err != nil {
+		return "", nil, err
+	}
+	dir = c.path("." + build)
+	done = func() { os.RemoveAll(dir); unlock() }
+	if err := errors.Join(os.RemoveAll(dir), os.Mkdir(dir, 0o700)); err != nil {
+		done()
+		return "", nil, err
+	}
+	return dir, done, nil
+}
+
+const (
+	lockExt  = ".lock"
+	lockPoll = 50 * time.Millisecond
+)
+
+// lock makes this process the only one that makes a build. The file of the lock is there for
+// as long as somebody has it, or was killed with it.
+func (c cache) lock(stop context.Context, build string) (unlock func(), err error) {
+	for {
+		f, err := c.tryLock(build)
+		if err == nil {
+			return func() { os.Remove(f.Name()); f.Close() }, nil
+		}
+		if !errors.Is(err, unix.EWOULDBLOCK) {
+			return nil, err
+		}
+		select {
+		case <-stop.Done():
+			return nil, stop.Err()
+		case <-time.After(lockPoll):
+		}
+	}
+}
+
+// tryLock takes a lock that nobody has; EWOULDBLOCK if somebody has.
+func (c cache) tryLock(build string) (*os.File, error) {
+	path := c.path("." + build + lockExt)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err == nil {
+		mine, err1 := f.Stat()
+		now, err2 := os.Lstat(path)
+		if err1 == nil && err2 == nil && os.SameFile(mine, now) {
+			return f, nil
+		}
+		err = unix.EWOULDBLOCK // who had it before has removed it
+	}
+	f.Close()
+	return nil, err
+}
+
+// sweep removes what killed processes have left of builds.
+func (c cache) sweep() {
+	locks, err := filepath.Glob(c.path(".*" + lockExt))
+	if err != nil {
+		return
+	}
+	for _, path := range locks {
+		build := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), "."), lockExt)
+		if f, err := c.tryLock(build); err == nil {
+			os.RemoveAll(c.path("." + build))
+			os.Remove(path)
+			f.Close()
+		}
+	}
+}
+
+// prune removes builds of a kind that nobody has used for long. What cannot be removed stays.
+func (c cache) prune(kind string) {
+	entries, err := os.ReadDir(string(c))
 	if err != nil {
 		return
 	}
@@ -44,7 +174,7 @@ func prune(cache, kind string) {
 		if err != nil {
 			continue
 		}
-		b := build{filepath.Join(cache, e.Name()), info.ModTime()}
+		b := build{c.path(e.Name()), info.ModTime()}
 		switch {
 		case strings.HasPrefix(e.Name(), kind+"-"):
 			builds = append(builds, b)
@@ -58,4 +188,36 @@ func prune(cache, kind string) {
 			os.RemoveAll(b.dir)
 		}
 	}
+}
+
+// publish renames a build to its final name. If somebody else was faster theirs
+// stays: it is the same. A rebuilt one is put in its place file by file, so that
+// the name is never without a whole file.
+func publish(tmp, final string, replace bool) error {
+	if err := os.Chmod(tmp, 0o755); err != nil {
+		return err
+	}
+	err := os.Rename(tmp, final)
+	if err == nil {
+		return nil
+	}
+	if _, serr := os.Stat(final); serr != nil {
+		return err
+	}
+	if !replace {
+		return nil
+	}
+	entries, err := os.ReadDir(tmp)
+	if err != nil {
+		return err
+	}
+	if err := os.Remove(filepath.Join(final, failedName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range entries {
+		if err := os.Rename(filepath.Join(tmp, e.Name()), filepath.Join(final, e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,33 +11,79 @@ import (
 	"sync"
 )
 
-// compile builds a shared library of source files in dir, which then holds the
-// library alone.
-func compile(c compiler, dir string, files, flags, link []string, product string) error {
+// compile builds a product in dir, which then holds the library alone.
+func (b *builder) compile(p *product, c compiler, dir string) error {
 	src := filepath.Join(dir, "src")
 	if err := extract(src); err != nil {
 		return err
 	}
 	defer os.RemoveAll(src)
-	objects := make([]string, len(files))
-	errs := make([]error, len(files))
-	limit := make(chan struct{}, runtime.NumCPU())
-	var wg sync.WaitGroup
-	for i, f := range files {
-		objects[i] = strings.ReplaceAll(f, "/", "_") + ".o"
-		wg.Go(func() {
-			limit <- struct{}{}
-			defer func() { <-limit }()
-			errs[i] = c.run(src, append(slices.Clone(flags), "-I.", "-c", "-o", objects[i], f)...)
-		})
-	}
-	wg.Wait()
-	for _, err := range errs {
+	c.stop = b.opt.Stop
+	flags := p.flags
+	if p.ask != nil {
+		more, err := p.ask(c, dir)
 		if err != nil {
 			return err
 		}
+		flags = slices.Concat(flags, more)
 	}
-	return c.run(src, slices.Concat([]string{"-o", filepath.Join("..", product)}, objects, link)...)
+	if err := b.compileFiles(p.files, flags, c, src); err != nil {
+		return err
+	}
+	objects := make([]string, len(p.files))
+	for i, f := range p.files {
+		objects[i] = object(f)
+	}
+	return c.run(src, slices.Concat([]string{"-o", filepath.Join("..", p.name)}, objects, p.link)...)
+}
+
+func object(file string) string { return strings.ReplaceAll(file, "/", "_") + ".o" }
+
+// compileFiles compiles each file, as many at once as there are processors. The longest come
+// first: none of them is left over at the end.
+func (b *builder) compileFiles(files, flags []string, c compiler, src string) error {
+	var mu sync.Mutex
+	var failed error
+	done := 0
+	limit := make(chan struct{}, runtime.NumCPU())
+	var wg sync.WaitGroup
+	for _, f := range bySize(files) {
+		limit <- struct{}{}
+		mu.Lock()
+		end := failed != nil
+		mu.Unlock()
+		if end {
+			break
+		}
+		wg.Go(func() {
+			defer func() { <-limit }()
+			err := c.run(src, append(slices.Clone(flags), "-I.", "-c", "-o", object(f), f)...)
+			mu.Lock()
+			defer mu.Unlock()
+			if failed == nil {
+				failed = err
+			}
+			if done++; b.opt.Progress != nil && failed == nil {
+				b.opt.Progress(done, len(files))
+			}
+		})
+	}
+	wg.Wait()
+	return failed
+}
+
+// bySize sorts source files, the longest first.
+func bySize(files []string) []string {
+	size := func(file string) int64 {
+		fi, err := fs.Stat(sources, "shim/"+file)
+		if err != nil {
+			return 0
+		}
+		return fi.Size()
+	}
+	files = slices.Clone(files)
+	slices.SortStableFunc(files, func(a, b string) int { return cmp.Compare(size(b), size(a)) })
+	return files
 }
 
 // extract writes the embedded sources.

@@ -2,6 +2,7 @@ package hook
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -75,12 +76,10 @@ func mpiIdentity(path string) string {
 
 // run runs the compiler in a folder.
 func (c compiler) run(dir string, args ...string) error {
-	stop := c.stop
-	if stop == nil {
-		stop = context.Background()
-	}
-	cmd := exec.CommandContext(stop, c.path, args...)
-	cmd.WaitDelay = time.Second // a wrapper's compiler may go on
+	cmd := exec.CommandContext(cmp.Or(c.stop, context.Background()), c.path, args...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // what a wrapper has started, too
+	cmd.WaitDelay = time.Second
 	cmd.Dir = dir
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
@@ -88,13 +87,4 @@ func (c compiler) run(dir string, args ...string) error {
 		return &BuildError{c.path, out.String(), fmt.Errorf("%s %s: %w", filepath.Base(c.path), strings.Join(args, " "), err)}
 	}
 	return nil
-}
-
-func ownedByUs(fi os.FileInfo) bool { return ownedBy(fi, os.Getuid()) }
-
-func ownedByRoot(fi os.FileInfo) bool { return ownedBy(fi, 0) }
-
-func ownedBy(fi os.FileInfo, uid int) bool {
-	st, ok := fi.Sys().(*syscall.Stat_t)
-	return ok && int(st.Uid) == uid
 }

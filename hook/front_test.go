@@ -28,8 +28,7 @@ func newStand(t *testing.T) *stand {
 		t.Fatal(err)
 	}
 	s := &stand{dir: t.TempDir()}
-	b := &builder{cache: s.dir}
-	b.opt.Log = os.Stderr
+	b := &builder{cache: cache(s.dir), opt: Options{Log: os.Stderr, Stop: t.Context()}}
 	if s.front, err = b.front(cc); err != nil {
 		t.Fatal(err)
 	}

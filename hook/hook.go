@@ -8,13 +8,13 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -24,10 +24,22 @@ import (
 //go:embed shim
 var sources embed.FS
 
-// Hook is a built hook.
+// Hook is what of a hook is built. It is not for several goroutines at once.
 type Hook struct {
-	Front string // file of the front
-	Backs []Back
+	Front string // file of the front; "" if it is not built
+	Backs []Back // in the order of the compilers, the first for each library
+
+	builder *builder
+	cc      compiler
+	mpis    []*mpi
+}
+
+// mpi is an MPI compiler, and what is known of its back end.
+type mpi struct {
+	compiler
+	back   *Back  // nil: not built
+	failed error  // why it cannot be built
+	soname string // of the MPI library, "" as long as nobody has asked
 }
 
 // Back is a back end.
@@ -46,10 +58,12 @@ func (h *Hook) BackVar() string {
 	return strings.Join(l, ":")
 }
 
-// Options are options of Ensure.
+// Options are options of Find and Ensure.
 type Options struct {
 	Log     io.Writer // gets a line for each build and each MPI that does not work
 	Rebuild bool      // build also what is there
+	// Progress, if any, is called as files of a build are done, never twice at once.
+	Progress func(done, total int)
 	// Stop ends builds that go on; nil: nothing does.
 	Stop context.Context
 }
@@ -90,91 +104,135 @@ const unsupported = "efg has no back end for this MPI"
 // Ensure returns the hook, building what is not in the cache. An MPI whose back
 // end cannot be built is logged and left out, unless it is the only one.
 func Ensure(opt Options) (*Hook, error) {
+	h, err := Find(opt)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.BuildFront(); err != nil {
+		return nil, err
+	}
+	if err := h.BuildBacks(); err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+// Find returns what of the hook is in the cache, and builds nothing.
+func Find(opt Options) (*Hook, error) {
 	if opt.Log == nil {
 		opt.Log = io.Discard
 	}
-	cache, err := cacheDir()
+	opt.Stop = cmp.Or(opt.Stop, context.Background())
+	cache, err := openCache()
 	if err != nil {
 		return nil, err
 	}
-	cc, err := cCompiler()
-	if err != nil {
+	cache.sweep()
+	h := &Hook{builder: &builder{cache: cache, opt: opt}}
+	if h.cc, err = cCompiler(); err != nil {
 		return nil, err
 	}
-	mpis := mpiCompilers()
-	if len(mpis) == 0 {
+	for _, c := range mpiCompilers() {
+		h.mpis = append(h.mpis, &mpi{compiler: c})
+	}
+	if len(h.mpis) == 0 {
 		return nil, &MissingError{"no MPI compiler",
 			"looked for $MPICC, mpicc, mpicc.openmpi, mpicc.mpich; on Debian: apt install libopenmpi-dev or libmpich-dev"}
 	}
-	for i := range mpis {
-		mpis[i].stop = opt.Stop
+	if opt.Rebuild {
+		return h, nil
 	}
-	cc.stop = opt.Stop
-	b := &builder{cache: cache, opt: opt}
-	h := &Hook{}
-	if h.Front, err = b.front(cc); err != nil {
-		return nil, err
-	}
-	h.Backs, err = b.backs(mpis)
-	return h, err
+	return h, h.look()
 }
 
-// backs builds the back ends, the first for each library.
-func (b *builder) backs(mpis []compiler) ([]Back, error) {
-	var backs []Back
+// look takes up what is in the cache.
+func (h *Hook) look() error {
+	front, err := frontProduct()
+	if err != nil {
+		return err
+	}
+	if h.Front, _, err = h.builder.found(front, h.cc); err != nil {
+		return err
+	}
+	p, err := backProduct()
+	if err != nil {
+		return err
+	}
+	for _, m := range h.mpis {
+		file, ok, err := h.builder.found(p, m.compiler)
+		if ok || err != nil {
+			m.failed = m.take(newBack(m.compiler, file, err))
+		}
+	}
+	h.list()
+	return nil
+}
+
+// BuildFront builds the front if it is not there.
+func (h *Hook) BuildFront() (err error) {
+	if h.Front == "" {
+		h.Front, err = h.builder.front(h.cc)
+	}
+	return err
+}
+
+// Missing reports whether there is an MPI compiler whose back end is not built, and
+// nothing is known against it.
+func (h *Hook) Missing() bool {
+	return slices.ContainsFunc(h.mpis, func(m *mpi) bool { return m.back == nil && m.failed == nil })
+}
+
+// BuildBacks builds the back ends that are not there: those for MPI libraries of these
+// sonames, or all. One that cannot be built is logged; it is an error if there is no
+// other.
+func (h *Hook) BuildBacks(sonames ...string) error {
+	return h.build(func(m *mpi) bool {
+		return len(sonames) == 0 || slices.Contains(sonames, m.libraryName(h.builder))
+	})
+}
+
+// build builds the back ends of those MPIs that are wanted.
+func (h *Hook) build(wanted func(m *mpi) bool) error {
 	var failed []error
-	have := map[string]bool{}
-	for _, c := range mpis {
-		back, err := b.back(c)
-		if err != nil {
-			failed = append(failed, err)
+	for _, m := range h.mpis {
+		if m.back != nil || !wanted(m) {
 			continue
 		}
-		if !have[back.Soname] {
-			have[back.Soname] = true
-			backs = append(backs, back)
+		if m.failed == nil {
+			m.failed = m.take(h.builder.back(m.compiler))
+		}
+		if err := h.builder.opt.Stop.Err(); err != nil {
+			return err
+		}
+		if m.failed != nil {
+			failed = append(failed, m.failed)
 		}
 	}
-	if len(backs) == 0 {
-		return nil, errors.Join(failed...)
-	}
-	if b.stopped() {
-		return nil, b.opt.Stop.Err()
+	h.list()
+	if len(h.Backs) == 0 {
+		return errors.Join(failed...)
 	}
 	for _, err := range failed {
-		fmt.Fprintln(b.opt.Log, "efg:", err)
-	}
-	return backs, nil
-}
-
-// cacheDir is $XDG_CACHE_HOME/efg, or a folder of the user's own in TMPDIR if
-// there is no home.
-func cacheDir() (string, error) {
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		dir = filepath.Join(os.TempDir(), fmt.Sprintf("efg-cache-%d", os.Getuid()))
-		if err := privateDir(dir); err != nil {
-			return "", err
-		}
-	}
-	dir = filepath.Join(dir, "efg")
-	if strings.ContainsAny(dir, " :") {
-		return "", fmt.Errorf("cache folder %q: its name must not contain blanks or colons, LD_PRELOAD cannot hold it; set XDG_CACHE_HOME", dir)
-	}
-	return dir, os.MkdirAll(dir, 0o755)
-}
-
-// privateDir makes a folder that nobody else can have put files in.
-func privateDir(dir string) error {
-	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
-		return err
-	}
-	fi, err := os.Lstat(dir)
-	if err != nil {
-		return err
-	}
-	if !fi.IsDir() || fi.Mode().Perm() != 0o700 || !ownedByUs(fi) {
-		return fmt.Errorf("%s is not a private folder of ours; set XDG_CACHE_HOME", dir)
+		fmt.Fprintln(h.builder.opt.Log, "efg:", err)
 	}
 	return nil
+}
+
+func (m *mpi) take(back Back, err error) error {
+	if err == nil {
+		m.back = &back
+	}
+	return err
+}
+
+// list lists the back ends, the first for each library.
+func (h *Hook) list() {
+	h.Backs = nil
+	have := map[string]bool{}
+	for _, m := range h.mpis {
+		if m.back != nil && !have[m.back.Soname] {
+			have[m.back.Soname] = true
+			h.Backs = append(h.Backs, *m.back)
+		}
+	}
 }

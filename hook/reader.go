@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -16,34 +17,33 @@ const (
 // KeepReader keeps a copy of a program that reads segments of a layout, for as long as builds
 // are kept: when another version is installed, processes that run go on to write this one.
 func KeepReader(layout uint64, program string) error {
-	cache, err := cacheDir()
+	c, err := openCache()
 	if err != nil {
 		return err
 	}
-	final := readerFolder(cache, layout)
-	if _, err := os.Stat(filepath.Join(final, readerName)); err == nil && used(final) {
+	build := readerBuild(layout)
+	there := func() bool {
+		_, err := os.Stat(filepath.Join(c.path(build), readerName))
+		return err == nil
+	}
+	if there() {
+		c.used(build)
 		return nil
 	}
-	tmp, err := os.MkdirTemp(cache, "."+readerKind+"-*")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(tmp)
-	if err := copyProgram(program, filepath.Join(tmp, readerName)); err != nil {
-		return err
-	}
-	err = publish(tmp, final, false)
-	prune(cache, readerKind)
+	err = c.make(context.Background(), build, false, there, func(dir string) error {
+		return copyProgram(program, filepath.Join(dir, readerName))
+	})
+	c.prune(readerKind)
 	return err
 }
 
 // Reader finds a program that reads segments of a layout. Nobody else can have put it there.
 func Reader(layout uint64) (program string, ok bool) {
-	cache, err := cacheDir()
+	c, err := openCache()
 	if err != nil {
 		return "", false
 	}
-	return readerIn(cache, layout)
+	return c.reader(layout)
 }
 
 // ReaderBeside is Reader for the cache that a value of EFG_BACK names.
@@ -53,18 +53,15 @@ func ReaderBeside(back string, layout uint64) (program string, ok bool) {
 	if !ok {
 		return "", false
 	}
-	return readerIn(filepath.Dir(filepath.Dir(file)), layout)
+	return cache(filepath.Dir(filepath.Dir(file))).reader(layout)
 }
 
-func readerIn(cache string, layout uint64) (program string, ok bool) {
-	program = filepath.Join(readerFolder(cache, layout), readerName)
-	fi, err := os.Lstat(program)
-	return program, err == nil && fi.Mode().IsRegular() && fi.Mode().Perm()&0o022 == 0 && (ownedByUs(fi) || ownedByRoot(fi))
+func (c cache) reader(layout uint64) (program string, ok bool) {
+	program, ok, err := c.file(readerBuild(layout), readerName)
+	return program, ok && err == nil
 }
 
-func readerFolder(cache string, layout uint64) string {
-	return filepath.Join(cache, fmt.Sprintf("%s-%016x", readerKind, layout))
-}
+func readerBuild(layout uint64) string { return fmt.Sprintf("%s-%016x", readerKind, layout) }
 
 func copyProgram(from, to string) error {
 	in, err := os.Open(from)

@@ -122,6 +122,18 @@ func groups(ctx context.Context, a *Account) ([]uint32, error) {
 	return list, nil
 }
 
+// PrivateGroup reports whether a group is a user's alone: it has the user's name, it is the
+// one that the user logs in with, and nobody else is a member.
+func PrivateGroup(ctx context.Context, uid, gid uint32) bool {
+	a, err := find(ctx, strconv.FormatUint(uint64(uid), 10))
+	if err != nil || a.UID != uid || a.GID != gid {
+		return false
+	}
+	line, err := getent(ctx, "group", strconv.FormatUint(uint64(gid), 10))
+	f := strings.Split(line, ":") // name:password:gid:members
+	return err == nil && len(f) == 4 && f[0] == a.Name && f[2] == strconv.FormatUint(uint64(gid), 10) && (f[3] == "" || f[3] == a.Name)
+}
+
 // getent returns the first line of the answer.
 func getent(ctx context.Context, database, key string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)

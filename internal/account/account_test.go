@@ -66,3 +66,15 @@ func TestNonsense(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A group is private if it is the user's own by name and number.
+func TestPrivateGroup(t *testing.T) {
+	for _, c := range []struct {
+		uid, gid uint32
+		want     bool
+	}{{1, 1, true}, {1, 2, false}, {1, 0, false}, {61099, 61099, false}, {6, 12, true}, {41, 60, false}} {
+		if got := PrivateGroup(t.Context(), c.uid, c.gid); got != c.want {
+			t.Errorf("user %d, group %d: %v", c.uid, c.gid, got)
+		}
+	}
+}

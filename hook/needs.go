@@ -1,0 +1,140 @@
+package hook
+
+import (
+	"debug/elf"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// BuildFor builds the back ends that a command is known to need: for the MPI libraries that
+// its programs link, or else for the MPI that its launcher is of. Of a script, say,
+// nothing is known, and nothing is built.
+func (h *Hook) BuildFor(command []string) error {
+	libraries := map[string]bool{}
+	for _, word := range command {
+		if path, err := exec.LookPath(word); err == nil {
+			newLinked(libraries).add(path)
+		}
+	}
+	if len(libraries) > 0 {
+		return h.build(func(m *mpi) bool { return libraries[m.libraryName(h.builder)] })
+	}
+	mark := launcherMark(command[0])
+	return h.build(func(m *mpi) bool { return mark != "" && strings.Contains(m.identity, mark) })
+}
+
+// libraryName is the soname of the compiler's MPI library, "" if it links none.
+func (m *mpi) libraryName(b *builder) string {
+	if m.soname == "" {
+		m.soname, _ = b.probe(m.compiler)
+	}
+	return m.soname
+}
+
+// probe links an empty library, to see which MPI library it needs.
+func (b *builder) probe(c compiler) (string, error) {
+	dir, done, err := b.cache.scratch(b.opt.Stop, fmt.Sprintf("probe-%d", os.Getpid()))
+	if err != nil {
+		return "", err
+	}
+	defer done()
+	c.stop = b.opt.Stop
+	file := filepath.Join(dir, "probe.so")
+	if err := c.run(dir, "-shared", "-Wl,--no-as-needed", "-o", file, "-x", "c", "/dev/null"); err != nil {
+		return "", err
+	}
+	return mpiSoname(file)
+}
+
+// launchers are words in the name of a launcher's file, or of a link to it, and what mpi.h
+// of the same MPI defines.
+var launchers = []struct{ word, mark string }{
+	{"openmpi", "#define OPEN_MPI"}, {"orterun", "#define OPEN_MPI"}, {"prterun", "#define OPEN_MPI"},
+	{"mpich", "#define MPICH_VERSION"}, {"hydra", "#define MPICH_VERSION"},
+}
+
+// launcherMark is what stands in mpi.h of the MPI that a launcher is of, "" if that is not known.
+func launcherMark(name string) string {
+	path, err := exec.LookPath(name)
+	for links := 0; err == nil && links < 40; links++ {
+		for _, l := range launchers {
+			if strings.Contains(filepath.Base(path), l.word) {
+				return l.mark
+			}
+		}
+		var to string
+		if to, err = os.Readlink(path); !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(path), to)
+		}
+		path = to
+	}
+	return ""
+}
+
+// linked finds the MPI libraries that programs link, themselves or by other libraries, where
+// the dynamic linker would find these: nearly, for what is built too much is not wrong,
+// and what is not known is built when a process asks for it.
+type linked struct {
+	libraries map[string]bool // found, by soname
+	seen      map[string]bool
+}
+
+func newLinked(libraries map[string]bool) *linked { return &linked{libraries, map[string]bool{}} }
+
+// usual are directories in which the dynamic linker looks.
+var usual = []string{
+	"/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib",
+}
+
+func (l *linked) add(path string, inherited ...string) {
+	f, err := elf.Open(path)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	needed, err := f.ImportedLibraries()
+	if err != nil {
+		return
+	}
+	rpath, runpath := searchPath(f, elf.DT_RPATH, path), searchPath(f, elf.DT_RUNPATH, path)
+	inherited = slices.Concat(rpath, inherited)
+	dirs := slices.Concat(inherited, filepath.SplitList(os.Getenv("LD_LIBRARY_PATH")), runpath, usual)
+	for _, name := range needed {
+		switch {
+		case mpiLibrary.MatchString(name):
+			l.libraries[name] = true
+		case !l.seen[name]:
+			l.seen[name] = true
+			if file := firstFile(dirs, name); file != "" {
+				l.add(file, inherited...)
+			}
+		}
+	}
+}
+
+// searchPath is a path of directories that a file names.
+func searchPath(f *elf.File, tag elf.DynTag, path string) []string {
+	list, err := f.DynString(tag)
+	if err != nil || len(list) == 0 {
+		return nil
+	}
+	origin := filepath.Dir(path)
+	return filepath.SplitList(strings.NewReplacer("$ORIGIN", origin, "${ORIGIN}", origin).Replace(list[0]))
+}
+
+func firstFile(dirs []string, name string) string {
+	if strings.Contains(name, "/") {
+		return name
+	}
+	for _, dir := range dirs {
+		file := filepath.Join(dir, name)
+		if fi, err := os.Stat(file); err == nil && fi.Mode().IsRegular() {
+			return file
+		}
+	}
+	return ""
+}

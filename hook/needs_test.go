@@ -1,0 +1,133 @@
+package hook
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// program makes a program, or a library, that links libraries.
+func (w *workshop) program(name string, args ...string) string {
+	w.t.Helper()
+	path := filepath.Join(w.bin, name)
+	src := path + ".c"
+	w.must(os.WriteFile(src, []byte("int main(void) { return 0; }\n"), 0o644))
+	args = append([]string{"-Wl,--no-as-needed", "-o", path, src}, args...)
+	if out, err := exec.Command("cc", args...).CombinedOutput(); err != nil {
+		w.t.Fatalf("%v: %s", err, out)
+	}
+	return path
+}
+
+// sonames are the libraries for which back ends are built.
+func sonames(h *Hook) []string {
+	var l []string
+	for _, b := range h.Backs {
+		l = append(l, b.Soname)
+	}
+	return l
+}
+
+// What a command is known to need is built, and nothing else: that which its programs link,
+// also by another library, or which its launcher names.
+func TestBuildFor(t *testing.T) {
+	const open, mpich = "libmpi.so.40", "libmpich.so.12"
+	for _, c := range []struct {
+		name    string
+		command func(w *workshop) []string
+		want    []string
+	}{
+		{"a program", func(w *workshop) []string { return []string{w.program("app", w.bin+"/mpicc.library")} }, []string{open}},
+		{"a launcher and a program", func(w *workshop) []string {
+			w.program("mpiexec")
+			return []string{"mpiexec", "-n", "4", w.program("app", w.bin+"/mpicc.mpich.library"), "400"}
+		}, []string{mpich}},
+		{"by another library", func(w *workshop) []string {
+			lib := w.program("libsolver.so", "-shared", "-Wl,-soname,libsolver.so", w.bin+"/mpicc.mpich.library")
+			return []string{w.program("app", lib, "-Wl,-rpath,$ORIGIN", "-Wl,--allow-shlib-undefined")}
+		}, []string{mpich}},
+		{"two programs", func(w *workshop) []string {
+			return []string{"sh", w.program("one", w.bin+"/mpicc.library"), ":", w.program("two", w.bin+"/mpicc.mpich.library")}
+		}, []string{open, mpich}},
+		{"a launcher by its name", func(w *workshop) []string { w.program("mpiexec.mpich"); return []string{"mpiexec.mpich", "x.py"} }, []string{mpich}},
+		{"a link to a launcher", func(w *workshop) []string {
+			w.program("orterun")
+			w.must(os.Symlink("orterun", w.bin+"/mpirun"))
+			return []string{w.bin + "/mpirun", "x.py"}
+		}, []string{open}},
+		{"a script", func(*workshop) []string { return []string{"sh", "-c", "mpiexec.mpich x"} }, nil},
+		{"another MPI", func(w *workshop) []string {
+			w.add("mpicc.other", "libmpi.so.12") // is not looked for
+			return []string{w.program("app", w.bin+"/mpicc.other.library")}
+		}, nil},
+		{"nothing that is there", func(*workshop) []string { return []string{"nothing"} }, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorkshop(t)
+			w.add("mpicc", open)
+			w.header("mpicc", "#define OPEN_MPI 1\n")
+			w.add("mpicc.mpich", mpich)
+			w.header("mpicc.mpich", "#define MPICH_VERSION \"4\"\n")
+			h, err := Find(Options{})
+			w.must(err)
+			if err := h.BuildFor(c.command(w)); err != nil || !slices.Equal(sonames(h), c.want) {
+				t.Errorf("%v, %v; want %v", sonames(h), err, c.want)
+			}
+			if h.Missing() != (len(c.want) < 2) {
+				t.Errorf("missing: %v", h.Missing())
+			}
+			again, err := Find(Options{})
+			if err != nil || !slices.Equal(sonames(again), c.want) || again.Front != "" {
+				t.Errorf("found: %+v, %v", again, err)
+			}
+			w.must(h.BuildBacks(mpich))
+			if l := sonames(h); !slices.Contains(l, mpich) || slices.Contains(l, open) != slices.Contains(c.want, open) {
+				t.Errorf("with one more: %v", l)
+			}
+		})
+	}
+}
+
+// Of an MPI that is not needed nobody wants to know that it does not work; of one that is.
+func TestBuildForBroken(t *testing.T) {
+	w := newWorkshop(t)
+	w.add("mpicc", "libmpi.so.40")
+	w.add("mpicc.mpich", "libmpich.so.12")
+	app := []string{w.program("app", w.bin+"/mpicc.library")}
+	broken := []string{w.program("other", w.bin+"/mpicc.mpich.library")}
+	w.header("mpicc.mpich", "broken")
+	w.must(os.WriteFile(filepath.Join(w.bin, "mpicc.mpich.failing"), []byte("error: no such constant"), 0o644))
+	var log strings.Builder
+	h, err := Find(Options{Log: &log})
+	w.must(err)
+	w.must(h.BuildFor(app))
+	if strings.Contains(log.String(), "constant") || !slices.Equal(sonames(h), []string{"libmpi.so.40"}) {
+		t.Errorf("%v, %s", sonames(h), &log)
+	}
+	w.must(h.BuildFor(broken))
+	if !strings.Contains(log.String(), "constant") || !slices.Equal(sonames(h), []string{"libmpi.so.40"}) || h.Missing() {
+		t.Errorf("%v, %s", sonames(h), &log)
+	}
+}
+
+// How far a build is, is told file by file.
+func TestProgress(t *testing.T) {
+	w := newWorkshop(t)
+	w.add("mpicc", "libmpi.so.40")
+	p, err := backProduct()
+	w.must(err)
+	var seen []int
+	h, err := Find(Options{Progress: func(done, total int) {
+		if total == len(p.files) {
+			seen = append(seen, done)
+		}
+	}})
+	w.must(err)
+	w.must(h.BuildBacks())
+	if len(seen) != len(p.files) || !slices.IsSorted(seen) || seen[len(seen)-1] != len(p.files) {
+		t.Errorf("%v of %d", seen, len(p.files))
+	}
+}

@@ -1,0 +1,203 @@
+// Package trusted opens directories and files whose content only the user of this process,
+// or root, can have made: what is loaded into programs, and what is written for later.
+//
+// A path is followed directory by directory, by descriptors. Each directory and each link on
+// the way must belong to the user or to root, and only they may write to it; one with the sticky
+// bit, as /tmp, may lie on the way, for nobody can replace in it what is another's. So who
+// has checked a path may go on to use it by name.
+package trusted
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/efg-tools/efg/internal/account"
+)
+
+// Error says who else can change what is at a path.
+type Error struct {
+	Path    string
+	Problem string // with what to do
+}
+
+func (e *Error) Error() string { return e.Path + ": " + e.Problem }
+
+// Dir checks a directory and returns its path without links. What is missing of it is made,
+// with these permissions; 0: nothing is made.
+func Dir(path string, perm fs.FileMode) (string, error) {
+	f, err := walk(path, perm)
+	if err != nil {
+		return "", err
+	}
+	return f.Name(), f.Close()
+}
+
+// Open opens a file for reading. Its directory and the file itself are checked.
+func Open(path string) (*os.File, error) {
+	dir, err := walk(filepath.Dir(path), 0)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	fd, err := unix.Openat(int(dir.Fd()), filepath.Base(path), unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	f := os.NewFile(uintptr(fd), path)
+	var st unix.Stat_t
+	if err = unix.Fstat(fd, &st); err == nil {
+		err = check(path, &st, unix.S_IFREG)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// mostLinks is how many symbolic links a path may lead through.
+const mostLinks = 40
+
+// walker is on its way to a directory.
+type walker struct {
+	perm  fs.FileMode
+	fd    int
+	path  string   // of fd
+	rest  []string // names to go
+	links int
+}
+
+// walk opens a directory, by O_PATH.
+func walk(path string, perm fs.FileMode) (*os.File, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	w := &walker{perm: perm, fd: -1}
+	for err = w.enter(path); err == nil && len(w.rest) > 0; {
+		name := w.rest[0]
+		w.rest = w.rest[1:]
+		err = w.step(name)
+	}
+	if err == nil {
+		err = w.check(true)
+	}
+	if err != nil {
+		unix.Close(w.fd)
+		return nil, err
+	}
+	return os.NewFile(uintptr(w.fd), w.path), nil
+}
+
+// enter has the rest of the way be a path: from here, or from the root.
+func (w *walker) enter(path string) error {
+	w.rest = append(strings.FieldsFunc(path, func(r rune) bool { return r == '/' }), w.rest...)
+	if !filepath.IsAbs(path) {
+		return nil
+	}
+	fd, err := unix.Open("/", unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	return w.moveTo(fd, "/")
+}
+
+func (w *walker) moveTo(fd int, path string) error {
+	unix.Close(w.fd)
+	w.fd, w.path = fd, path
+	return w.check(false)
+}
+
+// step goes to a name in the directory.
+func (w *walker) step(name string) error {
+	to := filepath.Join(w.path, name)
+	fd, err := w.open(name)
+	if err != nil {
+		return &fs.PathError{Op: "open", Path: to, Err: err}
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		unix.Close(fd)
+		return err
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFLNK {
+		return w.moveTo(fd, to)
+	}
+	defer unix.Close(fd)
+	if err := owned(to, &st); err != nil {
+		return err
+	}
+	if w.links++; w.links > mostLinks {
+		return &fs.PathError{Op: "open", Path: to, Err: unix.ELOOP}
+	}
+	target := make([]byte, unix.PathMax)
+	n, err := unix.Readlinkat(fd, "", target)
+	if err != nil {
+		return &fs.PathError{Op: "readlink", Path: to, Err: err}
+	}
+	return w.enter(string(target[:n]))
+}
+
+// open opens what has a name in the directory; a directory is made if it is missing.
+func (w *walker) open(name string) (int, error) {
+	const flags = unix.O_PATH | unix.O_NOFOLLOW | unix.O_CLOEXEC
+	fd, err := unix.Openat(w.fd, name, flags, 0)
+	if !errors.Is(err, unix.ENOENT) || w.perm == 0 {
+		return fd, err
+	}
+	if err := unix.Mkdirat(w.fd, name, uint32(w.perm.Perm())); err != nil && !errors.Is(err, unix.EEXIST) {
+		return -1, err
+	}
+	return unix.Openat(w.fd, name, flags, 0)
+}
+
+// check checks the directory that the walker is in; last: nobody else may even add to it.
+func (w *walker) check(last bool) error {
+	var st unix.Stat_t
+	if err := unix.Fstat(w.fd, &st); err != nil {
+		return err
+	}
+	if !last && st.Mode&unix.S_IFMT == unix.S_IFDIR && st.Mode&unix.S_ISVTX != 0 {
+		return owned(w.path, &st)
+	}
+	return check(w.path, &st, unix.S_IFDIR)
+}
+
+// check checks what is at a path: its type, its owner, and who may write to it.
+func check(path string, st *unix.Stat_t, kind uint32) error {
+	if st.Mode&unix.S_IFMT != kind {
+		if kind == unix.S_IFDIR {
+			return &fs.PathError{Op: "open", Path: path, Err: unix.ENOTDIR}
+		}
+		return &Error{path, "is not a regular file"}
+	}
+	if err := owned(path, st); err != nil {
+		return err
+	}
+	if st.Mode&0o002 != 0 || st.Mode&0o020 != 0 && !ownGroup(st.Gid) {
+		return &Error{path, "others can write to it: chmod go-w " + path}
+	}
+	return nil
+}
+
+func owned(path string, st *unix.Stat_t) error {
+	me := os.Geteuid()
+	if st.Uid == 0 || int(st.Uid) == me {
+		return nil
+	}
+	return &Error{path, fmt.Sprintf("belongs to user %d, not to user %d or root: name another place", st.Uid, me)}
+}
+
+// ownGroup reports whether a group is the user's private one: where each user has such a group
+// it may write to most of what the user makes.
+func ownGroup(gid uint32) bool {
+	uid := os.Geteuid()
+	return uid != 0 && int(gid) == os.Getegid() && account.PrivateGroup(context.Background(), uint32(uid), gid)
+}
