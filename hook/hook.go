@@ -64,6 +64,8 @@ type Options struct {
 	Rebuild bool      // build also what is there
 	// Progress, if any, is called as files of a build are done, never twice at once.
 	Progress func(done, total int)
+	// Built, if any, is called for each back end that was built.
+	Built func(back Back)
 	// Stop ends builds that go on; nil: nothing does.
 	Stop context.Context
 }
@@ -88,6 +90,19 @@ func (e *BuildError) Error() string {
 }
 
 func (e *BuildError) Unwrap() error { return e.Err }
+
+// Brief is the error in a line: with the first line of the compiler's output that tells of an error.
+func (e *BuildError) Brief() string {
+	why := e.Err.Error()
+	lines := strings.Split(strings.TrimSpace(e.Output), "\n")
+	if i := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, "error") }); i > 0 {
+		lines = lines[i:]
+	}
+	if lines[0] != "" {
+		why = lines[0]
+	}
+	return fmt.Sprintf("the hook cannot be built with %s: %s (efg hook build shows all)", e.Compiler, why)
+}
 
 // UnsupportedError says that a compiler is that of an MPI without a back end.
 type UnsupportedError struct {
@@ -183,8 +198,8 @@ func (h *Hook) Missing() bool {
 }
 
 // BuildBacks builds the back ends that are not there: those for MPI libraries of these
-// sonames, or all. One that cannot be built is logged; it is an error if there is no
-// other.
+// sonames, or all. One that cannot be built is logged; it is an error if there is none of
+// those that are wanted.
 func (h *Hook) BuildBacks(sonames ...string) error {
 	return h.build(func(m *mpi) bool {
 		return len(sonames) == 0 || slices.Contains(sonames, m.libraryName(h.builder))
@@ -194,28 +209,46 @@ func (h *Hook) BuildBacks(sonames ...string) error {
 // build builds the back ends of those MPIs that are wanted.
 func (h *Hook) build(wanted func(m *mpi) bool) error {
 	var failed []error
+	some := false
 	for _, m := range h.mpis {
-		if m.back != nil || !wanted(m) {
+		if !wanted(m) {
 			continue
 		}
-		if m.failed == nil {
+		if m.back == nil && m.failed == nil {
 			m.failed = m.take(h.builder.back(m.compiler))
+			h.built(m)
 		}
 		if err := h.builder.opt.Stop.Err(); err != nil {
 			return err
 		}
-		if m.failed != nil {
+		if some = some || m.back != nil; m.failed != nil {
 			failed = append(failed, m.failed)
 		}
 	}
-	h.list()
-	if len(h.Backs) == 0 {
+	if !some {
 		return errors.Join(failed...)
 	}
 	for _, err := range failed {
-		fmt.Fprintln(h.builder.opt.Log, "efg:", err)
+		fmt.Fprintln(h.builder.opt.Log, "efg:", h.builder.told(err))
 	}
 	return nil
+}
+
+// told is an error as it is logged: in a line, but to those who have asked for the build.
+func (b *builder) told(err error) string {
+	var failed *BuildError
+	if b.opt.Rebuild || !errors.As(err, &failed) {
+		return err.Error()
+	}
+	return failed.Brief()
+}
+
+// built takes up that a back end was built, or failed.
+func (h *Hook) built(m *mpi) {
+	h.list()
+	if m.back != nil && h.builder.opt.Built != nil {
+		h.builder.opt.Built(*m.back)
+	}
 }
 
 func (m *mpi) take(back Back, err error) error {

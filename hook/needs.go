@@ -12,7 +12,7 @@ import (
 
 // BuildFor builds the back ends that a command is known to need: for the MPI libraries that
 // its programs link, or else for the MPI that its launcher is of. Of a script, say,
-// nothing is known, and nothing is built.
+// nothing is known, and nothing is built. It is an error if none of what is needed can be built.
 func (h *Hook) BuildFor(command []string) error {
 	libraries := map[string]bool{}
 	for _, word := range command {
@@ -29,6 +29,9 @@ func (h *Hook) BuildFor(command []string) error {
 
 // libraryName is the soname of the compiler's MPI library, "" if it links none.
 func (m *mpi) libraryName(b *builder) string {
+	if m.back != nil {
+		return m.back.Soname
+	}
 	if m.soname == "" {
 		m.soname, _ = b.probe(m.compiler)
 	}

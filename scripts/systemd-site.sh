@@ -18,6 +18,7 @@ in_shell 'cd /opt && efg/efg site site && cp site/systemd/system/efg@.service /e
 in_shell 'systemctl enable --now efg@alice' || fail "does not start"
 in_shell 'systemctl show -p StatusText efg@alice' | grep -q /dev/shm/efg-4001 || fail "no status"
 store='export EFG_STORE=/var/lib/efg/$USER;'
+as alice 'XDG_CACHE_HOME=/var/cache/efg/alice efg hook path' >/dev/null || fail "no hook"    # waits for it
 in_shell 'mkdir -p /users/alice/.cache && cp -r /var/cache/efg/alice/efg /users/alice/.cache && chown -R alice: /users/alice/.cache'
 as alice 'LD_PRELOAD=$(efg hook path) mpiexec.mpich -n 2 jacobi.mpich 20' | grep -q ok || fail "jacobi"
 stored alice 1

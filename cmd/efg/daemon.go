@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"math"
 	"os/signal"
@@ -149,10 +148,15 @@ func runDaemon(ctx context.Context, opt *daemonOptions, errOut io.Writer) error 
 	metrics.Workers = newWorkers()
 	notify := newNotifier(log)
 	defer context.AfterFunc(ctx, notify.stopping)()
+	build := newBackgroundBuild(ctx, errOut)
+	defer build.end()
 	o := daemon.Options{
 		Store: store, Spool: opt.spool, Tool: "efg " + version(), Quiet: opt.quiet, Keep: limits.keep, Max: limits.max, Merge: limits.merge,
-		Settings: func() ([][2]string, error) { return hookSettings(ctx, opt, errOut) },
-		Log:      log, Sealed: metrics.Sealed, SealFailed: metrics.Failed, LeftOut: metrics.LeftOut,
+		Settings: func() ([][2]string, error) {
+			backs, building, err := build.now()
+			return opt.howToRecord((&hook.Hook{Backs: backs}).BackVar(), building), err
+		},
+		Log: log, Sealed: metrics.Sealed, SealFailed: metrics.Failed, LeftOut: metrics.LeftOut,
 		Reader: hook.Reader,
 		Ready:  notify.ready, Works: notify.works,
 		Serve: func(s *daemon.Store, spool *daemon.Spool) (daemon.Served, func(), error) {
@@ -169,33 +173,10 @@ func runDaemon(ctx context.Context, opt *daemonOptions, errOut io.Writer) error 
 	return err
 }
 
-// hookSettings is what the hook needs to know, where efg run would put it into the
-// environment.
-func hookSettings(ctx context.Context, opt *daemonOptions, errOut io.Writer) ([][2]string, error) {
-	h, err := hookAndReader(ctx, errOut)
-	if err != nil {
-		return nil, err
-	}
-	return opt.howToRecord(h.BackVar()), nil
-}
-
-// hookAndReader sees to it that the hook is built, and this program kept for later versions:
-// it works without, too.
-func hookAndReader(ctx context.Context, errOut io.Writer) (*hook.Hook, error) {
-	h, err := ensureHook(hook.Options{Log: errOut, Stop: ctx})
-	if err != nil {
-		return nil, err
-	}
-	if err := keepReader(); err != nil && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS) { // in a cache that others keep
-		fmt.Fprintln(errOut, "efg: no copy of this program for later versions:", err)
-	}
-	return h, nil
-}
-
-// howToRecord is what the hook is told.
-func (opt *daemonOptions) howToRecord(back string) [][2]string {
+// howToRecord is what the hook is told, where efg run would put it into the environment.
+func (opt *daemonOptions) howToRecord(back string, building bool) [][2]string {
 	return [][2]string{
-		{service.BackName, back}, {"EFG_TIME", opt.hookTime}, {"EFG_POLLS", opt.polls},
+		{service.BackName, back}, {service.BuildingName, flag(building)}, {"EFG_TIME", opt.hookTime}, {"EFG_POLLS", opt.polls},
 		{"EFG_QUERIES", flag(opt.queries)}, {"EFG_BUFFERS", flag(opt.buffers)},
 	}
 }

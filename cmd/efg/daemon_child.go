@@ -62,7 +62,7 @@ func (c *childMode) join(o *daemon.Options, opt *daemonOptions) {
 		if !ok {
 			return nil, errors.New("the service does not tell how to record")
 		}
-		return opt.howToRecord(s.Back), nil
+		return opt.howToRecord(s.Back, s.Building), nil
 	}
 	o.Reader = func(layout uint64) (string, bool) {
 		s, ok := service.Find()

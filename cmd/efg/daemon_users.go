@@ -98,14 +98,16 @@ func runAllUsers(ctx context.Context, opt *daemonOptions, cmd *cobra.Command) er
 	log := slog.New(slog.NewTextHandler(errOut, nil))
 	notify := newNotifier(log)
 	defer context.AfterFunc(ctx, notify.stopping)()
+	build := newBackgroundBuild(ctx, errOut)
+	defer build.end()
 	o := multiuser.Options{
 		Dir: service.Dir(), Store: opt.store, Spools: opt.spool, Program: program, Args: childArgs(cmd), Children: opt.all.children, Idle: opt.all.idle,
 		Settings: func() ([][2]string, error) {
-			h, err := hookAndReader(ctx, errOut)
-			if err != nil {
-				return nil, err
+			backs, building, err := build.now()
+			if err == nil {
+				err = forAll(backs)
 			}
-			return opt.howToRecord(h.BackVar()), forAll(h)
+			return opt.howToRecord((&hook.Hook{Backs: backs}).BackVar(), building), err
 		},
 		Given: given, Log: log, Output: errOut, Ready: notify.text, Works: notify.works,
 	}
@@ -121,9 +123,9 @@ func runAllUsers(ctx context.Context, opt *daemonOptions, cmd *cobra.Command) er
 	return nil
 }
 
-// forAll checks that all users can load a hook.
-func forAll(h *hook.Hook) error {
-	for _, b := range h.Backs {
+// forAll checks that all users can load back ends.
+func forAll(backs []hook.Back) error {
+	for _, b := range backs {
 		for path, need := b.File, os.FileMode(0o004); path != "/"; path, need = filepath.Dir(path), 0o001 {
 			fi, err := os.Stat(path)
 			if err != nil {

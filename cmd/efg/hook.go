@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 
@@ -23,7 +22,7 @@ func newHook() *cobra.Command {
 			Use:   "build",
 			Short: "Build the hook anew for every MPI compiler that is found",
 			Long: `Build the hook anew for every MPI compiler that is found: $MPICC, mpicc,
-mpicc.openmpi, mpicc.mpich. efg run does this by itself when it must.`,
+mpicc.openmpi, mpicc.mpich. efg run builds by itself what it needs.`,
 			Example: "  efg hook build",
 			Args:    argCount(cobra.NoArgs),
 			RunE:    func(cmd *cobra.Command, _ []string) error { return buildHook(cmd) },
@@ -42,40 +41,33 @@ not there. Programs are recorded if efg daemon is working.`,
 }
 
 func buildHook(cmd *cobra.Command) error {
-	h, err := ensureHook(hook.Options{Log: cmd.ErrOrStderr(), Rebuild: true})
+	b := newForegroundBuild(cmd.ErrOrStderr())
+	defer b.end()
+	b.Rebuild = true
+	h, err := hook.Ensure(b.Options)
 	if err == nil {
 		err = keepReader()
 	}
 	if err != nil {
-		return err
+		return b.problem(err)
 	}
 	out := cmd.OutOrStdout()
 	fmt.Fprintf(out, "front\t\t\t%s\n", h.Front)
-	for _, b := range h.Backs {
-		fmt.Fprintf(out, "back\t%s\t%s\t%s\n", b.Compiler, b.Soname, b.File)
+	for _, back := range h.Backs {
+		fmt.Fprintf(out, "back\t%s\t%s\t%s\n", back.Compiler, back.Soname, back.File)
 	}
 	return nil
 }
 
 func hookPath(cmd *cobra.Command) error {
-	h, err := ensureHook(hook.Options{Log: cmd.ErrOrStderr()})
+	b := newForegroundBuild(cmd.ErrOrStderr())
+	defer b.end()
+	h, err := hook.Ensure(b.Options)
 	if err != nil {
-		return err
+		return b.problem(err)
 	}
 	_, err = fmt.Fprintln(cmd.OutOrStdout(), h.Front)
 	return err
-}
-
-// ensureHook makes a missing compiler or an MPI that is not supported an error
-// of status 2.
-func ensureHook(opt hook.Options) (*hook.Hook, error) {
-	h, err := hook.Ensure(opt)
-	var missing *hook.MissingError
-	var unsupported *hook.UnsupportedError
-	if errors.As(err, &missing) || errors.As(err, &unsupported) {
-		return nil, &exitError{2, err}
-	}
-	return h, err
 }
 
 // keepReader keeps this program beside the hook: it reads what processes go on to record

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -68,7 +67,7 @@ func TestMergeLaunched(t *testing.T) {
 func TestMergeRunning(t *testing.T) {
 	m := mpis[0]
 	program := compileMPI(t, m, "space.c")
-	h, err := ensureHook(hook.Options{Log: io.Discard})
+	h, err := hook.Ensure(hook.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

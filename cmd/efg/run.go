@@ -4,14 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/efg-tools/efg/efg"
-	"github.com/efg-tools/efg/hook"
 	"github.com/efg-tools/efg/internal/printable"
 )
 
@@ -23,6 +24,7 @@ type runOptions struct {
 	queries bool
 	buffers bool
 	keep    bool
+	require bool
 
 	hookTime string // time, as the hook is told
 }
@@ -34,7 +36,8 @@ func newRun() *cobra.Command {
 		Short: "Run an MPI program and record its calls",
 		Long: `Run an MPI program, or whatever starts one, and record every MPI call of every
 process in order. The program needs no rebuild; it must use MPI as a shared
-library. Its input, output and exit status stay as they are.`,
+library. Its input, output and exit status stay as they are. If it cannot be recorded, it runs
+all the same, and a line says why.`,
 		Example: "  efg run -o jacobi.efg -- mpiexec -n 4 ./jacobi 400",
 		Args:    argCount(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -49,6 +52,7 @@ library. Its input, output and exit status stay as they are.`,
 	f.BoolVar(&opt.queries, "queries", false, "record local queries (MPI_Comm_rank, MPI_Get_count ...) too")
 	f.BoolVar(&opt.buffers, "buffers", false, "record buffer addresses, as region and offset")
 	f.BoolVar(&opt.keep, "keep", false, "keep the folder of segments and say where it is")
+	f.BoolVar(&opt.require, "require", false, "do not run a command that cannot be recorded: fail")
 	completeWords(cmd, "time", "off", "stats", "trace")
 	completeWords(cmd, "polls", "exact", "totals")
 	return cmd
@@ -67,16 +71,26 @@ func run(args []string, opt runOptions, in io.Reader, out, errOut io.Writer) err
 	if err != nil {
 		return usageError("%s: %w", args[0], reason(err))
 	}
-	if err := checkOutput(opt.output); err != nil {
+	cmd := &exec.Cmd{Path: path, Args: args, Stdin: in, Stdout: printable.Raw(out), Stderr: printable.Raw(errOut)}
+	if err := checkOutput(opt.output); errors.As(err, new(*exitError)) {
 		return err
+	} else if err != nil {
+		return runUnrecorded(cmd, err, opt.require)
 	}
-	h, err := ensureHook(hook.Options{Log: errOut})
+	build := newForegroundBuild(errOut)
+	h, err := build.find(args)
+	build.end()
 	if err != nil {
-		return err
+		return runUnrecorded(cmd, err, opt.require)
 	}
 	dir, err := makeSpool()
 	if err != nil {
-		return err
+		return runUnrecorded(cmd, err, opt.require)
+	}
+	late, err := build.late(h, dir)
+	if err != nil {
+		os.RemoveAll(dir)
+		return runUnrecorded(cmd, err, opt.require)
 	}
 	meta := efg.Meta{
 		Tool: "efg " + version(), Command: args, Started: time.Now().UnixNano(),
@@ -85,9 +99,9 @@ func run(args []string, opt runOptions, in io.Reader, out, errOut io.Writer) err
 	if opt.polls == efg.PollTotals {
 		meta.Polls = efg.PollTotals
 	}
-	cmd := &exec.Cmd{Path: path, Args: args, Stdin: in, Stdout: printable.Raw(out), Stderr: printable.Raw(errOut)}
 	cmd.Env = hookEnv(os.Environ(), h, dir, opt)
 	meta.Status, err = runCommand(cmd)
+	late.end()
 	if err != nil {
 		os.RemoveAll(dir)
 		return usageError("%s: %w", args[0], reason(err))
@@ -121,14 +135,17 @@ func keepRecording(dir string, opt runOptions, meta efg.Meta, errOut io.Writer) 
 }
 
 // checkOutput finds out before the run, not after it, that the file cannot be
-// written.
+// written. That there is no such place is a usage error.
 func checkOutput(file string) error {
 	if fi, err := os.Stat(file); err == nil && fi.IsDir() {
 		return usageError("%s: is a folder", file)
 	}
 	f, err := os.CreateTemp(parent(file), ".efg-*.tmp")
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return usageError("cannot write %s: %w", file, reason(err))
+	}
+	if err != nil {
+		return fmt.Errorf("cannot write %s: %w", file, reason(err))
 	}
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }

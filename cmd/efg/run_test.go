@@ -92,24 +92,27 @@ func TestRunMistakes(t *testing.T) {
 	}
 }
 
-// Without compilers efg run says what to install.
+// Without compilers efg run says what to install, and runs the program.
 func TestRunWithoutCompilers(t *testing.T) {
 	bin := t.TempDir()
 	t.Setenv("PATH", bin)
 	t.Setenv("CC", "")
 	t.Setenv("MPICC", "")
 	file := filepath.Join(bin, "x.efg")
-	_, errOut, status := efgRun(t, nil, "run", "-o", file, "/bin/true")
-	if status != 2 || !strings.HasPrefix(errOut, "efg: no C compiler: ") || strings.Count(errOut, "\n") != 1 {
-		t.Errorf("status %d, errors %q", status, errOut)
+	check := func(what string) {
+		t.Helper()
+		for required, want := range map[string]int{"--require=false": 0, "--require": 2} {
+			_, errOut, status := efgRun(t, nil, "run", required, "-o", file, "/bin/true")
+			if status != want || !strings.HasPrefix(errOut, "efg: "+what+": ") || strings.Count(errOut, "\n") != 1 {
+				t.Errorf("%s: status %d, errors %q", required, status, errOut)
+			}
+		}
 	}
+	check("no C compiler")
 	if err := os.Symlink("/bin/true", filepath.Join(bin, "cc")); err != nil {
 		t.Fatal(err)
 	}
-	_, errOut, status = efgRun(t, nil, "run", "-o", file, "/bin/true")
-	if status != 2 || !strings.HasPrefix(errOut, "efg: no MPI compiler: ") || strings.Count(errOut, "\n") != 1 {
-		t.Errorf("status %d, errors %q", status, errOut)
-	}
+	check("no MPI compiler")
 }
 
 // What the program gets to see: the hook last in LD_PRELOAD, a private folder

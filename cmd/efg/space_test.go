@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,7 +29,7 @@ func mountMemory(t *testing.T, size string) string {
 // runIn runs a program whose segments go to dir.
 func runIn(t *testing.T, dir string, args ...string) (out, errOut string, status int) {
 	t.Helper()
-	h, err := ensureHook(hook.Options{Log: io.Discard})
+	h, err := hook.Ensure(hook.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -88,7 +88,7 @@ int front_find_mpi(const void *caller, front_mpi *mpi)
     return 1;
 }
 
-/* EFG_BACK is soname=file:soname=file… Copies the file's name. */
+/* EFG_BACK is soname=file:soname=file… Copies the file's name; it is "" if there will be none. */
 static int back_file(const char *soname, char *file, size_t size)
 {
     size_t n = strlen(soname);
@@ -104,12 +104,72 @@ static int back_file(const char *soname, char *file, size_t size)
     return 0;
 }
 
+static int building(void)
+{
+    const char *v = efg_setting("EFG_BUILDING");
+    return v && !strcmp(v, "1");
+}
+
+/* Looks again what is said: by efg run in its folder, or by a daemon. */
+static void read_again(void)
+{
+    const char *run = getenv("EFG_DIR");
+    efg_looked = 0;
+    if (run) {
+        efg_settings_len = efg_read_settings(run, geteuid(), 077);
+        efg_split_settings();
+    }
+}
+
+/* Tells whoever compiles that a back end is waited for. Is anybody there? */
+static int ask_for(const char *soname)
+{
+    const char *run = getenv("EFG_DIR"), *folder = run ? run : efg_source;
+    int saved = errno, fd = folder ? efg_connect(folder) : -1;
+    int there = folder && (fd >= 0 || (errno != ECONNREFUSED && errno != ENOENT));
+    if (fd >= 0) {
+        send(fd, soname, strlen(soname) + 1, MSG_NOSIGNAL);
+        close(fd);
+    }
+    errno = saved;
+    return there;
+}
+
+/* One process of a launch speaks for all. */
+static int speaks(void)
+{
+    static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *v = getenv(names[i]);
+        if (v && *v) return !strcmp(v, "0");
+    }
+    return 1;
+}
+
+/* The back end for a library, which may have to be compiled first: that takes a minute, say.
+ * Who compiles is asked once a second, and may be started anew meanwhile. */
+static int wait_for_back(const char *soname, char *file, size_t size)
+{
+    enum { EACH = 50, SECOND = 1000 / EACH, PATIENCE = 5 };
+    int alone = 0;
+    for (unsigned i = 0; !back_file(soname, file, size); i++) {
+        if (!building()) return 0;
+        if (i % SECOND == 0) alone = ask_for(soname) ? 0 : alone + 1;
+        if (alone == PATIENCE) return 0;
+        if (i == SECOND && speaks())
+            fprintf(stderr, "efg: the program waits until its part of the hook is compiled, for %s\n", soname);
+        nanosleep(&(struct timespec){ .tv_nsec = EACH * 1000000 }, NULL);
+        read_again();
+    }
+    return *file != 0;
+}
+
 void *front_open_back(const front_mpi *mpi)
 {
     char file[4096];
     /* Preloaded for all programs of a site, and nobody records. */
     if (!efg_setting("EFG_BACK") && !efg_setting("EFG_DIR")) return NULL;
-    if (!back_file(mpi->soname, file, sizeof file)) {
+    if (!wait_for_back(mpi->soname, file, sizeof file)) {
         fprintf(stderr, "efg: no back end for this MPI (%s, %s): the program runs unrecorded\n",
                 *mpi->soname ? mpi->soname : "no soname", mpi->path);
         return NULL;

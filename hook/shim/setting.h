@@ -8,6 +8,10 @@
  * folder of all spools (EFG_SPOOLS). The process makes its user's spool there, and whoever
  * connects to "socket" in the service's folder gets a daemon for it.
  *
+ * Back ends may still be compiled when a program starts. Then EFG_BUILDING is 1, and the front
+ * reads the file "hook" again, with efg run that in EFG_DIR, until EFG_BACK names the
+ * one that it wants (front_find.c).
+ *
  * Included by the front and by the back end, which have nothing else in common. */
 #ifndef EFG_SETTING_H
 #define EFG_SETTING_H
@@ -36,6 +40,8 @@ static char efg_settings[EFG_SETTINGS_MAX + PATH_MAX + 16];
 static size_t efg_settings_len;
 static char efg_spool[PATH_MAX];                  /* "" if there is no daemon */
 static char efg_service[PATH_MAX];                /* "" if it is not to be asked */
+static const char *efg_source;                    /* the folder where settings were looked for last */
+static int efg_looked;                            /* for a daemon */
 
 /* Is it its owner's alone? */
 static int efg_private(int fd, mode_t type, uid_t owner, mode_t others)
@@ -80,6 +86,7 @@ static int efg_daemon_gone(int hook, const char *folder)
 static size_t efg_read_settings(const char *folder, uid_t owner, mode_t others)
 {
     size_t len = 0;
+    efg_source = folder;
     int dir = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (dir < 0)
         return 0;
@@ -167,11 +174,10 @@ static void efg_find_service(void)
 /* Reads the daemon's settings, once. Only one thread opens the hook. */
 static void efg_find_daemon(void)
 {
-    static int tried;
     const char *spool = getenv("EFG_SPOOL"), *service = getenv("EFG_SERVICE");
-    if (tried)
+    if (efg_looked)
         return;
-    tried = 1;
+    efg_looked = 1;
     int given = spool != NULL && *spool != '\0';
     int n = given ? snprintf(efg_spool, sizeof efg_spool, "%s", spool)
                   : snprintf(efg_spool, sizeof efg_spool, "/dev/shm/efg-%u", (unsigned)geteuid());
@@ -200,8 +206,10 @@ static const char *efg_of_job(const char *name)
 /* The value of a setting, NULL if there is none. */
 static const char *efg_setting(const char *name)
 {
-    if (getenv("EFG_DIR") != NULL)
-        return getenv(name);
+    if (getenv("EFG_DIR") != NULL) {
+        const char *since = efg_said(name);       /* the program began */
+        return since != NULL ? since : getenv(name);
+    }
     efg_find_daemon();
     if (efg_settings_len == 0)
         return getenv(name);

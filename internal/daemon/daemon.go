@@ -11,10 +11,12 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/efg-tools/efg/internal/peercred"
+	"github.com/efg-tools/efg/internal/service"
 )
 
 // Options say how a daemon works.
@@ -22,7 +24,8 @@ type Options struct {
 	Store, Spool string
 	Node         string // this machine's name in the store; see NodeName
 	// Settings is what the hook is told, as NAME and value. It is asked for again
-	// every few hours, so that builds in a cache stay in use.
+	// every few hours, so that builds in a cache stay in use, and at each look for as long
+	// as EFG_BUILDING among it is 1: what is being built is told when it is there.
 	Settings func() ([][2]string, error)
 	Tool     string
 	// Reader, if any, finds the program of another version that reads segments of a layout.
@@ -75,6 +78,7 @@ type daemon struct {
 	pending  []*pending // interrupted sealings
 	news     chan registration
 	changed  bool   // runs were added or removed
+	building bool   // the hook is, still
 	state    string // that was written last
 	served   Served
 	problems []string
@@ -141,8 +145,7 @@ func Run(ctx context.Context, opt Options) error {
 	if opt.Ready != nil {
 		opt.Ready(d.spool.Dir)
 	}
-	d.work(ctx)
-	return nil
+	return d.work(ctx)
 }
 
 // lock makes this process the only one that works with the spool, and the only one of the
@@ -195,12 +198,26 @@ func (d *daemon) addPending(s *sealing) {
 	}
 }
 
+// publish tells the hook how to record.
 func (d *daemon) publish() error {
 	settings, err := d.opt.Settings()
 	if err != nil {
 		return err
 	}
+	d.building = slices.Contains(settings, [2]string{service.BuildingName, "1"})
 	return d.spool.Publish(settings)
+}
+
+// publishBuilt tells the hook what has been built meanwhile. It is an error if nothing can be.
+func (d *daemon) publishBuilt(ctx context.Context) error {
+	if !d.building {
+		return nil
+	}
+	err := d.publish()
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
 }
 
 // listen opens the socket at which processes say that they begin.
@@ -252,12 +269,15 @@ func (d *daemon) register(c *net.UnixConn) (r registration, ok bool) {
 }
 
 // work is the daemon's loop.
-func (d *daemon) work(ctx context.Context) {
+func (d *daemon) work(ctx context.Context) error {
 	tick := time.NewTicker(d.opt.poll)
 	defer tick.Stop()
 	d.maintain()
 	refresh := time.Now()
 	for next := refresh.Add(maintenance); ; {
+		if err := d.publishBuilt(ctx); err != nil {
+			return err
+		}
 		d.round(time.Now())
 		if now := time.Now(); now.After(next) {
 			next = now.Add(maintenance)
@@ -271,7 +291,7 @@ func (d *daemon) work(ctx context.Context) {
 		}
 		select {
 		case <-ctx.Done():
-			return
+			return nil
 		case <-tick.C:
 		case r := <-d.news:
 			d.tracker.peers[r.segment] = r.pid

@@ -17,6 +17,7 @@ import (
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/internal/durable"
 	"github.com/efg-tools/efg/internal/live"
+	"github.com/efg-tools/efg/internal/trusted"
 )
 
 // Store is the folder of finished runs.
@@ -95,11 +96,12 @@ type World struct {
 	Ranks [][2]int `json:"ranks"` // ranges, first and last, in order
 }
 
-// OpenStore opens a store, and makes it if make is set.
+// OpenStore opens a store to read, or, if make is set, makes it if it is not there, and opens it
+// for a daemon: then nobody but the user and root may be able to put anything into it.
 func OpenStore(dir string, make bool) (*Store, error) {
 	if make {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return nil, err
+		if _, err := trusted.Dir(dir, 0o700); err != nil {
+			return nil, fmt.Errorf("store: %w", err)
 		}
 	}
 	fi, err := os.Stat(dir)

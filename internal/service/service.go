@@ -46,6 +46,8 @@ const (
 	SpoolsName = "EFG_SPOOLS"
 	StoreName  = "EFG_STORE"
 	BackName   = "EFG_BACK"
+	// BuildingName is 1 as long as back ends are being built; then BackName is said anew.
+	BuildingName = "EFG_BUILDING"
 )
 
 // Service is what is known of a service.
@@ -54,6 +56,8 @@ type Service struct {
 	Spools string // the folder of all spools
 	Store  string // where runs are; see Expand
 	Back   string // where the hook finds its back ends
+	// Building says that more back ends are being built.
+	Building bool
 }
 
 // DirName is the variable of the environment that says where the service is.
@@ -97,6 +101,8 @@ func Find() (s *Service, ok bool) {
 			s.Store = value
 		case BackName:
 			s.Back = value
+		case BuildingName:
+			s.Building = value == "1"
 		}
 	}
 	return s, filepath.IsAbs(s.Spools) && s.Store != ""

@@ -3,6 +3,7 @@ package service
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/efg-tools/efg/internal/account"
@@ -38,6 +39,7 @@ func TestFind(t *testing.T) {
 		ok           bool
 	}{
 		{"good", 0o755, 0o644, good, 0, true},
+		{"good, and more to come", 0o755, 0o644, good + "EFG_BUILDING=1\n", 0, true},
 		{"folder for all", 0o777, 0o644, good, 0, false},
 		{"folder for a group", 0o775, 0o644, good, 0, false},
 		{"file for all", 0o755, 0o666, good, 0, false},
@@ -57,7 +59,7 @@ func TestFind(t *testing.T) {
 		}
 		t.Setenv(DirName, dir)
 		s, ok := Find()
-		if ok != c.ok || ok && (*s != Service{Dir: dir, Spools: "/spools", Store: "/s/%U", Back: "b"} || s.Spool(7) != "/spools/efg-7") {
+		if ok != c.ok || ok && (*s != Service{Dir: dir, Spools: "/spools", Store: "/s/%U", Back: "b", Building: strings.Contains(c.text, "BUILDING")} || s.Spool(7) != "/spools/efg-7") {
 			t.Errorf("%s: %+v, %v", c.name, s, ok)
 		}
 	}

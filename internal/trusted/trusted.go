@@ -120,7 +120,7 @@ func (w *walker) step(name string) error {
 	to := filepath.Join(w.path, name)
 	fd, err := w.open(name)
 	if err != nil {
-		return &fs.PathError{Op: "open", Path: to, Err: err}
+		return err
 	}
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
@@ -148,14 +148,19 @@ func (w *walker) step(name string) error {
 // open opens what has a name in the directory; a directory is made if it is missing.
 func (w *walker) open(name string) (int, error) {
 	const flags = unix.O_PATH | unix.O_NOFOLLOW | unix.O_CLOEXEC
+	op := "open"
 	fd, err := unix.Openat(w.fd, name, flags, 0)
-	if !errors.Is(err, unix.ENOENT) || w.perm == 0 {
-		return fd, err
+	if errors.Is(err, unix.ENOENT) && w.perm != 0 {
+		op, err = "mkdir", unix.Mkdirat(w.fd, name, uint32(w.perm.Perm()))
+		if err == nil || errors.Is(err, unix.EEXIST) {
+			op = "open"
+			fd, err = unix.Openat(w.fd, name, flags, 0)
+		}
 	}
-	if err := unix.Mkdirat(w.fd, name, uint32(w.perm.Perm())); err != nil && !errors.Is(err, unix.EEXIST) {
-		return -1, err
+	if err != nil {
+		return -1, &fs.PathError{Op: op, Path: filepath.Join(w.path, name), Err: err}
 	}
-	return unix.Openat(w.fd, name, flags, 0)
+	return fd, nil
 }
 
 // check checks the directory that the walker is in; last: nobody else may even add to it.

@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -30,7 +31,8 @@ type Options struct {
 	// that has nothing to do is kept.
 	Children int
 	Idle     time.Duration
-	// Settings is what the hook is told, as NAME and value; EFG_BACK among it.
+	// Settings is what the hook is told, as NAME and value; EFG_BACK among it. It is asked for
+	// again now and then, and often for as long as EFG_BUILDING among it is 1.
 	Settings func() ([][2]string, error)
 	// Given are sockets that are open already, at socket and http in Dir.
 	Given  []net.Listener
@@ -61,6 +63,8 @@ type supervisor struct {
 	ctx     context.Context // ends when the service does
 	work    sync.WaitGroup  // of users
 	putAway limiter         // of lines of log
+
+	building bool // the hook is, still
 
 	mu       sync.Mutex
 	users    map[uint32]*user
@@ -111,13 +115,13 @@ func Run(ctx context.Context, opt Options) error {
 	if opt.Ready != nil {
 		opt.Ready("recording for all users into " + opt.Spools)
 	}
-	s.turn(ctx)
+	err = s.turn(ctx)
 	s.withdraw()
 	sockets.wake.Close()
 	stop() // which ends serving: closed before, the socket would be an error to it
 	s.endAll()
 	serving.Wait()
-	return nil
+	return err
 }
 
 func check(opt *Options) error {
@@ -170,6 +174,7 @@ func (s *supervisor) publish() error {
 	if err != nil {
 		return err
 	}
+	s.building = slices.Contains(settings, [2]string{service.BuildingName, "1"})
 	settings = append(settings, [2]string{service.SpoolsName, s.opt.Spools})
 	if err := s.write(service.SiteFile, append(settings, [2]string{service.StoreName, s.opt.Store})); err != nil {
 		return err
@@ -200,13 +205,19 @@ func (s *supervisor) withdraw() {
 	}
 }
 
-// turn does what is to be done now and then, until the context ends.
-func (s *supervisor) turn(ctx context.Context) {
+// turn does what is to be done now and then, until the context ends. It is an error if no
+// hook can be built.
+func (s *supervisor) turn(ctx context.Context) error {
 	tick := time.NewTicker(step)
 	defer tick.Stop()
 	now := time.Now()
 	sweep, refresh, settings := now, now.Add(refreshTime), now.Add(settingTime)
 	for {
+		if s.building {
+			if err := s.publish(); ctx.Err() == nil && err != nil {
+				return err
+			}
+		}
 		if now = time.Now(); !now.Before(sweep) {
 			sweep = now.Add(sweepTime)
 			s.sweep()
@@ -227,7 +238,7 @@ func (s *supervisor) turn(ctx context.Context) {
 		}
 		select {
 		case <-ctx.Done():
-			return
+			return nil
 		case <-tick.C:
 		}
 	}

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/signal"
+	"slices"
+	"sync"
+	"syscall"
+
+	"github.com/efg-tools/efg/hook"
+)
+
+// foregroundBuild builds a hook while the user waits: a terminal shows how far it is, and a
+// signal ends it.
+type foregroundBuild struct {
+	hook.Options
+	progress *progress
+	cancel   context.CancelCauseFunc
+	signals  chan os.Signal
+	ended    chan struct{}
+}
+
+func newForegroundBuild(errOut io.Writer) *foregroundBuild {
+	b := &foregroundBuild{progress: newProgress(errOut, "files compiled", 0), signals: make(chan os.Signal, 1), ended: make(chan struct{})}
+	var stop context.Context
+	stop, b.cancel = context.WithCancelCause(context.Background())
+	b.Options = hook.Options{Log: errOut, Stop: stop, Progress: func(done, total int) {
+		b.progress.total = uint64(total)
+		b.progress.show(uint64(done))
+		if done == total {
+			b.progress.close()
+		}
+	}}
+	heeded := slices.DeleteFunc([]os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}, signal.Ignored)
+	if len(heeded) > 0 {
+		signal.Notify(b.signals, heeded...)
+	}
+	go func() {
+		select {
+		case s := <-b.signals:
+			b.cancel(&exitError{128 + int(s.(syscall.Signal)), &signalError{s}})
+		case <-b.ended:
+		}
+	}()
+	return b
+}
+
+// signalError says that a signal has ended a build.
+type signalError struct{ signal os.Signal }
+
+func (e *signalError) Error() string { return e.signal.String() + " while the hook was being built" }
+
+// find finds the hook for a command, and builds what that is known to need of it.
+func (b *foregroundBuild) find(command []string) (*hook.Hook, error) {
+	h, err := hook.Find(b.Options)
+	if err == nil {
+		err = h.BuildFront()
+	}
+	if err == nil {
+		err = h.BuildFor(command)
+	}
+	if err != nil {
+		return nil, b.problem(err)
+	}
+	return h, nil
+}
+
+// end has signals do what they did before.
+func (b *foregroundBuild) end() {
+	signal.Stop(b.signals)
+	close(b.ended)
+	b.progress.close()
+	b.progress.out = nil // the terminal is the program's
+}
+
+// problem is what an error of a build means for the user: a signal is the reason for
+// whatever went wrong since.
+func (b *foregroundBuild) problem(err error) error {
+	if cause := context.Cause(b.Stop); cause != nil {
+		return cause
+	}
+	return hookProblem(err)
+}
+
+// hookProblem makes a missing compiler, or an MPI that is not supported, an error of status 2.
+func hookProblem(err error) error {
+	var missing *hook.MissingError
+	var unsupported *hook.UnsupportedError
+	if errors.As(err, &missing) || errors.As(err, &unsupported) {
+		return &exitError{2, err}
+	}
+	return err
+}
+
+// backgroundBuild builds a hook while a daemon works, and says what of it there is.
+type backgroundBuild struct {
+	opt    hook.Options
+	cancel context.CancelFunc
+
+	mu      sync.Mutex
+	work    sync.WaitGroup
+	running bool
+	backs   []hook.Back
+	err     error // of the last build, until it is told
+}
+
+func newBackgroundBuild(ctx context.Context, errOut io.Writer) *backgroundBuild {
+	b := &backgroundBuild{}
+	ctx, b.cancel = context.WithCancel(ctx)
+	b.opt = hook.Options{Log: errOut, Stop: ctx, Built: func(back hook.Back) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.backs = append(b.backs, back)
+	}}
+	return b
+}
+
+// end ends a build that is running, and waits until nothing is left of it.
+func (b *backgroundBuild) end() {
+	b.cancel()
+	b.work.Wait()
+}
+
+// now returns the back ends that are there, and whether more are being built. What is
+// missing begins to be. It is an error if there is nothing, and nothing can be built.
+func (b *backgroundBuild) now() (backs []hook.Back, building bool, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err := b.err; err != nil {
+		b.err = nil
+		return nil, false, hookProblem(err)
+	}
+	if b.running {
+		return slices.Clone(b.backs), true, nil
+	}
+	h, err := hook.Find(b.opt)
+	if err != nil {
+		return nil, false, hookProblem(err)
+	}
+	b.backs = slices.Clone(h.Backs)
+	if h.Front != "" && !h.Missing() {
+		if err := h.BuildBacks(); err != nil { // it has failed before
+			return nil, false, hookProblem(err)
+		}
+		b.keepReader()
+		return slices.Clone(b.backs), false, nil
+	}
+	b.running = true
+	b.work.Go(func() { b.build(h) })
+	return slices.Clone(b.backs), true, nil
+}
+
+// build builds what is missing of a hook.
+func (b *backgroundBuild) build(h *hook.Hook) {
+	err := h.BuildFront()
+	if err == nil {
+		err = h.BuildBacks()
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.running, b.err = false, err
+}
+
+// keepReader keeps this program for later versions, if it can.
+func (b *backgroundBuild) keepReader() {
+	if err := keepReader(); err != nil && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS) { // in a cache that others keep
+		fmt.Fprintln(b.opt.Log, "efg: no copy of this program for later versions:", err)
+	}
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+
+	"github.com/efg-tools/efg/hook"
+)
+
+// runUnrecorded runs a command although something is missing that recording needs, and says
+// so: unless recording is required, or a signal was meant to end all.
+func runUnrecorded(cmd *exec.Cmd, why error, required bool) error {
+	if required || errors.As(why, new(*signalError)) {
+		return why
+	}
+	fmt.Fprintf(cmd.Stderr, "efg: %s: the program runs unrecorded\n", inLine(why))
+	status, err := runCommand(cmd)
+	if err != nil {
+		return usageError("%s: %w", cmd.Args[0], reason(err))
+	}
+	if status != 0 {
+		return &exitError{status: status}
+	}
+	return nil
+}
+
+// inLine is an error in one line.
+func inLine(err error) string {
+	var failed *hook.BuildError
+	if errors.As(err, &failed) {
+		return failed.Brief()
+	}
+	return strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; ")
+}
