@@ -197,6 +197,12 @@ func (h *Hook) Missing() bool {
 	return slices.ContainsFunc(h.mpis, func(m *mpi) bool { return m.back == nil && m.failed == nil })
 }
 
+// Incomplete reports whether there is an MPI compiler whose back end is not built, for
+// whatever reason.
+func (h *Hook) Incomplete() bool {
+	return slices.ContainsFunc(h.mpis, func(m *mpi) bool { return m.back == nil })
+}
+
 // BuildBacks builds the back ends that are not there: those for MPI libraries of these
 // sonames, or all. One that cannot be built is logged; it is an error if there is none of
 // those that are wanted.

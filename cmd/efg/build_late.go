@@ -38,7 +38,7 @@ const (
 // they could not, everything is built now. end must be called.
 func (b *foregroundBuild) late(h *hook.Hook, folder string) (l *lateBuild, err error) {
 	l = &lateBuild{hook: h, build: b, spool: &daemon.Spool{Dir: folder}}
-	if !h.Missing() {
+	if !h.Incomplete() {
 		return l, nil
 	}
 	l.listener, err = net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(folder, "socket"), Net: "unix"})

@@ -46,7 +46,7 @@ func hookEnv(env []string, h *hook.Hook, dir string, opt runOptions) []string {
 		preload = old + ":" + preload
 	}
 	for _, v := range [][2]string{
-		{"LD_PRELOAD", preload}, {"EFG_DIR", dir}, {"EFG_BACK", h.BackVar()}, {"EFG_BUILDING", flag(h.Missing())}, {"EFG_TIME", opt.hookTime},
+		{"LD_PRELOAD", preload}, {"EFG_DIR", dir}, {"EFG_BACK", h.BackVar()}, {"EFG_BUILDING", flag(h.Incomplete())}, {"EFG_TIME", opt.hookTime},
 		{"EFG_QUERIES", flag(opt.queries)}, {"EFG_BUFFERS", flag(opt.buffers)}, {"EFG_POLLS", opt.polls},
 	} {
 		env = setenv(env, v[0], v[1])

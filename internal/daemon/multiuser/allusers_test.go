@@ -4,17 +4,21 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/efg-tools/efg/internal/service"
 )
 
 // log is text that several write.
@@ -463,5 +467,48 @@ func TestMistakes(t *testing.T) {
 		if err := Run(t.Context(), s.opt); err == nil || !strings.HasSuffix(err.Error(), c.err) {
 			t.Errorf("%v, want %s", err, c.err)
 		}
+	}
+}
+
+// The service is there before the hook is built; each part of that is told when it is built.
+func TestToldWhileBuilding(t *testing.T) {
+	s := newStand(t)
+	var mu sync.Mutex
+	settings, why := [][2]string{{"EFG_BACK", ""}, {"EFG_BUILDING", "1"}}, error(nil)
+	s.opt.Settings = func() ([][2]string, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(settings), why
+	}
+	s.start()
+	told := func(back string, building bool) func() bool {
+		t.Setenv(service.DirName, s.dir)
+		return func() bool {
+			x, ok := service.Find()
+			return ok && x.Back == back && x.Building == building
+		}
+	}
+	s.wait("it is said that the hook is being built", told("", true))
+	mu.Lock()
+	settings = [][2]string{{"EFG_BACK", "a=/a"}, {"EFG_BUILDING", "0"}}
+	mu.Unlock()
+	s.wait("it is said that it is built", told("a=/a", false))
+}
+
+// A service ends if there turns out to be no hook.
+func TestNoHook(t *testing.T) {
+	s := newStand(t)
+	asked, none := 0, errors.New("no hook")
+	s.opt.Settings = func() ([][2]string, error) {
+		if asked++; asked > 1 {
+			return nil, none
+		}
+		return [][2]string{{"EFG_BUILDING", "1"}}, nil
+	}
+	if err := Run(t.Context(), s.opt); !errors.Is(err, none) {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(s.dir, service.HookFile)); err == nil {
+		t.Error("programs are told of it")
 	}
 }
