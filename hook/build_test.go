@@ -150,7 +150,7 @@ func TestBuildsAtTheSameTime(t *testing.T) {
 	w.must(err)
 	log, err := os.ReadFile(filepath.Join(w.bin, "mpicc.log"))
 	w.must(err)
-	if n := strings.Count(string(log), "compile"); n != len(p.files) {
+	if n := strings.Count(string(log), "compile"); n != len(p.files)+1 { // and what mpi.h has
 		t.Errorf("%d files were compiled, the back end has %d", n, len(p.files))
 	}
 	w.tidy()
