@@ -197,7 +197,11 @@ func owned(path string, st *unix.Stat_t) error {
 	if st.Uid == 0 || int(st.Uid) == me {
 		return nil
 	}
-	return &Error{path, fmt.Sprintf("belongs to user %d, not to user %d or root: name another place", st.Uid, me)}
+	whose := "root"
+	if me != 0 {
+		whose = fmt.Sprintf("user %d or root", me)
+	}
+	return &Error{path, fmt.Sprintf("belongs to user %d, not to %s: name another place", st.Uid, whose)}
 }
 
 // ownGroup reports whether a group is the user's private one: where each user has such a group
