@@ -75,22 +75,22 @@ func run(args []string, opt runOptions, in io.Reader, out, errOut io.Writer) err
 	if err := checkOutput(opt.output); errors.As(err, new(*exitError)) {
 		return err
 	} else if err != nil {
-		return runUnrecorded(cmd, err, opt.require)
+		return runUnrecorded(cmd, err, opt.require, errOut)
 	}
 	build := newForegroundBuild(errOut)
 	h, err := build.find(args)
 	build.end()
 	if err != nil {
-		return runUnrecorded(cmd, err, opt.require)
+		return runUnrecorded(cmd, err, opt.require, errOut)
 	}
 	dir, err := makeSpool()
 	if err != nil {
-		return runUnrecorded(cmd, err, opt.require)
+		return runUnrecorded(cmd, err, opt.require, errOut)
 	}
 	late, err := build.late(h, dir)
 	if err != nil {
 		os.RemoveAll(dir)
-		return runUnrecorded(cmd, err, opt.require)
+		return runUnrecorded(cmd, err, opt.require, errOut)
 	}
 	meta := efg.Meta{
 		Tool: "efg " + version(), Command: args, Started: time.Now().UnixNano(),

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os/exec"
 	"strings"
 
@@ -11,11 +12,11 @@ import (
 
 // runUnrecorded runs a command although something is missing that recording needs, and says
 // so: unless recording is required, or a signal was meant to end all.
-func runUnrecorded(cmd *exec.Cmd, why error, required bool) error {
+func runUnrecorded(cmd *exec.Cmd, why error, required bool, errOut io.Writer) error {
 	if required || errors.As(why, new(*signalError)) {
 		return why
 	}
-	fmt.Fprintf(cmd.Stderr, "efg: %s: the program runs unrecorded\n", inLine(why))
+	fmt.Fprintf(errOut, "efg: %s: the program runs unrecorded\n", inLine(why))
 	status, err := runCommand(cmd)
 	if err != nil {
 		return usageError("%s: %w", cmd.Args[0], reason(err))
