@@ -200,6 +200,17 @@ uint64_t bk_group_word(MPI_Group group);
 uint64_t bk_group_new(MPI_Group group);
 uint64_t bk_group_define(const uint64_t *ranges, uint32_t n);
 
+/* ---- handles that nothing is known of (back_map.c) ---- */
+
+/* MPI is asked what they are, before the call that they are passed to. One that is invalid may end
+ * the program there: meanwhile that call is in progress, with all arguments absent. */
+typedef struct bk_asking {
+    uint64_t w[EFG_MAX_WORDS];
+    unsigned n;              /* words that were put aside */
+} bk_asking;
+void bk_asking_begin(bk_thread *b, bk_asking *a);
+void bk_asking_end(bk_thread *b, const bk_asking *a);
+
 /* ---- datatypes (back_type.c) ---- */
 
 const bk_cached *bk_type_miss(bk_thread *b, MPI_Datatype type);

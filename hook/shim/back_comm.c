@@ -174,7 +174,10 @@ bk_cold const bk_cached *bk_comm_miss(bk_thread *b, MPI_Comm comm)
     uint32_t gen = atomic_load_explicit(&bk_comms.gen, memory_order_acquire);
     bool found = bk_map_get(&bk_comms, BK_KEY(comm), &c->e);
     if (!found && bk_plausible_comm(comm)) {
+        bk_asking a;
+        bk_asking_begin(b, &a);
         bk_comm_new(b, comm, MPI_COMM_NULL, EFG_K_EFG_COMM_OTHER, 0);
+        bk_asking_end(b, &a);
         found = bk_map_get(&bk_comms, BK_KEY(comm), &c->e);
     }
     if (!found) c->e = (bk_entry){ .key = BK_KEY(comm), .word = EFG_ABSENT };

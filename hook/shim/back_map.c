@@ -92,3 +92,21 @@ bool bk_map_del(bk_map *m, uint64_t key, bk_entry *out)
     bk_unlock(&m->lock, locked);
     return found;
 }
+
+void bk_asking_begin(bk_thread *b, bk_asking *a)
+{
+    efg_stream *t = b->t;
+    a->n = 0;
+    unsigned n = (unsigned)(t->w[0] >> 24 & 0xff);
+    if (*t->call_tick || n > EFG_MAX_WORDS) return;   /* it is in progress already, or there is none */
+    for (; a->n < n; a->n++) a->w[a->n] = t->w[a->n];
+    for (unsigned i = 2; i < n; i++) t->w[i] = EFG_ABSENT;
+    if (n) efg_call_begin(t);
+}
+
+void bk_asking_end(bk_thread *b, const bk_asking *a)
+{
+    if (!a->n) return;
+    *b->t->call_tick = 0;
+    for (unsigned i = 0; i < a->n; i++) b->t->w[i] = a->w[i];
+}

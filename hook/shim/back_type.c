@@ -164,7 +164,10 @@ bk_cold const bk_cached *bk_type_miss(bk_thread *b, MPI_Datatype type)
     uint32_t gen = atomic_load_explicit(&bk_types.gen, memory_order_acquire);
     bool found = bk_map_get(&bk_types, BK_KEY(type), &e);
     if (!found && bk_plausible_type(type)) {
+        bk_asking a;
+        bk_asking_begin(b, &a);
         bk_type_new(b, type);
+        bk_asking_end(b, &a);
         found = bk_map_get(&bk_types, BK_KEY(type), &e);
     }
     if (!found) e = (bk_entry){ .key = BK_KEY(type), .word = EFG_ABSENT };

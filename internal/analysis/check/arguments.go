@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/efg-tools/efg/signature"
@@ -28,6 +29,9 @@ func (t *tally) invalidArgument(words []uint64) string {
 		return ""
 	}
 	a := &arguments{t, &allRoles()[p.ID], words}
+	if words[2] == signature.Absent {
+		return a.unknownHandle()
+	}
 	for i := 2; i < len(words); i++ {
 		w := &p.Words[i]
 		if w.Param < 0 || w.Out || w.Form == signature.SlotForm {
@@ -41,6 +45,26 @@ func (t *tally) invalidArgument(words []uint64) string {
 		}
 	}
 	return ""
+}
+
+// unknownHandle: the recorder asked MPI what a handle is that it did not know, before it wrote
+// the arguments down, and the program ended there; or it could not be one of an object.
+func (a *arguments) unknownHandle() string {
+	var list []string
+	told := slices.ContainsFunc(a.words[signature.FirstWord:], func(w uint64) bool { return w != signature.Absent })
+	for i := range a.r.proc.Params {
+		q := &a.r.proc.Params[i]
+		if told && i != a.r.proc.Object {
+			continue
+		}
+		if q.Dir&signature.In != 0 && (q.Kind == signature.Comm || q.Kind == signature.Type) && !slices.Contains(list, q.Name) {
+			list = append(list, q.Name)
+		}
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return strings.Join(list, " or ") + " is no handle of an object: it was freed, or never made"
 }
 
 // values are the values of an argument: the elements of an array, as far as they are known.

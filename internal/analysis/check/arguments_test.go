@@ -35,6 +35,8 @@ var endings = []struct{ name, op, text string }{
 	{"ibarrier_comm", "MPI_Ibarrier", "comm is MPI_COMM_NULL; "},
 	{"gather_count", "MPI_Gather", "sendcount is -1: it is negative; "},
 	{"uncommitted", "MPI_Send", "datatype was never committed; "},
+	{"freed_comm", "MPI_Barrier", "comm is no handle of an object: it was freed, or never made"},
+	{"freed_type", "MPI_Send", "datatype or comm is no handle of an object: it was freed, or never made"},
 	{"freed_request", "MPI_Start", "request is no request that is open"},
 	{"waited_twice", "MPI_Wait", "request is no request that is open"},
 	{"start_null", "MPI_Start", "request is MPI_REQUEST_NULL; "},
