@@ -4,25 +4,14 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"os/signal"
-	"slices"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-// Signals that are meant for the program, not for efg.
-var forwarded = []os.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2}
-
 // runCommand runs a command to its end, hands signals on to it, and returns its
 // exit status: 128+n if signal n ended it. An error means it did not start.
-func runCommand(cmd *exec.Cmd) (status int, err error) {
-	signals := make(chan os.Signal, 16)
-	// A signal that we were started to ignore (nohup) stays ignored, by us and
-	// by the command.
-	heeded := slices.DeleteFunc(slices.Clone(forwarded), signal.Ignored)
-	signal.Notify(signals, heeded...)
-	defer signal.Stop(signals)
+func runCommand(cmd *exec.Cmd, signals heldSignals) (status int, err error) {
 	if err := cmd.Start(); err != nil {
 		return 0, err
 	}

@@ -14,10 +14,9 @@ import (
 )
 
 func newMerge() *cobra.Command {
-	var opt merge.Options
-	var worker string
+	var opt mergeOptions
 	cmd := &cobra.Command{
-		Use:   "merge [flags] PART ... | RUN",
+		Use:   "merge [flags] PART ... | RUN | --recover [DIR ...]",
 		Short: "Join run files, or segments, of one launch",
 		Long: `Join the recordings of one launch in one run file: run files (.efg) of its nodes,
 segments (.seg) of its processes, and folders of such files. The result does not
@@ -28,28 +27,58 @@ joined in the store, if no -o is given.
 
 Started several times by a launcher, as in srun -N16 efg merge ... or
 mpiexec -n 16 efg merge ..., the processes share the work. Interrupted, it goes on
-from where it was when it is started again.`,
-		Example:           "  efg merge parts -o run.efg",
-		Args:              argCount(cobra.MinimumNArgs(1)),
+from where it was when it is started again.
+
+With --recover it writes the run files of recordings that efg run has left in /dev/shm
+or $TMPDIR because it was killed or could not write the file: of all, or of those in the
+directories that are named. With --discard it removes them instead.`,
+		Example: `  efg merge parts -o run.efg
+  efg merge --recover`,
 		ValidArgsFunction: completeRuns(1, false),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			var err error
-			if opt.Worker, opt.Workers, err = workerOf(worker); err != nil {
-				return &exitError{2, err}
-			}
-			if len(args) == 1 && isRunName(args[0]) {
-				if _, err := os.Lstat(args[0]); errors.Is(err, fs.ErrNotExist) {
-					return mergeRun(args[0], opt, cmd.Flags().Changed("output"), cmd.OutOrStdout(), cmd.ErrOrStderr())
-				}
-			}
-			return mergeParts(args, opt, cmd.OutOrStdout(), cmd.ErrOrStderr())
-		},
+		RunE:              func(cmd *cobra.Command, args []string) error { return runMerge(cmd, args, &opt) },
 	}
 	f := cmd.Flags()
 	f.StringVarP(&opt.Output, "output", "o", "run.efg", "file to write")
 	f.BoolVar(&opt.SkipBroken, "skip-broken", false, "leave out files that cannot be read, name them, and end with status 1")
-	f.StringVar(&worker, "worker", "", "this is worker `K/N`, counted from 0; else as the launcher says")
+	f.BoolVar(&opt.leftBehind, "recover", false, "write the run files of what killed efg runs have left")
+	f.BoolVar(&opt.discard, "discard", false, "with --recover: remove it instead")
+	f.StringVar(&opt.worker, "worker", "", "this is worker `K/N`, counted from 0; else as the launcher says")
 	return cmd
+}
+
+// mergeOptions are the options of efg merge.
+type mergeOptions struct {
+	merge.Options
+	worker     string
+	leftBehind bool // --recover
+	discard    bool
+}
+
+func runMerge(cmd *cobra.Command, args []string, opt *mergeOptions) error {
+	out, errOut, named := cmd.OutOrStdout(), cmd.ErrOrStderr(), cmd.Flags().Changed("output")
+	if opt.leftBehind {
+		left := recoverOptions{discard: opt.discard}
+		if named {
+			left.output = opt.Output
+		}
+		return recoverRuns(args, &left, out, errOut)
+	}
+	if err := argCount(cobra.MinimumNArgs(1))(cmd, args); err != nil {
+		return err
+	}
+	if opt.discard {
+		return usageError("--discard: goes with --recover only")
+	}
+	var err error
+	if opt.Worker, opt.Workers, err = workerOf(opt.worker); err != nil {
+		return &exitError{2, err}
+	}
+	if len(args) == 1 && isRunName(args[0]) {
+		if _, err := os.Lstat(args[0]); errors.Is(err, fs.ErrNotExist) {
+			return mergeRun(args[0], opt.Options, named, out, errOut)
+		}
+	}
+	return mergeParts(args, opt.Options, out, errOut)
 }
 
 // workerOf returns this process's number among those that share the work.

@@ -17,11 +17,20 @@ import (
 // asMain makes the test's program efg itself.
 const asMain = "EFG_TEST_AS_MAIN"
 
+// testDir is for what several tests share.
+var testDir string
+
 func TestMain(m *testing.M) {
 	if os.Getenv(asMain) != "" {
 		main()
 	}
-	os.Exit(m.Run())
+	var err error
+	if testDir, err = os.MkdirTemp("", "efg-test-"); err != nil {
+		panic(err)
+	}
+	status := m.Run()
+	os.RemoveAll(testDir)
+	os.Exit(status)
 }
 
 // unit is a daemon as systemd starts it.

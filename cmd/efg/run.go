@@ -13,7 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/hook"
 	"github.com/efg-tools/efg/internal/printable"
+	"github.com/efg-tools/efg/internal/recording"
 )
 
 // runOptions are the options of efg run.
@@ -52,7 +54,7 @@ all the same, and a line says why.`,
 	f.BoolVar(&opt.queries, "queries", false, "record local queries (MPI_Comm_rank, MPI_Get_count ...) too")
 	f.BoolVar(&opt.buffers, "buffers", false, "record buffer addresses, as region and offset")
 	f.BoolVar(&opt.keep, "keep", false, "keep the folder of segments and say where it is")
-	f.BoolVar(&opt.require, "require", false, "do not run a command that cannot be recorded: fail")
+	f.BoolVar(&opt.require, "require", false, "do not run a command that cannot be recorded; fail if nothing is recorded")
 	completeWords(cmd, "time", "off", "stats", "trace")
 	completeWords(cmd, "polls", "exact", "totals")
 	return cmd
@@ -75,39 +77,44 @@ func run(args []string, opt runOptions, in io.Reader, out, errOut io.Writer) err
 	if err := checkOutput(opt.output); errors.As(err, new(*exitError)) {
 		return err
 	} else if err != nil {
-		return runUnrecorded(cmd, err, opt.require, errOut)
+		return runUnrecorded(cmd, err, &opt, errOut)
 	}
 	build := newForegroundBuild(errOut)
 	h, err := build.find(args)
 	build.end()
 	if err != nil {
-		return runUnrecorded(cmd, err, opt.require, errOut)
+		return runUnrecorded(cmd, err, &opt, errOut)
 	}
-	dir, err := makeSpool()
+	tellAbandoned(errOut)
+	return runRecorded(cmd, h, build, &opt, errOut)
+}
+
+// runRecorded runs a command with the hook and writes what it has recorded. Its error carries
+// the command's exit status.
+func runRecorded(cmd *exec.Cmd, h *hook.Hook, build *foregroundBuild, opt *runOptions, errOut io.Writer) error {
+	meta := opt.meta(cmd.Args)
+	dir, err := recording.Create(recording.Info{
+		Output: opt.output, Tool: meta.Tool, Command: meta.Command, Started: meta.Started,
+		Time: meta.Time, Polls: meta.Polls, Queries: meta.Queries, Buffers: meta.Buffers,
+	})
 	if err != nil {
-		return runUnrecorded(cmd, err, opt.require, errOut)
+		return runUnrecorded(cmd, err, opt, errOut)
 	}
-	late, err := build.late(h, dir)
+	late, err := build.late(h, dir.Path)
 	if err != nil {
-		os.RemoveAll(dir)
-		return runUnrecorded(cmd, err, opt.require, errOut)
+		dir.Remove()
+		return runUnrecorded(cmd, err, opt, errOut)
 	}
-	meta := efg.Meta{
-		Tool: "efg " + version(), Command: args, Started: time.Now().UnixNano(),
-		Time: timeForMeta(opt.hookTime), Queries: opt.queries, Buffers: opt.buffers,
-	}
-	if opt.polls == efg.PollTotals {
-		meta.Polls = efg.PollTotals
-	}
-	cmd.Env = hookEnv(os.Environ(), h, dir, opt)
-	meta.Status, err = runCommand(cmd)
+	signals := holdSignals()
+	defer signals.release()
+	cmd.Env = hookEnv(os.Environ(), h, dir.Path, *opt)
+	meta.Status, err = runCommand(cmd, signals)
 	late.end()
 	if err != nil {
-		os.RemoveAll(dir)
-		return usageError("%s: %w", args[0], reason(err))
+		return errors.Join(usageError("%s: %w", cmd.Args[0], reason(err)), dir.Remove())
 	}
 	meta.Ended = time.Now().UnixNano()
-	err = keepRecording(dir, opt, meta, errOut)
+	err = keepRecording(dir, opt, meta, signals, errOut)
 	if meta.Status != 0 {
 		if err != nil {
 			fmt.Fprintln(errOut, "efg:", err)
@@ -117,28 +124,26 @@ func run(args []string, opt runOptions, in io.Reader, out, errOut io.Writer) err
 	return err
 }
 
-// keepRecording writes the run file, if anything was recorded, and removes the
-// segments; if the file cannot be written they stay, so that nothing is lost.
-func keepRecording(dir string, opt runOptions, meta efg.Meta, errOut io.Writer) error {
-	r, err := collect(dir, opt.output, meta, errOut)
-	if err != nil {
-		return fmt.Errorf("%w; the recording stays in %s", err, dir)
+// meta is what is known of a run that begins.
+func (opt *runOptions) meta(command []string) efg.Meta {
+	meta := efg.Meta{
+		Tool: "efg " + version(), Command: command, Started: time.Now().UnixNano(),
+		Time: timeForMeta(opt.hookTime), Queries: opt.queries, Buffers: opt.buffers,
 	}
-	if r == nil {
-		fmt.Fprintf(errOut, "efg: nothing was recorded, %s was not written: no process called MPI through a shared library that efg knows\n", opt.output)
+	if opt.polls == efg.PollTotals {
+		meta.Polls = efg.PollTotals
 	}
-	if opt.keep {
-		fmt.Fprintf(errOut, "efg: segments are in %s\n", dir)
-		return nil
-	}
-	return os.RemoveAll(dir)
+	return meta
 }
 
 // checkOutput finds out before the run, not after it, that the file cannot be
 // written. That there is no such place is a usage error.
 func checkOutput(file string) error {
-	if fi, err := os.Stat(file); err == nil && fi.IsDir() {
+	switch fi, err := os.Stat(file); {
+	case err == nil && fi.IsDir():
 		return usageError("%s: is a folder", file)
+	case err == nil && !fi.Mode().IsRegular():
+		return usageError("%s: is not a regular file", file)
 	}
 	f, err := os.CreateTemp(parent(file), ".efg-*.tmp")
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {

@@ -19,11 +19,12 @@ func efgRun(t *testing.T, in io.Reader, args ...string) (out, errOut string, sta
 	return o.String(), e.String(), status
 }
 
-// withoutBuilds drops what the first run says about building the hook.
+// withoutBuilds drops what the first run says about building the hook, and what any says
+// about those that somebody has killed on this machine.
 func withoutBuilds(errOut string) string {
 	var b strings.Builder
 	for line := range strings.Lines(errOut) {
-		if !strings.HasPrefix(line, "efg: building the hook's ") {
+		if !strings.HasPrefix(line, "efg: building the hook's ") && !strings.Contains(line, ": efg merge --recover writes the run file, with --discard ") {
 			b.WriteString(line)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/hook"
+	"github.com/efg-tools/efg/internal/recording"
 )
 
 // mountMemory mounts a file system in memory; only root may.
@@ -59,9 +60,11 @@ func TestRunOutOfSpace(t *testing.T) {
 			}
 			file := filepath.Join(t.TempDir(), "x.efg")
 			var said bytes.Buffer
-			if r, err := collect(dir, file, efg.Meta{}, &said); err != nil || r.Processes != 1 {
+			r, err := (&recording.Directory{Path: dir}).Seal(file, efg.Meta{})
+			if err != nil || r.Processes != 1 {
 				t.Fatalf("%+v, %v", r, err)
 			}
+			tellLosses(r, &said)
 			run, err := efg.OpenRun(file)
 			if err != nil {
 				t.Fatal(err)

@@ -12,12 +12,14 @@ import (
 
 // runUnrecorded runs a command although something is missing that recording needs, and says
 // so: unless recording is required, or a signal was meant to end all.
-func runUnrecorded(cmd *exec.Cmd, why error, required bool, errOut io.Writer) error {
-	if required || errors.As(why, new(*signalError)) {
+func runUnrecorded(cmd *exec.Cmd, why error, opt *runOptions, errOut io.Writer) error {
+	if opt.require || errors.As(why, new(*signalError)) {
 		return why
 	}
-	fmt.Fprintf(errOut, "efg: %s: the program runs unrecorded\n", inLine(why))
-	status, err := runCommand(cmd)
+	fmt.Fprintf(errOut, "efg: %s: the program runs unrecorded%s\n", inLine(why), setAside(opt.output))
+	signals := holdSignals()
+	defer signals.release()
+	status, err := runCommand(cmd, signals)
 	if err != nil {
 		return usageError("%s: %w", cmd.Args[0], reason(err))
 	}

@@ -103,7 +103,7 @@ func copyBegun(paths []string, dir string) (copies []string, err error) {
 		if err := copyFile(path, to); err != nil {
 			return nil, err
 		}
-		begun, err := hasBegun(to)
+		begun, err := segment.HasBegun(to)
 		if err != nil {
 			return nil, err
 		}
@@ -112,26 +112,6 @@ func copyBegun(paths []string, dir string) (copies []string, err error) {
 		}
 	}
 	return copies, nil
-}
-
-// hasBegun tells whether there is anything in a segment.
-func hasBegun(path string) (bool, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	head := make([]byte, segment.HeaderSize)
-	n, err := io.ReadFull(f, head)
-	for _, c := range head[:n] {
-		if c != 0 {
-			return true, nil
-		}
-	}
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = nil
-	}
-	return false, err
 }
 
 func copyFile(from, to string) error {

@@ -36,7 +36,8 @@ type Options struct {
 	Status   *int
 	// Recorded is what the one who recorded the segments knows of the run, where there is
 	// one: the segments are those of all its processes, nobody else merges them, and they
-	// need not say what the run was recorded with. Worlds of one ID get different ones.
+	// need not say what the run was recorded with. Without the time when it ended, that is
+	// the last sign of life. Worlds of one ID get different ones.
 	Recorded *efg.Meta
 	// Worker is this process's number among Workers. Worker 0 writes the output.
 	Worker, Workers int

@@ -60,11 +60,10 @@ func (m *merger) makeOfSegments(c *chunk, out *durable.File, encode encoder) (*o
 
 // join joins what a segment says of the run to what those before it say.
 func (m *merger) join(meta *efg.Meta, first string, r *recording, path string) error {
-	if m.opt.Recorded != nil {
-		return nil
-	}
-	if err := meta.CheckSame(first, &r.meta, path); err != nil {
-		return explain(err, nil)
+	if m.opt.Recorded == nil {
+		if err := meta.CheckSame(first, &r.meta, path); err != nil {
+			return explain(err, nil)
+		}
 	}
 	meta.Join(&r.meta)
 	return nil
@@ -83,8 +82,12 @@ func (m *merger) checkTwice(procs []*efg.Process, paths []string) error {
 
 // withKnown puts what is known of the run in place of what its segments say.
 func (m *merger) withKnown(meta efg.Meta) efg.Meta {
-	if m.opt.Recorded != nil {
-		return *m.opt.Recorded
+	if known := m.opt.Recorded; known != nil {
+		ended := meta.Ended
+		if meta = *known; meta.Ended == 0 {
+			meta.Ended = max(ended, meta.Started)
+		}
+		return meta
 	}
 	meta.Launcher = m.opt.Launcher
 	if m.opt.Status != nil {

@@ -3,6 +3,7 @@ package segment
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -36,6 +37,26 @@ func ReadHeader(path string) (*Header, error) {
 		return nil, fmt.Errorf("%s: %w", filepath.Base(path), err)
 	}
 	return &s.Header, nil
+}
+
+// HasBegun reports whether anything was written to a segment.
+func HasBegun(path string) (bool, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	head := make([]byte, HeaderSize)
+	n, err := io.ReadFull(f, head)
+	for _, c := range head[:n] {
+		if c != 0 {
+			return true, nil
+		}
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil
+	}
+	return false, err
 }
 
 // ReadFile reads a segment file. The process may be running: each stream is then

@@ -57,6 +57,7 @@ var mayImport = map[string][]string{
 	"internal/scc":                 {},
 	"internal/rankset":             {"efg"},
 	"internal/worlds":              {"signature"},
+	"internal/recording":           {"efg", "internal/segment", "internal/merge"},
 	"internal/symbolize":           {"efg"},
 	"internal/procfs":              {},
 	"internal/testing/mpilib":      {},
@@ -75,7 +76,7 @@ var mayImport = map[string][]string{
 	"bench":                        {"signature", "efg", "reconstruct", "internal/testing/sim", "internal/testing/groundtruth"},
 	"internal/testing/sim":         {"signature", "efg"},
 	"bench/simulate":               {"internal/testing/sim"},
-	"cmd/efg":                      {"internal/web", "internal/site", "signature", "efg", "reconstruct", "internal/analysis", "internal/analysis/check", "internal/analysis/waitfor", "internal/analysis/phases", "internal/analysis/diff", "internal/analysis/loops", "internal/analysis/timeline", "internal/analysis/query", "internal/analysis/sql", "efg/text", "hook", "internal/segment", "internal/symbolize", "internal/durable", "internal/merge", "internal/live", "internal/daemon", "internal/daemon/multiuser", "internal/service", "internal/jsondoc", "internal/httpapi", "internal/rankset", "internal/export", "internal/draw/graph", "internal/draw/heatmap", "internal/draw/timeline", "internal/units", "internal/printable", "internal/export/gxl", "internal/export/mtf"},
+	"cmd/efg":                      {"internal/web", "internal/site", "signature", "efg", "reconstruct", "internal/analysis", "internal/analysis/check", "internal/analysis/waitfor", "internal/analysis/phases", "internal/analysis/diff", "internal/analysis/loops", "internal/analysis/timeline", "internal/analysis/query", "internal/analysis/sql", "efg/text", "hook", "internal/segment", "internal/symbolize", "internal/durable", "internal/merge", "internal/recording", "internal/live", "internal/daemon", "internal/daemon/multiuser", "internal/service", "internal/jsondoc", "internal/httpapi", "internal/rankset", "internal/export", "internal/draw/graph", "internal/draw/heatmap", "internal/draw/timeline", "internal/units", "internal/printable", "internal/export/gxl", "internal/export/mtf"},
 }
 
 // mayImportInTests tells what the tests of a package may import besides.

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+)
+
+// Signals that are meant for the program, not for efg.
+var forwarded = []os.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2}
+
+// ending are those that end a process that does not heed them.
+var ending = forwarded[:4]
+
+// heldSignals take no effect while they are held: the program gets them while it runs, and
+// the run file is not lost to them afterwards.
+type heldSignals chan os.Signal
+
+// holdSignals holds signals from here on. One that we were started to ignore (nohup) stays
+// ignored, by us and by the command.
+func holdSignals() heldSignals {
+	h := make(heldSignals, 16)
+	signal.Notify(h, slices.DeleteFunc(slices.Clone(forwarded), signal.Ignored)...)
+	return h
+}
+
+func (h heldSignals) release() { signal.Stop(h) }
+
+func statusOf(s os.Signal) int { return 128 + int(s.(syscall.Signal)) }
+
+// patience is how many signals it takes to give up writing the run file.
+const patience = 3
+
+// interruptedError says that the user did not want to wait.
+type interruptedError struct{ signal os.Signal }
+
+func (e *interruptedError) Error() string {
+	return fmt.Sprintf("gave up at the third signal (%v)", e.signal)
+}
+
+// hold does work to its end. Signals do not interrupt it, but the third one makes hold
+// return: the process is then about to end. Those before are told to say.
+func (h heldSignals) hold(work func() error, say func(left int)) error {
+	done := make(chan error, 1)
+	go func() { done <- work() }()
+	left := patience
+	for {
+		select {
+		case err := <-done:
+			return err
+		case s := <-h:
+			if !slices.Contains(ending, s) {
+				continue
+			}
+			if left--; left == 0 {
+				return &interruptedError{s}
+			}
+			say(left)
+		}
+	}
+}
