@@ -32,8 +32,7 @@ from where it was when it is started again.
 With --recover it writes the run files of recordings that efg run has left in /dev/shm
 or $TMPDIR because it was killed or could not write the file: of all, or of those in the
 directories that are named. With --discard it removes them instead.`,
-		Example: `  efg merge parts -o run.efg
-  efg merge --recover`,
+		Example:           "  efg merge parts -o run.efg",
 		ValidArgsFunction: completeRuns(1, false),
 		RunE:              func(cmd *cobra.Command, args []string) error { return runMerge(cmd, args, &opt) },
 	}

@@ -103,7 +103,11 @@ func TestRunWithoutCompilers(t *testing.T) {
 	check := func(what string) {
 		t.Helper()
 		for required, want := range map[string]int{"--require=false": 0, "--require": 2} {
+			writeFile(t, file, "of an earlier run")
 			_, errOut, status := efgRun(t, nil, "run", required, "-o", file, "/bin/true")
+			if _, err := os.Stat(file); (err == nil) != (want > 0) {
+				t.Errorf("%s: the file of an earlier run: %v", required, err)
+			}
 			if status != want || !strings.HasPrefix(errOut, "efg: "+what+": ") || strings.Count(errOut, "\n") != 1 {
 				t.Errorf("%s: status %d, errors %q", required, status, errOut)
 			}

@@ -24,10 +24,12 @@ import (
 const (
 	prefix   = "efg-"
 	infoFile = "recording.json"
-	memory   = "/dev/shm"
 	// roomForSegments is what must be free in memory to put segments there.
 	roomForSegments = 32 << 20
 )
+
+// memory is where directories are made if there is room; tests have one of their own.
+var memory = "/dev/shm"
 
 // Info describes a recording.
 type Info struct {

@@ -28,7 +28,9 @@ func (d *Directory) Seal(output string, meta efg.Meta) (*merge.Result, error) {
 }
 
 // Recover is Seal for a directory whose efg run is gone.
-func (d *Directory) Recover(output string) (*merge.Result, error) { return d.Seal(output, d.Info.meta()) }
+func (d *Directory) Recover(output string) (*merge.Result, error) {
+	return d.Seal(output, d.Info.meta())
+}
 
 // begun lists the segments that hold anything. A process that was killed while it made
 // its segment has recorded nothing.
