@@ -100,8 +100,12 @@ type World struct {
 // for a daemon: then nobody but the user and root may be able to put anything into it.
 func OpenStore(dir string, make bool) (*Store, error) {
 	if make {
-		if _, err := trusted.Dir(dir, 0o700); err != nil {
-			return nil, fmt.Errorf("store: %w", err)
+		_, err := trusted.Dir(dir, 0o700)
+		if errors.As(err, new(*trusted.Error)) {
+			err = fmt.Errorf("store: %w", err)
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
 	fi, err := os.Stat(dir)
