@@ -226,7 +226,10 @@ func (r *eventRows) byWalk(s *efg.Stream) func() (bool, error) {
 	}
 	w := s.WalkFrom(r.p.data.Defs, from)
 	return func() (bool, error) {
-		for w.Next() && !r.db.sandbox.stopped.Load() {
+		for w.Next() {
+			if r.db.sandbox.stopped.Load() {
+				return false, errStopped
+			}
 			r.seq, r.number, r.node = w.Seq(), w.Seq(), w.Node()
 			if r.seq >= to {
 				return false, nil
