@@ -575,7 +575,9 @@ func (p *readPiece) cellOf(at *place, v uint64, c *wordContext, text func(uint64
 		}
 		to.body = p.bodies[v]
 	case at.what == cellText:
-		to.text, err = text(v)
+		if to.text, err = text(v); err != nil {
+			return to, err
+		}
 	case at.what == cellWord && v&7 == tokenWide:
 		if v>>3 >= uint64(len(p.wide)) {
 			return to, fmt.Errorf("%w: wide word %d of %d", errPiece, v>>3, len(p.wide))

@@ -137,3 +137,34 @@ func TestWriteNew(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// What a check refuses does not replace what is there; the check sees the whole content.
+func TestChecked(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	if err := Write(path, text("one")); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Discard()
+	refused := errors.New("refused")
+	refuse := func(file io.ReaderAt, size int64) error {
+		got := make([]byte, size)
+		if _, err := file.ReadAt(got, 0); err != nil || string(got) != "two" {
+			t.Errorf("%q, %v", got, err)
+		}
+		return refused
+	}
+	if err := f.Write(text("two"), refuse); !errors.Is(err, refused) {
+		t.Errorf("%v", err)
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != "one" {
+		t.Errorf("%q, %v, want one", got, err)
+	}
+	if err := f.Write(text("three"), func(io.ReaderAt, int64) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	check(t, path, "three")
+}
