@@ -121,6 +121,11 @@ func (f *File) Write(content func(io.Writer) error, checks ...func(file io.Reade
 	return SyncDir(filepath.Dir(f.path))
 }
 
+// WriteFile is Write for content that needs the file itself, to leave holes in it.
+func (f *File) WriteFile(content func(w *os.File) error) error {
+	return f.Write(func(io.Writer) error { return content(f.tmp) })
+}
+
 func (f *File) check(checks []func(file io.ReaderAt, size int64) error) error {
 	st, err := f.tmp.Stat()
 	for _, check := range checks {
