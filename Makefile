@@ -1,6 +1,7 @@
 # make demo   shows what efg does
 # make test   runs all tests
-# Both install what they need, or say what to install.
+# make check  looks at form, static analysis, go.mod and generated files
+# All install what they need, or say what to install.
 
 FUZZTIME ?= 30s
 
@@ -22,8 +23,9 @@ test:
 	@$(MAKE) --no-print-directory build
 	@scripts/test.sh
 
-# gofmt, go vet, go.mod, generated files.
+# gofmt, go vet, staticcheck, go.mod, generated files.
 check:
+	@scripts/setup.sh test
 	@scripts/check.sh
 
 # Manual pages.
@@ -33,7 +35,7 @@ man: build
 # The page in internal/web/dist, which is committed: building efg needs no npm.
 web:
 	@scripts/setup.sh web
-	go run ./web/build
+	go run ./internal/web/build
 
 generate:
 	go generate ./...

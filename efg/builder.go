@@ -206,7 +206,7 @@ func (b *Builder) find(e Input) int {
 
 func (b *Builder) make(e Input, words []uint64, mask, hash uint64) int {
 	for _, v := range e.Vecs {
-		if mask>>v.Word&1 == 0 && !isConst(e.Words[v.Word]) {
+		if mask>>v.Word&1 == 0 && !signature.IsConst(e.Words[v.Word]) {
 			b.defs.Add(Def{Kind: DefVec, Word: e.Words[v.Word], Words: slices.Clone(v.Elems)})
 		}
 	}
@@ -235,7 +235,7 @@ func (b *Builder) pushAttr(a *buildAttr, e Input) {
 	switch a.form {
 	case signature.VecForm:
 		i := slices.IndexFunc(e.Vecs, func(v VecContent) bool { return v.Word == a.word })
-		if isConst(w) || i < 0 {
+		if signature.IsConst(w) || i < 0 {
 			a.values.Push(b.identValue(w))
 			return
 		}
@@ -253,7 +253,7 @@ func (b *Builder) pushAttr(a *buildAttr, e Input) {
 // identValue is how an identity word is stored when demoted: twice the number
 // of its definition, or twice a constant's number plus one.
 func (b *Builder) identValue(w uint64) uint64 {
-	if isConst(w) {
+	if signature.IsConst(w) {
 		return (w&^constBit)<<1 | 1
 	}
 	b.defs.Add(Def{Kind: DefUnknown, Word: w})

@@ -47,6 +47,3 @@ func HashWords(w []uint64) uint64 {
 	}
 	return xxhash.Sum64(buf)
 }
-
-// isConst reports whether w is a constant word.
-func isConst(w uint64) bool { return w>>62 == 2 }

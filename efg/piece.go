@@ -9,6 +9,7 @@ import (
 
 	"github.com/efg-tools/efg/efg/block"
 	"github.com/efg-tools/efg/efg/seq"
+	"github.com/efg-tools/efg/internal/token"
 )
 
 // A piece is a class of units, or as many of its members as a block should
@@ -162,7 +163,7 @@ func (p *piece) add(u *unit, text func(string) uint64) {
 		case cellSeq:
 			to.value.push(p.bodyNumber(c.body))
 		case cellWide:
-			to.value.push(p.wideNumber(c.v)<<3 | tokenWide)
+			to.value.push(token.Of(token.Wide, p.wideNumber(c.v)))
 			to.noRelative = true
 		case cellPeer:
 			to.kind = cellPeer

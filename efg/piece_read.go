@@ -7,6 +7,7 @@ import (
 
 	"github.com/efg-tools/efg/efg/block"
 	"github.com/efg-tools/efg/efg/seq"
+	"github.com/efg-tools/efg/internal/token"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -191,7 +192,7 @@ func (r *pieceReader) cell(p *readPiece, c *readCell, at *place) {
 		predicted := r.word(at)
 		c.v = tokenChanged(r.Get(at.column), predicted)
 		r.noteWord(at, c.v)
-		if c.v&7 == tokenWide && c.v>>3 >= uint64(len(p.wide)) {
+		if c.v&7 == token.Wide && c.v>>3 >= uint64(len(p.wide)) {
 			r.Failf("wide word %d of %d", c.v>>3, len(p.wide))
 		}
 	case cellText:
@@ -343,7 +344,7 @@ func (u *unflatten) number() uint64 {
 
 func (u *unflatten) word(c *wordContext) uint64 {
 	t := u.number()
-	if t&7 == tokenWide {
+	if t&7 == token.Wide {
 		if t>>3 >= uint64(len(u.piece.wide)) {
 			u.failf("wide word %d of %d", t>>3, len(u.piece.wide))
 			return 0
@@ -578,16 +579,16 @@ func (p *readPiece) cellOf(at *place, v uint64, c *wordContext, text func(uint64
 		if to.text, err = text(v); err != nil {
 			return to, err
 		}
-	case at.what == cellWord && v&7 == tokenWide:
+	case at.what == cellWord && v&7 == token.Wide:
 		if v>>3 >= uint64(len(p.wide)) {
 			return to, fmt.Errorf("%w: wide word %d of %d", errPiece, v>>3, len(p.wide))
 		}
 		to.kind, to.v = cellWide, p.wide[v>>3]
 	case at.peer:
-		if v&7 == tokenRelative {
+		if v&7 == token.Relative {
 			to.v, _ = c.Token(c.Word(v))
 		}
-		if alt, ok := c.Relative(c.Word(to.v)); ok && to.v&7 == tokenNumber {
+		if alt, ok := c.Relative(c.Word(to.v)); ok && to.v&7 == token.Number {
 			to.kind, to.alt = cellPeer, alt
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"math/bits"
 
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/efg-tools/efg/internal/token"
 )
 
 // Ranks of a rank class have the same definitions, and graphs that differ in peers
@@ -146,7 +148,7 @@ func (p *readPiece) cellKey(i int, v uint64, bodies []uint64) ClassKey {
 	switch what := p.places[i].what; {
 	case what == cellSeq && v < uint64(len(bodies)):
 		v, at = bodies[v], at|1
-	case what == cellWord && v&7 == tokenWide && v>>3 < uint64(len(p.wide)):
+	case what == cellWord && v&7 == token.Wide && v>>3 < uint64(len(p.wide)):
 		v, at = p.wide[v>>3], at|2
 	}
 	return ClassKey{mixed(v ^ mixed(at+1)), mixed(v + mixed(^at))}

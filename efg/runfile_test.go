@@ -14,7 +14,12 @@ import (
 
 	"github.com/efg-tools/efg/efg/block"
 	"github.com/efg-tools/efg/efg/seq"
+	"github.com/efg-tools/efg/internal/token"
+	"github.com/efg-tools/efg/signature"
 )
+
+// testID is what id words have in their high bits.
+const testID = uint64(1) << 62
 
 // naiveStream makes a graph of events without demotion, the obvious way.
 func naiveStream(events [][]uint64) Stream {
@@ -82,7 +87,7 @@ func event(words ...uint64) []uint64 {
 
 func sampleProcess(rank int) *Process {
 	site := Def{Kind: DefSite, Word: 0x1234567890abcdef >> 2, Words: []uint64{77, 0x4711}}
-	vec := Def{Kind: DefVec, Words: []uint64{1, 2, idBit | 3<<50 | 4<<24 | 5, constBit | 9}}
+	vec := Def{Kind: DefVec, Words: []uint64{1, 2, testID | 3<<50 | 4<<24 | 5, constBit | 9}}
 	vec.Word = derivedWord(&vec)
 	str := Def{Kind: DefString, Data: []byte("hello")}
 	str.Word = derivedWord(&str)
@@ -95,7 +100,7 @@ func sampleProcess(rank int) *Process {
 			events = append(events, event(site.Word, constBit|5, ^uint64(0), str.Word))
 		}
 	}
-	events = append(events, event(1, 0, 1<<61, idBit|1<<50|2<<24|7, constBit|1<<60))
+	events = append(events, event(1, 0, 1<<61, testID|1<<50|2<<24|7, constBit|1<<60))
 	s := naiveStream(events)
 	s.Nodes[0].Stats = &Stats{Count: 3, Dur: Interval{Sum: 10, Min: 1, Max: 8}}
 	s.Nodes[0].Stats.Gap.Bins[31] = 2
@@ -459,8 +464,8 @@ func TestTokensRoundTrip(t *testing.T) {
 	defs := []Def{{Kind: DefString, Word: 0x123456789abcdef}, {Kind: DefComm, Word: 0x3fffff00aa << 24}}
 	words := []uint64{
 		0, 1, ^uint64(0), 1 << 53, 1 << 61, 1<<62 - 1, constBit, constBit | 1<<32, constBit | 1<<61,
-		idBit, idBit | identMask, 3 << 62, 0x123456789abcdef, 0x3fffff00aa << 24, 0x3fffff00aa<<24 | seqMask,
-		1 << 24, 0xffffff, idBit | 3<<50 | 900<<24 | 63, idBit | 3<<50 | 1<<24 | 64, idBit | 2<<50 | 1<<24 | 64,
+		testID, testID | identMask, 3 << 62, 0x123456789abcdef, 0x3fffff00aa << 24, 0x3fffff00aa<<24 | signature.SequenceMask,
+		1 << 24, 0xffffff, testID | 3<<50 | 900<<24 | 63, testID | 3<<50 | 1<<24 | 64, testID | 2<<50 | 1<<24 | 64,
 	}
 	rng := rand.New(rand.NewSource(2))
 	for range 1000 {
@@ -495,7 +500,7 @@ func TestRelativePeersOfARing(t *testing.T) {
 			for rank := range size {
 				c := &wordContext{rank: rank, size: size}
 				peer := (rank + d + size) % size
-				if tok, ok := c.Relative(uint64(peer)); !ok || tok != block.Zigzag(d)<<3|tokenRelative {
+				if tok, ok := c.Relative(uint64(peer)); !ok || tok != token.Of(token.Relative, block.Zigzag(d)) {
 					t.Errorf("rank %d of %d, peer %d: %#x, %v", rank, size, peer, tok, ok)
 				}
 			}

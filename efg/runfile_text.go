@@ -16,7 +16,6 @@ const (
 )
 
 func stringColumns(strs []string) block.Columns {
-	var bytes []byte
 	var cols block.Columns
 	last, total, stored := "", 0, 0
 	for _, s := range strs {
@@ -30,10 +29,9 @@ func stringColumns(strs []string) block.Columns {
 		stored += len(s) - k
 		cols.Put(stringsShared, uint64(k))
 		cols.Put(stringsLength, uint64(len(s)-k))
-		bytes = append(bytes, s[k:]...)
+		cols.PutBytes(stringsBytes, []byte(s[k:]))
 		last = s
 	}
-	cols.PutBytes(stringsBytes, bytes)
 	return cols
 }
 

@@ -6,6 +6,8 @@ import (
 
 	"github.com/efg-tools/efg/efg/block"
 	"github.com/efg-tools/efg/efg/seq"
+	"github.com/efg-tools/efg/internal/token"
+	"github.com/efg-tools/efg/signature"
 )
 
 // Template makes the processes of a rank class out of one of them. They share what
@@ -91,7 +93,7 @@ func (t *Template) relative(p *readPiece, vals []uint64, nodes []Node, in *ranks
 			attr, last = -1, at.node
 		}
 		switch {
-		case at.what == cellWord && vals[i]&7 == tokenRelative:
+		case at.what == cellWord && vals[i]&7 == token.Relative:
 			out.words = append(out.words, relativeWord{at.node, at.index, t.comm(&nodes[at.node], in, defs), vals[i]})
 		case at.what == cellSeq && (at.role == roleValues || at.role == roleElems):
 			if at.role == roleValues {
@@ -109,7 +111,7 @@ func (t *Template) relative(p *readPiece, vals []uint64, nodes []Node, in *ranks
 func (t *Template) comm(n *Node, in *ranks, defs []Def) int {
 	c := templateComm{size: in.size}
 	if n.Mask>>objectWord&1 == 0 {
-		word := n.Words[objectWord] &^ seqMask
+		word := n.Words[objectWord] &^ signature.SequenceMask
 		if known, ok := in.comms[word]; ok {
 			for i := range defs {
 				if d := &defs[i]; d.Kind == DefComm && d.Word == word && len(d.Words) > 4 && d.Words[3] == uint64(len(d.Words)-4) {

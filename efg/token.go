@@ -7,51 +7,20 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/efg-tools/efg/efg/block"
+	"github.com/efg-tools/efg/internal/token"
 	"github.com/efg-tools/efg/signature"
-)
-
-// A token is a word as the run file holds it: what ranks and nodes have in
-// common looks the same. Its low three bits say what the others are.
-const (
-	tokenNumber   = iota // zigzag of the number
-	tokenConst           // number of the constant
-	tokenDef             // number of the definition in the process's list
-	tokenFamily          // pair of a definition's number and a sequence number
-	tokenOwn             // id made by this thread: pair of the distance back to its node, and the slot
-	tokenRelative        // zigzag of the distance from the process's own rank
-	tokenID              // id made by another thread: thread<<46 | node<<20 | slot
-	tokenWide            // number of a word in the block's list of wide words
 )
 
 const (
 	constBit  = uint64(1) << 63
-	idBit     = uint64(1) << 62
-	identMask = idBit - 1
-	seqBits   = 24
-	seqMask   = uint64(1)<<seqBits - 1
-	smallPair = 1 << 6
+	identMask = uint64(1)<<62 - 1
 )
 
 // An event has from minWords (header, callsite, object) to MaxWords words.
 const (
 	minWords = 3
-	MaxWords = 32
+	MaxWords = signature.MaxWords
 )
-
-// pair joins two numbers, the second below 2^24, so that small ones stay small.
-func pair(a, b uint64) uint64 {
-	if b < smallPair {
-		return (a*smallPair | b) << 1
-	}
-	return (a<<seqBits|b)<<1 | 1
-}
-
-func unpair(p uint64) (a, b uint64) {
-	if p&1 == 0 {
-		return p >> 1 / smallPair, p >> 1 % smallPair
-	}
-	return p >> 1 >> seqBits, p >> 1 & seqMask
-}
 
 // wordContext is what the tokens of a node's words depend on.
 type wordContext struct {
@@ -91,7 +60,7 @@ func (c *wordContext) Token(w uint64) (uint64, bool) {
 	switch w >> 62 {
 	case 2:
 		k := w &^ constBit
-		return k<<3 | tokenConst, k < 1<<40
+		return token.Of(token.Const, k), k < 1<<40
 	case 1:
 		return c.idToken(w)
 	case 0:
@@ -99,17 +68,18 @@ func (c *wordContext) Token(w uint64) (uint64, bool) {
 			break
 		}
 		if d, ok := c.defs.find(w); ok {
-			return d<<3 | tokenDef, true
+			return token.Of(token.Def, d), true
 		}
-		if d, ok := c.defs.find(w &^ seqMask); ok && w > 1<<32 {
-			return pair(d, w&seqMask)<<3 | tokenFamily, true
+		if d, ok := c.defs.find(w &^ signature.SequenceMask); ok && w > 1<<32 {
+			return token.Of(token.Family, token.Pair(d, w&signature.SequenceMask)), true
 		}
 	}
 	z := block.Zigzag(int64(w))
-	return z<<3 | tokenNumber, z < 1<<60
+	return token.Of(token.Number, z), z < 1<<60
 }
 
-func (c *wordContext) IsNumber(token uint64) bool { return token&7 == tokenNumber }
+// IsNumber reports whether a token is that of a number.
+func (c *wordContext) IsNumber(t uint64) bool { return t&7 == token.Number }
 
 func (c *wordContext) HasRanks() bool { return c.size > 0 }
 
@@ -119,11 +89,10 @@ func (c *wordContext) idToken(w uint64) (uint64, bool) {
 	case !ok || id.Word() != w:
 		return 0, false
 	case id.Thread == c.thread:
-		return pair(block.Zigzag(int64(c.node)-int64(id.Node)), uint64(id.Slot))<<3 | tokenOwn, true
-	case id.Slot >= 1<<20 || id.Thread >= 1<<12 || id.Node >= 1<<26:
-		return 0, false
+		return token.Of(token.Own, token.Pair(block.Zigzag(int64(c.node)-int64(id.Node)), uint64(id.Slot))), true
 	}
-	return (uint64(id.Thread)<<46|uint64(id.Node)<<20|uint64(id.Slot))<<3 | tokenID, true
+	v, ok := token.PackID(id)
+	return token.Of(token.ID, v), ok
 }
 
 // relative returns the token of a peer as a distance from the own rank, taken
@@ -139,7 +108,7 @@ func (c *wordContext) Relative(w uint64) (uint64, bool) {
 	if 2*d <= -c.size {
 		d += c.size
 	}
-	return block.Zigzag(d)<<3 | tokenRelative, true
+	return token.Of(token.Relative, block.Zigzag(d)), true
 }
 
 // word returns the word of a token that is not wide. A token that refers to
@@ -147,19 +116,19 @@ func (c *wordContext) Relative(w uint64) (uint64, bool) {
 func (c *wordContext) Word(t uint64) uint64 {
 	v := t >> 3
 	switch t & 7 {
-	case tokenNumber:
+	case token.Number:
 		return uint64(block.Unzigzag(v))
-	case tokenConst:
+	case token.Const:
 		return constBit | v
-	case tokenDef:
+	case token.Def:
 		return c.defWord(v)
-	case tokenFamily:
-		d, seq := unpair(v)
-		return c.defWord(d)&^seqMask | seq
-	case tokenOwn:
-		back, slot := unpair(v)
+	case token.Family:
+		d, seq := token.Unpair(v)
+		return c.defWord(d)&^signature.SequenceMask | seq
+	case token.Own:
+		back, slot := token.Unpair(v)
 		return signature.ID{Thread: c.thread, Node: uint32(int64(c.node) - block.Unzigzag(back)), Slot: uint32(slot)}.Word()
-	case tokenRelative:
+	case token.Relative:
 		if c.symbol != nil {
 			return c.symbol(t)
 		}
@@ -171,8 +140,8 @@ func (c *wordContext) Word(t uint64) uint64 {
 			r += c.size
 		}
 		return uint64(r)
-	case tokenID:
-		return signature.ID{Thread: uint32(v >> 46), Node: uint32(v >> 20 & (1<<26 - 1)), Slot: uint32(v & (1<<20 - 1))}.Word()
+	case token.ID:
+		return token.UnpackID(v).Word()
 	}
 	return 0
 }

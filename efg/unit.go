@@ -146,7 +146,7 @@ func (r *ranks) in(n *Node) (rank, size int64) {
 
 // of returns rank and size in a communicator.
 func (r *ranks) of(comm uint64) (rank, size int64) {
-	if c, ok := r.comms[comm&^seqMask]; ok {
+	if c, ok := r.comms[comm&^signature.SequenceMask]; ok {
 		return c[0], c[1]
 	}
 	return r.rank, r.size
@@ -170,7 +170,7 @@ func (r *ranks) findPeerVecs(streams []Stream) {
 		for j := range streams[i].Nodes {
 			n := &streams[i].Nodes[j]
 			for k := signature.FirstWord; k < len(n.Words); k++ {
-				if n.Mask>>k&1 == 0 && !isConst(n.Words[k]) && form(n.Words[0], k) == signature.VecForm && isPeer(n.Words[0], k) {
+				if n.Mask>>k&1 == 0 && !signature.IsConst(n.Words[k]) && form(n.Words[0], k) == signature.VecForm && isPeer(n.Words[0], k) {
 					r.peerVecs[n.Words[k]] = true
 				}
 			}
@@ -302,8 +302,7 @@ const (
 
 // flattenDefs makes a unit of a process's definitions.
 func flattenDefs(x *defIndex, r *ranks) (*unit, error) {
-	f := &flatten{unit{kind: unitDefs, shape: make([]uint64, 1, 1+3*len(x.list)), cells: make([]cell, 0, len(x.list))}}
-	f.shape[0] = uint64(len(x.list))
+	f := &flatten{unit{kind: unitDefs, shape: []uint64{uint64(len(x.list))}}}
 	for i := range x.list {
 		d := &x.list[i]
 		flags := uint64(0)

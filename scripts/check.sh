@@ -1,7 +1,8 @@
 #!/bin/bash
-# What needs no run: form, vet, modules, generated files.
+# What needs no run: form, vet, static analysis, modules, generated files.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+staticcheck=honnef.co/go/tools/cmd/staticcheck@v0.8.2
 status=0
 
 unformatted=$(gofmt -l .)
@@ -10,6 +11,7 @@ if [ -n "$unformatted" ]; then
     status=1
 fi
 go vet ./... || status=1
+go run "$staticcheck" ./... || status=1
 go mod verify >/dev/null || status=1
 go mod tidy -diff || status=1
 go test -run 'Generated|Fresh|Files|Imports' ./hook/internal/... ./internal/segment ./internal/structure || status=1

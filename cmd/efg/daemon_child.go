@@ -20,9 +20,8 @@ import (
 // childMode is a daemon that a service for all users has started.
 type childMode struct {
 	*multiuser.Child
-	server   *httpapi.Server
-	asked    uint64 // questions there had been at the last look
-	occupied bool
+	server *httpapi.Server
+	asked  uint64 // questions there had been at the last look
 }
 
 // runChild is a daemon for its user, as long as the service wants it.

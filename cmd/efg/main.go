@@ -2,7 +2,10 @@
 // flow graphs, and gives them back.
 package main
 
-import "os"
+import (
+	"os"
+	"runtime"
+)
 
 // headroom is memory that the garbage collector takes to be in use: most commands are
 // over before there is twice as much, and to collect again and again on the way there
@@ -12,5 +15,7 @@ var headroom []byte
 
 func main() {
 	headroom = make([]byte, 32<<20)
-	os.Exit(execute(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	status := execute(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	runtime.KeepAlive(headroom)
+	os.Exit(status)
 }

@@ -3,7 +3,6 @@ package block
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 )
 
 var (
@@ -25,8 +24,6 @@ func (c *Cursor) fail(cause error) {
 		c.err = &CorruptError{Section: c.Section, Offset: uint64(c.off), Cause: cause}
 	}
 }
-
-func (c *Cursor) failf(format string, args ...any) { c.fail(fmt.Errorf(format, args...)) }
 
 func (c *Cursor) left() uint64 { return uint64(len(c.Buf) - c.off) }
 
@@ -73,14 +70,6 @@ func (c *Cursor) bytes(n uint64) []byte {
 	b := c.Buf[c.off : c.off+int(n)]
 	c.off += int(n)
 	return b
-}
-
-// close returns the first error; leftover bytes are one.
-func (c *Cursor) close() error {
-	if c.err == nil && c.left() != 0 {
-		c.fail(errTrailing)
-	}
-	return c.err
 }
 
 // Zigzag makes small numbers of small differences: 0, -1, 1, -2 become 0, 1, 2, 3.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/block"
 	"github.com/efg-tools/efg/efg/seq"
 	"github.com/efg-tools/efg/signature"
 )
@@ -286,7 +287,7 @@ func symbolText(y seq.Symbol, form seq.Form) string {
 	case y.Distance != 0:
 		return fmt.Sprintf("<%d:%dx%d>", y.Level, y.Distance, y.Length)
 	case form&seq.Delta != 0:
-		return fmt.Sprintf("%+d", unzigzag(y.Value))
+		return fmt.Sprintf("%+d", block.Unzigzag(y.Value))
 	case form&seq.OfTokens != 0:
 		return tokenText(y.Value)
 	}

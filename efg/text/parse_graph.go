@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/block"
 	"github.com/efg-tools/efg/efg/seq"
 	"github.com/efg-tools/efg/signature"
 )
@@ -377,7 +378,7 @@ func parseSymbol(s string, form seq.Form) (seq.Symbol, error) {
 		if err != nil {
 			return seq.Symbol{}, fmt.Errorf("%q is no difference", s)
 		}
-		return seq.Symbol{Value: zigzag(d)}, nil
+		return seq.Symbol{Value: block.Zigzag(d)}, nil
 	}
 	read := parseNumber
 	if form&seq.OfTokens != 0 {

@@ -4,55 +4,37 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/efg-tools/efg/efg/block"
+	"github.com/efg-tools/efg/internal/token"
+	"github.com/efg-tools/efg/signature"
 )
 
 // Tokens (efg/FORMAT.md, "Tokens") are written like words, but definitions and
 // nodes by their numbers alone: dN, dN+S, own:BACK.SLOT for an id that this
 // thread made BACK nodes before, rank:D for a rank at a distance of D.
-const (
-	tokenNumber = iota
-	tokenConst
-	tokenDef
-	tokenFamily
-	tokenOwn
-	tokenRelative
-	tokenID
-)
-
-func pair(a, b uint64) uint64 {
-	if b < 64 {
-		return (a<<6 | b) << 1
-	}
-	return (a<<24|b)<<1 | 1
-}
-
-func unpair(p uint64) (a, b uint64) {
-	if p&1 == 0 {
-		return p >> 7, p >> 1 & 63
-	}
-	return p >> 25, p >> 1 & seqMask
-}
 
 // tokenText writes a token; one that no writer makes as token:NUMBER.
 func tokenText(t uint64) string {
 	s := ""
 	switch v := t >> 3; t & 7 {
-	case tokenNumber:
-		s = strconv.FormatInt(unzigzag(v), 10)
-	case tokenConst:
+	case token.Number:
+		s = strconv.FormatInt(block.Unzigzag(v), 10)
+	case token.Const:
 		s = constantText(v)
-	case tokenDef:
+	case token.Def:
 		s = "d" + strconv.FormatUint(v, 10)
-	case tokenFamily:
-		d, seq := unpair(v)
+	case token.Family:
+		d, seq := token.Unpair(v)
 		s = fmt.Sprintf("d%d+%d", d, seq)
-	case tokenOwn:
-		back, slot := unpair(v)
-		s = fmt.Sprintf("own:%d.%d", unzigzag(back), slot)
-	case tokenRelative:
-		s = fmt.Sprintf("rank:%+d", unzigzag(v))
-	case tokenID:
-		s = fmt.Sprintf("id:%d.%d.%d", v>>46, v>>20&(1<<26-1), v&(1<<20-1))
+	case token.Own:
+		back, slot := token.Unpair(v)
+		s = fmt.Sprintf("own:%d.%d", block.Unzigzag(back), slot)
+	case token.Relative:
+		s = fmt.Sprintf("rank:%+d", block.Unzigzag(v))
+	case token.ID:
+		id := token.UnpackID(v)
+		s = fmt.Sprintf("id:%d.%d.%d", id.Thread, id.Node, id.Slot)
 	}
 	if again, err := parseToken(s); err != nil || again != t {
 		s = fmt.Sprintf("token:%d", t)
@@ -77,20 +59,21 @@ func parseToken(s string) (uint64, error) {
 		if err1 != nil || err2 != nil {
 			return 0, bad
 		}
-		return pair(zigzag(back), k)<<3 | tokenOwn, nil
+		return token.Of(token.Own, token.Pair(block.Zigzag(back), k)), nil
 	case kind == "rank" && named:
 		d, err := strconv.ParseInt(rest, 10, 33)
 		if err != nil {
 			return 0, bad
 		}
-		return zigzag(d)<<3 | tokenRelative, nil
+		return token.Of(token.Relative, block.Zigzag(d)), nil
 	case kind == "id" && named:
 		w, err := parseID(s)
-		thread, node, slot := w>>50&(1<<12-1), w>>24&(1<<26-1), w&seqMask
-		if err != nil || slot >= 1<<20 {
+		made, _ := signature.ParseID(w)
+		v, fits := token.PackID(made)
+		if err != nil || !fits {
 			return 0, bad
 		}
-		return (thread<<46|node<<20|slot)<<3 | tokenID, nil
+		return token.Of(token.ID, v), nil
 	case s != "" && s[0] == 'd' && len(s) > 1 && isDigit(s[1]):
 		return parseDefToken(s[1:], bad)
 	case isNumber(s):
@@ -98,13 +81,13 @@ func parseToken(s string) (uint64, error) {
 		if err != nil {
 			return 0, bad
 		}
-		return zigzag(n)<<3 | tokenNumber, nil
+		return token.Of(token.Number, block.Zigzag(n)), nil
 	}
 	k, err := parseConstant(s)
 	if err == nil && k >= 1<<40 {
 		err = bad
 	}
-	return k<<3 | tokenConst, err
+	return token.Of(token.Const, k), err
 }
 
 func parseDefToken(s string, bad error) (uint64, error) {
@@ -114,11 +97,11 @@ func parseDefToken(s string, bad error) (uint64, error) {
 		return 0, bad
 	}
 	if !family {
-		return d<<3 | tokenDef, nil
+		return token.Of(token.Def, d), nil
 	}
 	k, err := strconv.ParseUint(seq, 10, 24)
 	if err != nil {
 		return 0, bad
 	}
-	return pair(d, k)<<3 | tokenFamily, nil
+	return token.Of(token.Family, token.Pair(d, k)), nil
 }

@@ -15,7 +15,6 @@ import (
 // communicator, window or file of that family with sequence number S.
 
 const (
-	seqMask   = 1<<24 - 1
 	identMask = 1<<62 - 1
 	// noIdentity is what identity words are above of.
 	noIdentity = 1 << 20
@@ -39,17 +38,17 @@ func (w *words) add(d efg.Def) {
 
 func (w *words) text(v uint64) string {
 	switch {
-	case v>>62 == 2:
+	case signature.IsConst(v):
 		return constantText(v &^ (1 << 63))
-	case v>>62 == 1:
+	case signature.IsID(v):
 		id, _ := signature.ParseID(v)
 		return fmt.Sprintf("id:%d.%d.%d", id.Thread, id.Node, id.Slot)
 	case v > noIdentity && v <= identMask:
 		if n, ok := w.byWord[v]; ok {
 			return "d" + strconv.Itoa(n)
 		}
-		if n, ok := w.byWord[v&^seqMask]; ok {
-			return fmt.Sprintf("d%d+%d", n, v&seqMask)
+		if n, ok := w.byWord[v&^signature.SequenceMask]; ok {
+			return fmt.Sprintf("d%d+%d", n, v&signature.SequenceMask)
 		}
 	}
 	return numberText(v)
@@ -73,7 +72,7 @@ func (w *words) parse(s string) (uint64, error) {
 		if err != nil {
 			return 0, fmt.Errorf("%s: want a sequence number below 2^24", s)
 		}
-		return v&^seqMask | k, nil
+		return v&^signature.SequenceMask | k, nil
 	case strings.HasPrefix(s, "id:"):
 		return parseID(s)
 	case isNumber(s):
@@ -149,6 +148,3 @@ func parseNumber(s string) (uint64, error) {
 	}
 	return v, nil
 }
-
-func zigzag(v int64) uint64   { return uint64(v)<<1 ^ uint64(v>>63) }
-func unzigzag(u uint64) int64 { return int64(u>>1) ^ -int64(u&1) }

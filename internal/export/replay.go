@@ -217,7 +217,7 @@ func IntervalText(v *efg.Interval) string {
 // ParseInterval reads what IntervalText wrote.
 func ParseInterval(s string) (v efg.Interval, err error) {
 	fields := strings.Fields(s)
-	bad := fmt.Errorf("%q: want SUM MIN MAX BIN:NUMBER ...", s)
+	bad := fmt.Errorf("%q: want SUM MIN MAX and any number of BIN:NUMBER", s)
 	if len(fields) < 3 {
 		return v, bad
 	}

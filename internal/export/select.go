@@ -257,7 +257,7 @@ func (c *cutter) vector(e *reconstruct.Event, in *efg.Input, i int, local bool) 
 // completing it frees it cannot be seen there, nor what a call leaves of it.
 func (c *cutter) older(w uint64) bool {
 	_, made := c.ids[w]
-	return w>>62 == 1 && !made
+	return signature.IsID(w) && !made
 }
 
 // name is the name in the window of the object that word w names.

@@ -255,7 +255,7 @@ func TestTokenFiles(t *testing.T) {
 	if again, err := KeepToken(path); err != nil || again != token {
 		t.Errorf("%q, then %q, %v", token, again, err)
 	}
-	if NewToken() == NewToken() {
+	if a, b := NewToken(), NewToken(); a == b {
 		t.Error("two tokens are equal")
 	}
 	for name, c := range map[string]struct {

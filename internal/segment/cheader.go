@@ -63,18 +63,32 @@ func cBody() []byte {
 func cStruct(b *bytes.Buffer, t reflect.Type) {
 	name := "seg_" + snake(t.Name())
 	fmt.Fprintf(b, "\ntypedef struct %s {\n", name)
+	names := fieldNames(t)
 	for i := range t.NumField() {
-		f := t.Field(i)
-		base, dims := cType(f.Type)
-		fmt.Fprintf(b, "    %s %s%s;\n", base, snake(f.Name), dims)
+		base, dims := cType(t.Field(i).Type)
+		fmt.Fprintf(b, "    %s %s%s;\n", base, names[i], dims)
 	}
 	fmt.Fprintf(b, "} %s;\n", name)
 	fmt.Fprintf(b, "_Static_assert(sizeof(%s) == %d, \"%s\");\n", name, t.Size(), name)
-	for i := range t.NumField() {
-		f := t.Field(i)
-		fmt.Fprintf(b, "_Static_assert(offsetof(%s, %s) == %d, \"%s.%s\");\n",
-			name, snake(f.Name), f.Offset, name, snake(f.Name))
+	for i, field := range names {
+		fmt.Fprintf(b, "_Static_assert(offsetof(%s, %s) == %d, \"%s.%s\");\n", name, field, t.Field(i).Offset, name, field)
 	}
+}
+
+// fieldNames are the C names of a struct's fields. Blank ones are padding: pad0, or
+// pad1, pad2 … if there are several.
+func fieldNames(t reflect.Type) []string {
+	names := make([]string, t.NumField())
+	var blank []int
+	for i := range names {
+		if names[i] = snake(t.Field(i).Name); names[i] == "_" {
+			blank = append(blank, i)
+		}
+	}
+	for k, i := range blank {
+		names[i] = fmt.Sprintf("pad%d", k+min(len(blank)-1, 1))
+	}
+	return names
 }
 
 func cType(t reflect.Type) (base, dims string) {

@@ -16,7 +16,6 @@ type program struct {
 	defs   efg.Definitions
 	events []efg.Input
 	sites  []callsite
-	slots  map[string]uint64
 }
 
 type callsite struct {

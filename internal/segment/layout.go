@@ -1,5 +1,7 @@
 package segment
 
+import "github.com/efg-tools/efg/signature"
+
 // The structs below are the segment's layout. They are its one source: package
 // hook/internal/gen writes hook/shim/gen/efg_layout.h from them by reflection, with a
 // static assertion for every offset. All integers are little-endian; a "ref" is
@@ -15,7 +17,7 @@ const (
 	// HeaderSize is the size of Header in the file.
 	HeaderSize = 4096
 	// MaxWords bounds the words of an event.
-	MaxWords = 32
+	MaxWords = signature.MaxWords
 	// SeqLevels is the number of folding levels of a sequence.
 	SeqLevels = 3
 	// Bins is the number of histogram bins of an Interval.
@@ -59,7 +61,7 @@ type Header struct {
 	MPI        [256]byte
 	Command    [2048]byte // arguments, each ended by NUL
 	Machines   uint32     // on which the world's processes are: 0 unknown, 1, 2 several
-	pad0       uint32
+	_          uint32
 	Job        [128]byte // what tells the launch apart from others, on all its machines; or empty
 }
 
@@ -80,10 +82,10 @@ type Stream struct {
 	TID      uint64 // kernel's thread id
 	// FirstTick is where the times of each event begin.
 	FirstTick uint64
-	pad1      uint64
-	pad2      uint64
-	pad3      uint64
-	pad4      uint64 // Words are aligned to 64
+	_         uint64
+	_         uint64
+	_         uint64
+	_         uint64 // Words are aligned to 64
 	Words     [MaxWords]uint64
 }
 
@@ -91,7 +93,7 @@ type Stream struct {
 type Published struct {
 	Hash uint64
 	Node uint32 // ref: node of the last event
-	pad0 uint32
+	_    uint32
 }
 
 // Node is a signature; its words (N of them; those in Mask mean nothing) follow
@@ -133,7 +135,7 @@ type HighBins struct {
 	Groups  [2 * Bins / GroupBins]uint32 // refs: BinGroup, or 0
 	Carry   uint32
 	CarryTo uint32
-	pad0    uint64
+	_       uint64
 }
 
 // BinGroup holds the high parts of eight neighbouring bins.
@@ -144,7 +146,7 @@ type BinGroup struct {
 // Times finds the times of each of a node's events: the bytes of Chunks.
 type Times struct {
 	First uint32 // ref: first Chunk
-	pad0  uint32
+	_     uint32
 	At    uint64 // the recorder's own, as the next two
 	End   uint64
 	Tail  uint64
@@ -187,7 +189,7 @@ type SeqState struct {
 	N      uint64 // values
 	NBytes uint64
 	D      [SeqLevels]uint32
-	pad0   uint32
+	_      uint32
 	M      [SeqLevels]uint64
 }
 
@@ -204,5 +206,5 @@ type Def struct {
 	Word   uint64
 	NWords uint32
 	NBytes uint32
-	pad0   uint64
+	_      uint64
 }

@@ -99,7 +99,6 @@ type pairWalk struct {
 	m     *matching
 	calls bool
 	known map[[2]int]bool // whether events at nodes are equal, of those without attributes
-	err   error
 }
 
 // from is the first event, from one on, that differs.

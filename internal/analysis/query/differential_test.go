@@ -76,10 +76,8 @@ func compareWithEvents(t *testing.T, run *efg.Run) {
 				t.Errorf("%s %s: %s, want %s", u, c, got, want)
 			}
 			graph := fmt.Sprintf("SELECT COUNT(%s), %s %s", u, columns, c)
-			events := graph + " AND SEQ >= 0"
-			if !strings.Contains(c, "WHERE") {
-				events = graph + " WHERE SEQ >= 0"
-			} else {
+			events := graph + " WHERE SEQ >= 0"
+			if strings.Contains(c, "WHERE") {
 				events = strings.Replace(graph, "WHERE ", "WHERE (", 1) + ") AND SEQ >= 0"
 			}
 			group := " GROUP BY " + groupings[(i+j)%len(groupings)]

@@ -42,7 +42,7 @@ func (v *View) Header() *Header {
 		h.Rows = append(h.Rows, [4]int{r.First, r.Last, r.Ranks, r.Read})
 	}
 	for _, p := range v.Legend {
-		h.Legend = append(h.Legend, LegendEntry{p.Op, p.Class, p.Time})
+		h.Legend = append(h.Legend, LegendEntry(p))
 	}
 	if v.Slices == nil {
 		return h

@@ -74,7 +74,6 @@ type scanner struct {
 	in    *bytesReader
 	dec   *xml.Decoder
 	depth int
-	err   error
 }
 
 func newScanner(file string, r io.Reader) *scanner {

@@ -4,7 +4,9 @@ import (
 	"errors"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/block"
 	"github.com/efg-tools/efg/internal/analysis"
+	"github.com/efg-tools/efg/internal/token"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -20,8 +22,6 @@ const (
 	tokenRaw             // the word follows
 	tokenKinds
 )
-
-const sequenceMask = 1<<24 - 1
 
 var errToken = errors.New("a word that no definition or rank explains")
 
@@ -63,25 +63,25 @@ func (w *words) in(comm uint64) {
 // to; peer tells that it is a rank.
 func (w *words) append(list []uint64, v uint64, below int, peer bool) []uint64 {
 	switch {
-	case v>>62 == 2 && v<<3>>3 == v&^(1<<63):
+	case signature.IsConst(v) && v<<3>>3 == v&^(1<<63):
 		return append(list, (v&^(1<<63))<<3|tokenConst)
-	case v>>62 == 1:
+	case signature.IsID(v):
 		id, _ := signature.ParseID(v)
-		if id.Slot < 1<<20 && id.Thread < 1<<12 {
-			return append(list, (uint64(id.Thread)<<46|uint64(id.Node)<<20|uint64(id.Slot))<<3|tokenID)
+		if packed, ok := token.PackID(id); ok {
+			return append(list, token.Of(tokenID, packed))
 		}
 	}
 	if n, ok := w.index[v]; ok && n < below && v>>20 != 0 {
 		return append(list, uint64(n)<<3|tokenDef)
 	}
-	if n, ok := w.index[v&^sequenceMask]; ok && n < below && v>>24 != 0 {
-		return append(list, (uint64(n)<<24|v&sequenceMask)<<3|tokenFamily)
+	if n, ok := w.index[v&^signature.SequenceMask]; ok && n < below && v>>24 != 0 {
+		return append(list, (uint64(n)<<24|v&signature.SequenceMask)<<3|tokenFamily)
 	}
 	if rank, size := w.current[0], w.current[1]; peer && v > 0 && int64(v) < size {
-		return append(list, zigzag(around(int64(v)-rank, size))<<3|tokenRelative)
+		return append(list, block.Zigzag(around(int64(v)-rank, size))<<3|tokenRelative)
 	}
 	if n := int64(v); n > -1<<53 && n < 1<<53 {
-		return append(list, zigzag(n)<<3|tokenNumber)
+		return append(list, token.Of(tokenNumber, block.Zigzag(n)))
 	}
 	return append(list, tokenRaw, v)
 }
@@ -101,7 +101,7 @@ func (w *words) word(list []uint64, below int) (v uint64, rest []uint64, err err
 	v = t >> 3
 	switch t & 7 {
 	case tokenNumber:
-		return unzigzag(v), rest, nil
+		return uint64(block.Unzigzag(v)), rest, nil
 	case tokenConst:
 		return v | 1<<63, rest, nil
 	case tokenDef:
@@ -110,14 +110,13 @@ func (w *words) word(list []uint64, below int) (v uint64, rest []uint64, err err
 		}
 	case tokenFamily:
 		if n := v >> 24; n < uint64(below) {
-			return w.defs[n].Word&^sequenceMask | v&sequenceMask, rest, nil
+			return w.defs[n].Word&^signature.SequenceMask | v&signature.SequenceMask, rest, nil
 		}
 	case tokenID:
-		id := signature.ID{Thread: uint32(v >> 46 & (1<<12 - 1)), Node: uint32(v >> 20 & (1<<26 - 1)), Slot: uint32(v & (1<<20 - 1))}
-		return id.Word(), rest, nil
+		return token.UnpackID(v).Word(), rest, nil
 	case tokenRelative:
 		if rank, size := w.current[0], w.current[1]; size > 0 {
-			d := int64(unzigzag(v)) % size
+			d := block.Unzigzag(v) % size
 			return uint64(((rank+d)%size + size) % size), rest, nil
 		}
 	case tokenRaw:
@@ -127,9 +126,6 @@ func (w *words) word(list []uint64, below int) (v uint64, rest []uint64, err err
 	}
 	return 0, nil, errToken
 }
-
-func zigzag(v int64) uint64    { return uint64(v)<<1 ^ uint64(v>>63) }
-func unzigzag(u uint64) uint64 { return u>>1 ^ -(u & 1) }
 
 // isPeer tells whether word i of events with a header holds ranks.
 func isPeer(header uint64, i int) bool {

@@ -1,6 +1,10 @@
 package sim
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/efg-tools/efg/signature"
+)
 
 const (
 	tagWork = 1 + iota
@@ -20,8 +24,6 @@ var (
 	farmBarrier  = farmText.call("MPI_Barrier", 70, "main", map[string]any{"comm": "MPI_COMM_WORLD"})
 	farmFinalize = farmText.call("MPI_Finalize", 71, "main", nil)
 )
-
-var wordAnySource = constant("MPI_ANY_SOURCE")
 
 // maxResult is the size that the master receives with.
 const maxResult = 64
@@ -65,7 +67,7 @@ func master(r *rank) {
 		i := random.IntN(len(busy))
 		w := busy[i]
 		size := r.result(w, r.tasks(w)-left[w])
-		r.receive(farmResult, maxResult, wordAnySource, wordAnyTag, [3]uint64{uint64(w), tagResult, 8 * size})
+		r.receive(farmResult, maxResult, signature.AnySource, signature.AnyTag, [3]uint64{uint64(w), tagResult, 8 * size})
 		tag := uint64(tagWork)
 		if left[w]--; left[w] == 0 {
 			tag = tagStop
@@ -79,8 +81,8 @@ func master(r *rank) {
 func worker(r *rank) {
 	n := r.tasks(r.number)
 	for task := range n {
-		r.receive(farmTask, 1, 0, wordAnyTag, [3]uint64{0, tagWork, 4})
+		r.receive(farmTask, 1, 0, signature.AnyTag, [3]uint64{0, tagWork, 4})
 		r.send(farmSend, r.result(r.number, task), 0, tagResult)
 	}
-	r.receive(farmTask, 1, 0, wordAnyTag, [3]uint64{0, tagStop, 4})
+	r.receive(farmTask, 1, 0, signature.AnyTag, [3]uint64{0, tagStop, 4})
 }

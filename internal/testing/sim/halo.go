@@ -1,5 +1,7 @@
 package sim
 
+import "github.com/efg-tools/efg/signature"
+
 var (
 	haloText = newText("halo")
 
@@ -33,8 +35,8 @@ func halo(r *rank) {
 	requests := make([]uint64, 0, 2*len(near))
 	var null []uint64 // statuses of receives from nowhere
 	for i, n := range near {
-		if n.rank == wordProcNull {
-			null = append(null, uint64(i), wordProcNull, wordAnyTag, 0)
+		if n.rank == signature.ProcNull {
+			null = append(null, uint64(i), signature.ProcNull, signature.AnyTag, 0)
 		}
 	}
 	for step := range r.Steps {
@@ -84,11 +86,11 @@ func (r *rank) neighbours() []neighbour {
 		at := r.number / stride % n
 		for side := range 2 {
 			to := at + 2*side - 1
-			b := neighbour{wordProcNull, faces[d], uint64(2*d + 1 - side), uint64(2*d + side)}
+			b := neighbour{signature.ProcNull, faces[d], uint64(2*d + 1 - side), uint64(2*d + side)}
 			if r.Periodic || to >= 0 && to < n {
 				b.rank = uint64(r.number + ((to+n)%n-at)*stride)
 			}
-			if b.rank != wordProcNull || r.Null {
+			if b.rank != signature.ProcNull || r.Null {
 				l = append(l, b)
 			}
 		}

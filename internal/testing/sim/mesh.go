@@ -3,6 +3,8 @@ package sim
 import (
 	"math/rand/v2"
 	"slices"
+
+	"github.com/efg-tools/efg/signature"
 )
 
 var (
@@ -51,19 +53,19 @@ func mesh(r *rank) {
 func exchange(r *rank, in, out []message, random *rand.Rand) {
 	var receives, sends []uint64
 	for _, m := range in {
-		receives = append(receives, r.post(meshIrecv, wordWorld, maxPatch, uint64(m.peer), uint64(m.patch)))
+		receives = append(receives, r.post(meshIrecv, signature.CommWorld, maxPatch, uint64(m.peer), uint64(m.patch)))
 	}
 	for _, m := range out {
-		sends = append(sends, r.post(meshIsend, wordWorld, m.count, uint64(m.peer), uint64(m.patch)))
+		sends = append(sends, r.post(meshIsend, signature.CommWorld, m.count, uint64(m.peer), uint64(m.patch)))
 	}
 	for k, i := range random.Perm(len(in)) {
 		w := r.at(meshWaitany)
 		w[waitCount] = uint64(len(in))
-		if w[waitArray] = wordSame; k == 0 {
+		if w[waitArray] = signature.Same; k == 0 {
 			r.vec(waitArray, receives)
 		}
 		m := in[i]
-		copy(w[waitIndex:], []uint64{uint64(i), wordAsPosted, wordAsPosted, 8 * m.count})
+		copy(w[waitIndex:], []uint64{uint64(i), signature.AsPosted, signature.AsPosted, 8 * m.count})
 		r.record()
 		r.build.Free(receives[i])
 	}

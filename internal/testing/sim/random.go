@@ -1,6 +1,10 @@
 package sim
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+
+	"github.com/efg-tools/efg/signature"
+)
 
 // maxSignatures bounds Config.Signatures.
 const maxSignatures = 4096
@@ -30,9 +34,9 @@ func random(r *rank) {
 	partner := r.number ^ 1
 	peer := uint64(partner)
 	if partner >= r.Ranks {
-		peer = wordProcNull
+		peer = signature.ProcNull
 	}
-	dice := rand.New(rand.NewPCG(r.Seed, uint64(r.number/2)<<8|streamProgram))
+	dice := rand.New(rand.NewPCG(r.Seed, streamSeed(r.number/2, streamProgram)))
 	r.call(randomInit)
 	for range r.Steps {
 		k := dice.IntN(r.Signatures)
@@ -41,8 +45,8 @@ func random(r *rank) {
 		switch {
 		case sends:
 			r.send(randomSends[k], count, peer, uint64(k))
-		case peer == wordProcNull:
-			r.receive(randomRecvs[k], count, peer, uint64(k), [3]uint64{wordProcNull, wordAnyTag, 0})
+		case peer == signature.ProcNull:
+			r.receive(randomRecvs[k], count, peer, uint64(k), [3]uint64{signature.ProcNull, signature.AnyTag, 0})
 		default:
 			r.receive(randomRecvs[k], count, peer, uint64(k), [3]uint64{peer, uint64(k), 8 * count})
 		}

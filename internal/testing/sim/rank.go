@@ -31,15 +31,8 @@ const (
 	streamProcess
 )
 
-var (
-	wordWorld    = constant("MPI_COMM_WORLD")
-	wordSame     = constant("EFG_SAME")
-	wordAsPosted = constant("EFG_AS_POSTED")
-	wordProcNull = constant("MPI_PROC_NULL")
-	wordAnyTag   = constant("MPI_ANY_TAG")
-)
-
-func constant(name string) uint64 { return signature.ConstantByName(name).Word() }
+// streamSeed is the second seed of a stream of random numbers.
+func streamSeed(number int, stream uint64) uint64 { return uint64(number)<<8 | stream }
 
 // text is a program's code: the calls that it has.
 type text struct {
@@ -81,7 +74,7 @@ func (t *text) call(proc string, line int, function string, args map[string]any)
 		}
 		switch v := args[w.Name].(type) {
 		case string:
-			c.words[i] = constant(v)
+			c.words[i] = signature.ConstantByName(v).Word()
 		case int:
 			c.words[i] = uint64(v)
 		}
@@ -132,7 +125,7 @@ func (r *rank) stream() (*efg.Stream, error) {
 
 // random returns one of the rank's streams of random numbers.
 func (r *rank) random(stream uint64) *rand.Rand {
-	return rand.New(rand.NewPCG(r.Seed, uint64(r.number)<<8|stream))
+	return rand.New(rand.NewPCG(r.Seed, streamSeed(r.number, stream)))
 }
 
 // draw is a random number that depends on what it is for, and on the seed.
@@ -200,7 +193,7 @@ func (r *rank) post(c *callsite, comm, count, peer, tag uint64) uint64 {
 // send records a blocking send.
 func (r *rank) send(c *callsite, count, peer, tag uint64) {
 	w := r.at(c)
-	w[wordComm], w[wordCount], w[wordPeer], w[wordTag] = wordWorld, count, peer, tag
+	w[wordComm], w[wordCount], w[wordPeer], w[wordTag] = signature.CommWorld, count, peer, tag
 	r.record()
 }
 
@@ -208,7 +201,7 @@ func (r *rank) send(c *callsite, count, peer, tag uint64) {
 // elements.
 func (r *rank) receive(c *callsite, count, peer, tag uint64, status [3]uint64) {
 	w := r.at(c)
-	w[wordComm], w[wordCount], w[wordPeer], w[wordTag] = wordWorld, count, peer, tag
+	w[wordComm], w[wordCount], w[wordPeer], w[wordTag] = signature.CommWorld, count, peer, tag
 	copy(w[wordStatus:], status[:])
 	r.record()
 }
@@ -219,7 +212,7 @@ func (r *rank) waitall(c *callsite, requests, statuses []uint64) {
 	w := r.at(c)
 	w[waitCount] = uint64(len(requests))
 	r.vec(waitArray, requests)
-	w[waitStatus] = wordAsPosted
+	w[waitStatus] = signature.AsPosted
 	if len(statuses) > 0 {
 		r.vec(waitStatus, statuses)
 	}
@@ -232,7 +225,7 @@ func (r *rank) waitall(c *callsite, requests, statuses []uint64) {
 // defineComm defines a communicator of all ranks, made of MPI_COMM_WORLD, as
 // hook/shim/back_comm.c does, and returns its word.
 func (r *rank) defineComm(kind string) uint64 {
-	words := []uint64{wordWorld, constant(kind), uint64(r.Ranks), 3, 0, uint64(r.Ranks), 1}
+	words := []uint64{signature.CommWorld, signature.ConstantByName(kind).Word(), uint64(r.Ranks), 3, 0, uint64(r.Ranks), 1}
 	family := signature.Hash(append(words, 0)...) & (1<<38 - 1) << 24
 	r.defs.Add(efg.Def{Kind: efg.DefComm, Word: family, Words: words})
 	return family

@@ -155,7 +155,7 @@ const started = 1_700_000_000_000_000_000 // Unix nanoseconds
 var world = signature.HashString("sim.4242")
 
 func (c *Config) description(number int) *efg.Process {
-	r := rand.New(rand.NewPCG(c.Seed, uint64(number)<<8|streamProcess))
+	r := rand.New(rand.NewPCG(c.Seed, streamSeed(number, streamProcess)))
 	return &efg.Process{
 		Rank: number, Size: c.Ranks, World: world,
 		PID:  2000 + 100*(number%RanksPerNode) + r.IntN(100),

@@ -13,6 +13,7 @@ import (
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/internal/segment"
 	"github.com/efg-tools/efg/reconstruct"
+	"github.com/efg-tools/efg/signature"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected output")
@@ -134,7 +135,7 @@ func TestNeighboursAreMutual(t *testing.T) {
 		for n := range c.Ranks {
 			r := &rank{Config: &c, number: n}
 			for _, b := range r.neighbours() {
-				if b.rank != wordProcNull {
+				if b.rank != signature.ProcNull {
 					sent[[4]uint64{uint64(n), b.rank, b.tag, b.count}]++
 					expected[[4]uint64{b.rank, uint64(n), b.from, b.count}]++
 				}
