@@ -70,6 +70,9 @@ func ConstantOf(w uint64) *Constant {
 // ConstantByName returns the constant with a name, or nil.
 func ConstantByName(name string) *Constant { return constants().byName[name] }
 
+// ConstWord is the word of the constant with a name, which must be in the table.
+func ConstWord(name string) uint64 { return ConstantByName(name).Word() }
+
 // FlagNames are the names of the flags of a bits set that v is made of, in the
 // order of the table; rest holds the bits that have no name.
 func FlagNames(set string, v uint64) (names []string, rest uint64) {

@@ -76,16 +76,11 @@ const ObjectWord = 2
 
 // in returns the input word of the first of the parameters that the procedure
 // has; 0 if it has none of them.
-func (p *Proc) in(names ...string) int { return p.word(false, names) }
-
-// out is in for words that the call tells.
-func (p *Proc) out(names ...string) int { return p.word(true, names) }
-
-func (p *Proc) word(out bool, names []string) int {
+func (p *Proc) in(names ...string) int {
 	for _, name := range names {
 		q := p.Param(name)
 		for i := ObjectWord; q >= 0 && i < len(p.Words); i++ {
-			if p.Words[i].Param == q && p.Words[i].Out == out {
+			if p.Words[i].Param == q && !p.Words[i].Out {
 				return i
 			}
 		}

@@ -15,12 +15,12 @@ type kind struct {
 // kindOf is the kind of a rank's collective call.
 func (n *needs) kindOf(r *Rank, words []uint64) kind {
 	p, a := lookUp(words)
-	if p == nil || a.shape == start {
+	if p == nil || a.Scope == signature.ScopeWorld {
 		return kind{}
 	}
 	k := kind{proc: p.ID}
-	if facts := n.process(r); a.root != 0 && facts != nil && !isInter(facts, words[2]) {
-		k.root = words[a.root]
+	if facts := n.process(r); a.Roles.Root != 0 && facts != nil && !isInter(facts, words[2]) {
+		k.root = words[a.Roles.Root]
 	}
 	return k
 }
@@ -101,7 +101,7 @@ func (n *needs) objectsOf(s *efg.Stream) []uint64 {
 		node := &s.Nodes[i]
 		p, a := lookUp(node.Words)
 		switch {
-		case p == nil || a.shape == notCollective || node.Counted > 0:
+		case p == nil || !counted(a) || node.Counted > 0:
 		case node.Mask>>2&1 != 0:
 			list[i] = varies
 		default:
@@ -127,8 +127,8 @@ func (n *needs) amountOf(r *Rank, words []uint64) amount {
 		return amount{}
 	}
 	_, isRoot := n.rootOf(r, words, a)
-	count, datatype := a.data(isRoot)
-	if count == 0 || datatype == 0 || isConst(words[count]) {
+	count, datatype := amountWords(a, isRoot)
+	if count == 0 || datatype == 0 || signature.IsConst(words[count]) {
 		return amount{}
 	}
 	size, ok := facts.TypeBytes(words[datatype])
@@ -136,7 +136,7 @@ func (n *needs) amountOf(r *Rank, words []uint64) amount {
 		return amount{}
 	}
 	x := amount{bytes: size * words[count], known: true}
-	if t := words[datatype]; x.bytes > 0 && isConst(t) && t != wordByte && t != wordPacked {
+	if t := words[datatype]; x.bytes > 0 && signature.IsConst(t) && t != signature.TypeByte && t != signature.TypePacked {
 		x.datatype = t
 	}
 	return x
@@ -151,8 +151,8 @@ func (x amount) differs(y amount) bool {
 // word, or else 0.
 func reductionOf(words []uint64) uint64 {
 	_, a := lookUp(words)
-	if a.op == 0 || !isConst(words[a.op]) || words[a.op] == signature.Absent {
+	if a.Roles.Op == 0 || !signature.IsConst(words[a.Roles.Op]) || words[a.Roles.Op] == signature.Absent {
 		return 0
 	}
-	return words[a.op]
+	return words[a.Roles.Op]
 }

@@ -17,14 +17,13 @@ type message struct {
 
 // messagesOf are the messages of a call, without those to and from MPI_PROC_NULL.
 func messagesOf(words []uint64, inFlight bool) []message {
-	p, a := lookUp(words)
+	_, a := lookUp(words)
 	var list []message
-	if a.dest != 0 && words[a.dest] != wordProcNull {
-		list = append(list, message{true, false, inFlight, words[2], words[a.dest], words[a.sendTag]})
+	if a.Roles.Dest != 0 && words[a.Roles.Dest] != signature.ProcNull {
+		list = append(list, message{true, false, inFlight, words[2], words[a.Roles.Dest], words[a.Roles.SendTag]})
 	}
-	if a.source != 0 && words[a.source] != wordProcNull {
-		probe := len(p.MTF) > 0 && p.MTF[0] == "ProbeOperation"
-		list = append(list, message{false, !probe, inFlight, words[2], words[a.source], words[a.recvTag]})
+	if a.Roles.Source != 0 && words[a.Roles.Source] != signature.ProcNull {
+		list = append(list, message{false, !a.Probes(), inFlight, words[2], words[a.Roles.Source], words[a.Roles.RecvTag]})
 	}
 	return list
 }
@@ -92,14 +91,14 @@ func newestWith(n *efg.Node, slot uint64, defs []efg.Def) ([]uint64, bool) {
 // requestsOf are the requests that a call waits for; false if they are not known.
 func requestsOf(r *Rank, thread int, words []uint64) ([]uint64, bool) {
 	_, a := lookUp(words)
-	w := words[a.requests]
-	if !a.array {
-		return []uint64{w}, w>>62 == 1
+	w := words[a.Roles.Requests]
+	if !a.Vector(a.Roles.Requests) {
+		return []uint64{w}, signature.IsID(w)
 	}
 	if w == signature.Absent {
 		return nil, false
 	}
-	if w != wordSame {
+	if w != signature.Same {
 		for i := range r.Process.Defs {
 			if d := &r.Process.Defs[i]; d.Kind == efg.DefVec && d.Word == w {
 				return d.Words, true

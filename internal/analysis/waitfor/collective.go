@@ -27,12 +27,11 @@ type turn struct {
 }
 
 // objectOf is what the members of a collective have in common.
-func objectOf(words []uint64, a *procWords) uint64 {
-	if a.shape != start {
+func objectOf(words []uint64, a *signature.Proc) uint64 {
+	if a.Scope != signature.ScopeWorld {
 		return words[2]
 	}
-	proc := signature.ProcByID(signature.Header(words[0]).Proc())
-	if proc.Name == "MPI_Finalize" {
+	if a.Ends {
 		return startObject | 1
 	}
 	return startObject
@@ -71,7 +70,7 @@ func countCollectives(r *Rank) map[order]*made {
 		}
 		if i < len(r.Threads) && r.Threads[i].InCall && !r.Threads[i].Moved {
 			words := r.Threads[i].Words
-			if p, a := lookUp(words); p != nil && a.shape != notCollective {
+			if p, a := lookUp(words); p != nil && counted(a) {
 				addCalls(c, order{objectOf(words, a), r.First}, 1, i).current = words
 			}
 		}
@@ -108,7 +107,7 @@ func Visits(s *efg.Stream) []uint64 {
 // addCollectives counts the events of a node by their objects.
 func addCollectives(c map[order]*made, node *efg.Node, visits uint64, first, stream int) {
 	p, a := lookUp(node.Words)
-	if p == nil || a.shape == notCollective || visits == 0 {
+	if p == nil || !counted(a) || visits == 0 {
 		return
 	}
 	if node.Mask>>2&1 == 0 || len(node.Attrs) == 0 {
@@ -141,17 +140,17 @@ func (n *needs) collective(w *waiting, r *Rank, words []uint64, k uint64) {
 	}
 	w.unclear = w.unclear || missing.unknown
 	root, isRoot := n.rootOf(r, words, a)
-	switch a.shape {
-	case oneToAll, allToOne:
+	switch a.Sync {
+	case signature.SyncRoot, signature.SyncAtRoot:
 		switch {
-		case isRoot && a.shape == allToOne:
+		case isRoot && a.Sync == signature.SyncAtRoot:
 			w.all(missing)
 		case !isRoot && slices.Contains(missing.ranks, root):
 			w.any(&set{ranks: []int{root}})
 		default:
 			w.any(missing)
 		}
-	case prefix:
+	case signature.SyncLower:
 		lower := &set{}
 		for _, m := range missing.ranks {
 			if m < r.Number {
@@ -163,7 +162,7 @@ func (n *needs) collective(w *waiting, r *Rank, words []uint64, k uint64) {
 		} else {
 			w.any(missing)
 		}
-	case partial:
+	case signature.SyncSome, signature.SyncNeighbours:
 		w.any(missing)
 	default:
 		w.all(missing)
@@ -174,25 +173,25 @@ func (w *waiting) all(s *set) { w.needs = append(w.needs, need{set: s, all: true
 func (w *waiting) any(s *set) { w.needs = append(w.needs, need{set: s}) }
 
 // rootOf returns the root of a collective, as a rank in the job, and whether it is r.
-func (n *needs) rootOf(r *Rank, words []uint64, a *procWords) (root int, isRoot bool) {
-	if a.root == 0 {
+func (n *needs) rootOf(r *Rank, words []uint64, a *signature.Proc) (root int, isRoot bool) {
+	if a.Roles.Root == 0 {
 		return -1, false
 	}
-	if words[a.root] == wordRoot {
+	if words[a.Roles.Root] == signature.RootHere {
 		return r.Number, true
 	}
 	p := n.process(r)
-	if p == nil || isConst(words[a.root]) {
+	if p == nil || signature.IsConst(words[a.Roles.Root]) {
 		return -1, false
 	}
 	own, other := p.Members(words[2])
 	if other != nil {
 		own = other
 	}
-	if own == nil || words[a.root] >= uint64(own.Size()) {
+	if own == nil || words[a.Roles.Root] >= uint64(own.Size()) {
 		return -1, false
 	}
-	root = own.At(int(words[a.root]))
+	root = own.At(int(words[a.Roles.Root]))
 	return root, root == r.Number
 }
 

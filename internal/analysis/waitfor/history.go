@@ -81,7 +81,7 @@ func (h *historian) event(e *reconstruct.Event, call *analysis.Call, stream int)
 		if o.Started {
 			request, issues = e.Request(i), true
 		}
-		if issues && o.Moves && o.Kind == analysis.ReceiveOperation && (o.Peer == analysis.NoRank || isConst(o.Tag)) {
+		if issues && o.Moves && o.Kind == analysis.ReceiveOperation && (o.Peer == analysis.NoRank || signature.IsConst(o.Tag)) {
 			h.post(request, channel{o.Peer, o.Comm, o.Tag})
 			continue
 		}
@@ -99,7 +99,7 @@ func (h *historian) event(e *reconstruct.Event, call *analysis.Call, stream int)
 func (h *historian) collective(e *reconstruct.Event, stream int) {
 	words := e.Words()
 	p, a := lookUp(words)
-	if p == nil || a.shape == notCollective {
+	if p == nil || !counted(a) {
 		return
 	}
 	o := order{objectOf(words, a), h.rank.First}
@@ -120,13 +120,8 @@ func issuedBy(e *reconstruct.Event) (request uint64, ok bool) {
 	if p == nil || p.Issues == "" || e.Failed() {
 		return 0, false
 	}
-	for i := signature.FirstWord; i < len(p.Words); i++ {
-		if w := &p.Words[i]; w.Form == signature.SlotForm && w.Param >= 0 && p.Params[w.Param].Kind == signature.Req {
-			slot := e.Word(i)
-			return signature.ID{Thread: e.Thread(), Node: uint32(e.Node()), Slot: uint32(slot)}.Word(), slot>>62 == 0
-		}
-	}
-	return 0, false
+	slot := e.Word(p.Roles.Request)
+	return signature.ID{Thread: e.Thread(), Node: uint32(e.Node()), Slot: uint32(slot)}.Word(), signature.IsPlain(slot)
 }
 
 // post takes note of a receive with a wildcard.
@@ -167,7 +162,7 @@ func (h *historian) receive(c channel, x completed) {
 	if c.peer == analysis.NoRank {
 		c.peer = h.process.PeerOf(c.comm, x.source)
 	}
-	if isConst(c.tag) {
+	if signature.IsConst(c.tag) {
 		c.tag = x.tag
 	}
 	h.traffic.add(false, true, c, 1)

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/efg-tools/efg/internal/analysis"
+	"github.com/efg-tools/efg/signature"
 )
 
 // traffic counts a rank's messages: those that it sent, and those that it has posted
@@ -16,7 +17,7 @@ type traffic struct {
 type channel struct {
 	peer int // in the job
 	comm uint64
-	tag  uint64 // wordAnyTag: not known
+	tag  uint64 // signature.AnyTag: not known
 }
 
 // matched tells whether the other side of a message has been made already, as the
@@ -44,7 +45,7 @@ func (n *needs) matched(r *Rank, x *need) bool {
 	if !m.consumes {
 		taken++
 	}
-	if m.peer == wordAnySource {
+	if m.peer == signature.AnySource {
 		taken += within(own.wild, analysis.NoRank, m)
 	}
 	var sent uint64
@@ -62,7 +63,7 @@ func (n *needs) matched(r *Rank, x *need) bool {
 // within counts the messages that m would surely have matched, too: one of them is
 // missing if there are fewer on the other side.
 func within(in map[channel]uint64, peer int, m *message) uint64 {
-	if m.tag != wordAnyTag {
+	if m.tag != signature.AnyTag {
 		return in[channel{peer, m.comm, m.tag}]
 	}
 	return all(in, peer, m.comm)
@@ -70,7 +71,7 @@ func within(in map[channel]uint64, peer int, m *message) uint64 {
 
 // fitting counts the messages that could match m: also those whose tag is not known.
 func fitting(in map[channel]uint64, peer int, m *message) uint64 {
-	return in[channel{peer, m.comm, m.tag}] + in[channel{peer, m.comm, wordAnyTag}]
+	return in[channel{peer, m.comm, m.tag}] + in[channel{peer, m.comm, signature.AnyTag}]
 }
 
 func all(in map[channel]uint64, peer int, comm uint64) (sum uint64) {
@@ -141,7 +142,7 @@ func newTraffic(r *Rank, p *analysis.Process) *traffic {
 // guesses reports whether senders or tags of some receives are not known.
 func (t *traffic) guesses() bool {
 	for c := range t.taken {
-		if c.tag == wordAnyTag {
+		if c.tag == signature.AnyTag {
 			return true
 		}
 	}
@@ -165,8 +166,8 @@ func (t *traffic) operation(o *analysis.Operation, times uint64) {
 }
 
 func (t *traffic) add(send, receive bool, c channel, times uint64) {
-	if isConst(c.tag) {
-		c.tag = wordAnyTag
+	if signature.IsConst(c.tag) {
+		c.tag = signature.AnyTag
 	}
 	switch {
 	case send:
@@ -180,7 +181,7 @@ func (t *traffic) add(send, receive bool, c channel, times uint64) {
 
 // inFlight counts the messages of the call in progress, too.
 func (t *traffic) inFlight(p *analysis.Process, words []uint64) {
-	if q, a := lookUp(words); q == nil || !a.waits || q.Completes != "" {
+	if q, a := lookUp(words); q == nil || !waits(a) || q.Completes != "" {
 		return
 	}
 	for _, m := range messagesOf(words, true) {
@@ -189,7 +190,7 @@ func (t *traffic) inFlight(p *analysis.Process, words []uint64) {
 			own = other
 		}
 		peer := analysis.NoRank
-		if own != nil && !isConst(m.peer) && m.peer < uint64(own.Size()) {
+		if own != nil && !signature.IsConst(m.peer) && m.peer < uint64(own.Size()) {
 			peer = own.At(int(m.peer))
 		}
 		t.add(m.send, !m.send && m.consumes, channel{peer, m.comm, m.tag}, 1)

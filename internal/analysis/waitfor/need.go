@@ -5,6 +5,7 @@ import (
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/internal/analysis"
+	"github.com/efg-tools/efg/signature"
 )
 
 // set is a set of ranks. Calls that need the same share it.
@@ -87,9 +88,9 @@ func (n *needs) of(r *Rank, thread int) waiting {
 	}
 	p, a := lookUp(words)
 	switch {
-	case p == nil || !a.waits:
+	case p == nil || !waits(a):
 		w.unclear = p == nil
-	case a.shape != notCollective:
+	case counted(a):
 		n.collective(&w, r, words, n.made(r, order{objectOf(words, a), r.First}).calls)
 	case p.Completes != "":
 		n.requests(&w, r, thread, words)
@@ -126,12 +127,12 @@ func (n *needs) message(w *waiting, r *Rank, m message) {
 		w.unclear = true
 		return
 	}
-	if m.peer == wordAnySource {
+	if m.peer == signature.AnySource {
 		w.needs = append(w.needs, need{set: n.anyMember(r, own), message: &m})
 		return
 	}
 	peer := analysis.NoRank
-	if !isConst(m.peer) && m.peer < uint64(own.Size()) {
+	if !signature.IsConst(m.peer) && m.peer < uint64(own.Size()) {
 		peer = own.At(int(m.peer))
 	}
 	if peer == analysis.NoRank {
@@ -176,7 +177,7 @@ func (n *needs) requests(w *waiting, r *Rank, thread int, words []uint64) {
 	}
 	var all waiting
 	for _, request := range list {
-		if request>>62 != 1 {
+		if !signature.IsID(request) {
 			continue
 		}
 		words, ok := issue(r.Process, request)
@@ -184,11 +185,11 @@ func (n *needs) requests(w *waiting, r *Rank, thread int, words []uint64) {
 			all.unclear = true
 			continue
 		}
-		q, a := lookUp(words)
+		_, a := lookUp(words)
 		switch {
-		case q.Persistent && a.shape != notCollective || q.Issues != "coll" && a.dest == 0 && a.source == 0:
+		case a.Persistent && a.Collective() || a.Issues != "coll" && a.Roles.Dest == 0 && a.Roles.Source == 0:
 			all.unclear = true
-		case q.Issues == "coll" || a.shape != notCollective:
+		case a.Issues == "coll" || counted(a):
 			n.issued(&all, r, request, words)
 		default:
 			for _, m := range messagesOf(words, false) {
@@ -196,7 +197,7 @@ func (n *needs) requests(w *waiting, r *Rank, thread int, words []uint64) {
 			}
 		}
 	}
-	if p.Completes == "any" || p.Completes == "some" {
+	if p.Completes == signature.CompletesAny || p.Completes == signature.CompletesSome {
 		all = anyOf(all)
 	}
 	*w = all
@@ -235,9 +236,8 @@ func anyOf(all waiting) waiting {
 
 // fileComm is the communicator that a file was opened with.
 func fileComm(p *efg.Process, word uint64) uint64 {
-	const sequence = 1<<24 - 1
 	for i := range p.Defs {
-		if d := &p.Defs[i]; d.Kind == efg.DefFile && d.Word == word&^sequence && len(d.Words) > 0 {
+		if d := &p.Defs[i]; d.Kind == efg.DefFile && d.Word == signature.Family(word) && len(d.Words) > 0 {
 			return d.Words[0]
 		}
 	}

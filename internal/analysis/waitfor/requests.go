@@ -28,7 +28,7 @@ func walkRequests(r *Rank, thread int, w uint64) ([]uint64, bool) {
 		}
 		t.event(e)
 	}
-	if w == wordSame {
+	if w == signature.Same {
 		return t.last, t.last != nil
 	}
 	return t.search(w)
@@ -46,21 +46,14 @@ func (t *openRequests) event(e *reconstruct.Event) {
 		return
 	}
 	done := e.Completed()
-	for i := signature.FirstWord; i < len(p.Words); i++ {
-		w := &p.Words[i]
-		if w.Param < 0 || p.Params[w.Param].Kind != signature.Req {
-			continue
-		}
-		switch {
-		case w.Form == signature.SlotForm:
-			if slot := e.Word(i); slot>>62 == 0 {
-				t.open = append(t.open, signature.ID{Thread: e.Thread(), Node: uint32(e.Node()), Slot: uint32(slot)}.Word())
-			}
-		case w.Form == signature.VecForm:
-			t.array(e, i, done, p)
-		case len(done) > 0:
-			t.close(e.Request(0))
-		}
+	if made, ok := issuedBy(e); ok {
+		t.open = append(t.open, made)
+	}
+	switch requests := p.Roles.Requests; {
+	case p.Vector(requests):
+		t.array(e, requests, done, p)
+	case requests != 0 && len(done) > 0:
+		t.close(e.Request(0))
 	}
 }
 
@@ -78,12 +71,10 @@ func (t *openRequests) array(e *reconstruct.Event, word int, done []int, p *sign
 	for _, i := range done {
 		if i < len(t.last) {
 			t.close(t.last[i])
-			t.last[i] = nullRequest
+			t.last[i] = signature.RequestNull
 		}
 	}
 }
-
-var nullRequest = constant("MPI_REQUEST_NULL")
 
 func (t *openRequests) close(request uint64) {
 	if i := slices.Index(t.open, request); i >= 0 {

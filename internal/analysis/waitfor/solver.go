@@ -79,7 +79,6 @@ type solver struct {
 type waiters struct {
 	any, all [][2]int // position, thread
 	left     int      // members that cannot go on
-	hit      bool
 }
 
 // release finds the ranks that can go on, and returns the others of those that have
