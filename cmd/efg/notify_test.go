@@ -22,6 +22,7 @@ var testDir string
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asMain) != "" {
+		extendTable()
 		main()
 	}
 	var err error

@@ -9,10 +9,13 @@ import (
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/internal/testing/testrun"
+	"github.com/efg-tools/efg/signature"
 )
 
 // TestAmounts records a fault in each collective, and finds them all and nothing else.
 // Calls that the library refused are no faults that stay unnoticed.
+func constant(name string) uint64 { return signature.ConstWord(name) }
+
 func TestAmounts(t *testing.T) {
 	testrun.Record(t, []testrun.Program{{Source: "c/amounts.c", Fails: true}}, func(t *testing.T, r *testrun.Recording) {
 		var want []string

@@ -88,7 +88,7 @@ func (a *arguments) invalid(q *signature.Param, i int, v uint64) string {
 		return a.invalidPeer(q, v)
 	case q.Kind == signature.Root:
 		return a.invalidRoot(v)
-	case q.Kind == signature.Tag && isConst(v) && !(v == wordAnyTag && a.takes(q)):
+	case q.Kind == signature.Tag && signature.IsConst(v) && !(v == signature.AnyTag && a.takes(q)):
 		return "is " + tagText(v) + ", which is no tag of a message"
 	case q.NonNegative() && negative(v):
 		return fmt.Sprintf("is %d: it is negative", int64(v))
@@ -99,7 +99,7 @@ func (a *arguments) invalid(q *signature.Param, i int, v uint64) string {
 }
 
 // negative reports whether a word is a number below 0.
-func negative(v uint64) bool { return !isConst(v) && int64(v) < 0 }
+func negative(v uint64) bool { return !signature.IsConst(v) && int64(v) < 0 }
 
 // takes reports whether a parameter describes what is received.
 func (a *arguments) takes(q *signature.Param) bool {
@@ -159,8 +159,8 @@ func (t *tally) committed(word uint64) bool {
 
 // unmade are the combiners of datatypes that are committed when they are made.
 var unmade = map[uint64]bool{
-	constant("MPI_COMBINER_F90_REAL"): true, constant("MPI_COMBINER_F90_COMPLEX"): true, constant("MPI_COMBINER_F90_INTEGER"): true,
-	constant("MPI_COMBINER_NAMED"): true,
+	signature.ConstWord("MPI_COMBINER_F90_REAL"): true, signature.ConstWord("MPI_COMBINER_F90_COMPLEX"): true, signature.ConstWord("MPI_COMBINER_F90_INTEGER"): true,
+	signature.ConstWord("MPI_COMBINER_NAMED"): true,
 }
 
 // invalidRequest: only persistent requests can be started.
@@ -176,8 +176,8 @@ func (a *arguments) invalidRequest(v uint64) string {
 }
 
 func (a *arguments) invalidPeer(q *signature.Param, v uint64) string {
-	if isConst(v) {
-		if v == wordProcNull || v == wordAnySource && a.takes(q) {
+	if signature.IsConst(v) {
+		if v == signature.ProcNull || v == signature.AnySource && a.takes(q) {
 			return ""
 		}
 		return fmt.Sprintf("is %s, which is no rank", tagText(v))
@@ -201,17 +201,17 @@ func (a *arguments) outOfRange(v uint64) string {
 }
 
 func (a *arguments) invalidRoot(v uint64) string {
-	if !isConst(v) {
+	if !signature.IsConst(v) {
 		return a.outOfRange(v)
 	}
-	if _, other := a.t.p.Members(a.words[2]); other != nil && (v == wordRoot || v == wordProcNull) {
+	if _, other := a.t.p.Members(a.words[2]); other != nil && (v == signature.RootHere || v == signature.ProcNull) {
 		return ""
 	}
 	return fmt.Sprintf("is %s, which is no rank of an intracommunicator", tagText(v))
 }
 
 // In most libraries MPI_BOTTOM is a null pointer.
-var wordNull, wordBottom = constant("EFG_NULL"), constant("MPI_BOTTOM")
+var wordNull, wordBottom = signature.ConstWord("EFG_NULL"), signature.ConstWord("MPI_BOTTOM")
 
 // invalidBuffer: a null pointer is a buffer of no elements, or of datatypes with addresses.
 func (a *arguments) invalidBuffer(q *signature.Param) string {
@@ -220,7 +220,7 @@ func (a *arguments) invalidBuffer(q *signature.Param) string {
 	if count == 0 || typ == 0 {
 		return ""
 	}
-	if n := a.words[count]; n == 0 || isConst(n) || !a.basic(a.words[typ]) {
+	if n := a.words[count]; n == 0 || signature.IsConst(n) || !a.basic(a.words[typ]) {
 		return ""
 	}
 	return fmt.Sprintf("is a null pointer or MPI_BOTTOM, for %d of a basic datatype", a.words[count])
@@ -229,5 +229,5 @@ func (a *arguments) invalidBuffer(q *signature.Param) string {
 // basic reports whether a datatype is predefined, and has elements.
 func (a *arguments) basic(word uint64) bool {
 	size, ok := a.t.p.TypeBytes(word)
-	return isConst(word) && ok && size > 0
+	return signature.IsConst(word) && ok && size > 0
 }

@@ -201,21 +201,15 @@ func (t *teller) prepare(s *efg.Stream) {
 		if t.m != nil && r.requests != 0 && (r.completes != "" || r.frees) {
 			t.roles[k] = r
 		}
-		if c := collectiveOf(r); c != nil && r.proc.Issues == "" && meets(c.shape) {
+		if c := collectiveOf(r); c != nil && r.proc.Issues == "" && c.meets() {
 			t.coll[k] = c
 		}
 	}
 }
 
-// meets says whether no member leaves such a call before all have come, if data are
+// meets reports whether no member leaves such a call before all have come, if data are
 // exchanged. Those with arrays of counts may have no data for some.
-func meets(shape string) bool {
-	switch shape {
-	case "barrier", "allreduce", "allgather", "alltoall", "reduce_scatter_block":
-		return true
-	}
-	return false
-}
+func (c *collRoles) meets() bool { return c.proc.Synchronises() && !c.vector() }
 
 // fetch goes to the next event.
 func (t *teller) fetch() error {
@@ -314,7 +308,7 @@ func (x *chronicle) look(t *teller, moves *roles, coll *collRoles) {
 	if scope.word == 0 || x.hallOf(scope).size < 2 {
 		return
 	}
-	if coll.shape == "barrier" || coll.symbolOf(t.tally.types, words, false).amount.bytes > 0 {
+	if coll.proc.Barrier() || coll.symbolOf(t.tally.types, words, false).amount.bytes > 0 {
 		t.scope = scope
 	}
 }

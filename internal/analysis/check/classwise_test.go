@@ -87,7 +87,7 @@ func mirrored(r *rand.Rand, list []deed, size int) []deed {
 func (d *deed) words(rank, size int) []uint64 {
 	p := signature.ProcByName(d.op)
 	w := make([]uint64, len(p.Words))
-	w[0], w[2] = uint64(signature.MakeHeader(p.ID, signature.C, false, len(w), 0)), wordWorld
+	w[0], w[2] = uint64(signature.MakeHeader(p.ID, signature.C, false, len(w), 0)), signature.CommWorld
 	peer := d.peer
 	if d.near {
 		peer = (uint64(rank) + d.peer) % uint64(size)
@@ -99,7 +99,7 @@ func (d *deed) words(rank, size int) []uint64 {
 		w[i] = values[p.Words[i].Name]
 		switch {
 		case p.Words[i].Name == "source" && d.wild && p.Words[i].Part != signature.Source:
-			w[i] = wordAnySource
+			w[i] = signature.AnySource
 		case p.Words[i].Part == signature.Source && d.op == "MPI_Recv":
 			w[i] = peer
 		case p.Words[i].Part == signature.MessageTag && d.op == "MPI_Recv":
@@ -152,7 +152,7 @@ func waitWords(id uint64) []uint64 {
 	w := make([]uint64, len(p.Words))
 	w[0] = uint64(signature.MakeHeader(p.ID, signature.C, false, len(w), 0))
 	for i := 3; i < len(w); i++ {
-		w[i] = wordAsPosted
+		w[i] = signature.AsPosted
 		if p.Words[i].Param >= 0 && p.Params[p.Words[i].Param].Kind == signature.Req {
 			w[i] = id
 		}

@@ -50,9 +50,9 @@ func collProgram(r *rand.Rand) []coll {
 func (c coll) words() []uint64 {
 	p := signature.ProcByName(c.op)
 	w := make([]uint64, len(p.Words))
-	w[0], w[2] = uint64(signature.MakeHeader(p.ID, signature.C, false, len(w), 0)), wordWorld
+	w[0], w[2] = uint64(signature.MakeHeader(p.ID, signature.C, false, len(w), 0)), signature.CommWorld
 	if c.self {
-		w[2] = wordSelf
+		w[2] = signature.CommSelf
 	}
 	if p.Object < 0 {
 		w[2] = 0

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/efg-tools/efg/signature"
 )
 
 // granularity is what clocks of one machine may differ by besides, ns.
@@ -23,7 +25,7 @@ func (x *chronicle) transfer(t *teller, r *roles) {
 			delete(t.open, id)
 		}
 	}
-	sync := r.proc.Name == "MPI_Ssend" || r.proc.Name == "MPI_Issend"
+	sync := r.proc.Mode == signature.SynchronousMode && !r.proc.Persistent
 	for _, move := range t.moves {
 		o := &operation{begun: t.moment(false), side: move.side, sync: sync}
 		switch {

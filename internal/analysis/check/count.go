@@ -3,6 +3,7 @@ package check
 import (
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/internal/analysis"
+	"github.com/efg-tools/efg/signature"
 )
 
 // count counts on the graphs. If the order of events decides something, it says so
@@ -97,7 +98,7 @@ func (t *tally) countObjects(i, k int, r *roles, at place) error {
 }
 
 func (t *tally) object(r *roles, word, times uint64, at place) {
-	if isConst(word) || word == 0 {
+	if signature.IsConst(word) || word == 0 {
 		return
 	}
 	l := lifeAt(t.objects, object{r.object, word})

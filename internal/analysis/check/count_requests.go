@@ -15,7 +15,7 @@ func (t *tally) array(i, k int, r *roles, v *analysis.Tuple) []uint64 {
 	if a, ok := v.Vec(r.requests); ok {
 		return a
 	}
-	if v.Word(r.requests) != wordSame {
+	if v.Word(r.requests) != signature.Same {
 		return nil
 	}
 	// Some of the array may be complete and null: only a call that names what it
@@ -140,7 +140,7 @@ func (t *tally) completed(id, source, tag, times uint64) {
 		return
 	}
 	if n.Mask&mask(2, r.source, r.recvTag, r.message) != 0 {
-		if source != wordAsPosted || tag != wordAsPosted {
+		if source != signature.AsPosted || tag != signature.AsPosted {
 			t.doubt = true // which of them had a wildcard?
 		}
 		return
@@ -148,10 +148,10 @@ func (t *tally) completed(id, source, tag, times uint64) {
 	if !wild(r, n.Words[r.source], n.Words[r.recvTag]) {
 		return
 	}
-	if source == wordAsPosted {
+	if source == signature.AsPosted {
 		source = n.Words[r.source]
 	}
-	if tag == wordAsPosted {
+	if tag == signature.AsPosted {
 		tag = n.Words[r.recvTag]
 	}
 	comm := t.commOf(r, n.Words[2], n.Words[r.message])

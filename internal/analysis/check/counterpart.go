@@ -86,7 +86,7 @@ func (t *tally) receivesInCall() (list []openReceive) {
 		if p == nil || len(p.Words) != len(w) {
 			continue
 		}
-		if r := &allRoles()[p.ID]; r.receives && r.source != 0 && w[r.source] != wordProcNull {
+		if r := &allRoles()[p.ID]; r.receives && r.source != 0 && w[r.source] != signature.ProcNull {
 			list = append(list, openReceive{
 				spot: spot{place{s.Thread, int32(len(s.Nodes))}, s.Events}, comm: t.name(w[2]), from: t.p.PeerOf(w[2], w[r.source]),
 				tag: w[r.recvTag], op: p.Name, site: w[1],
@@ -103,7 +103,7 @@ func nearest(c channel, list []openReceive) *openReceive {
 	most := 1
 	for i := range list {
 		r := &list[i]
-		from, tag := r.from == analysis.NoRank || r.from == int(c.from), r.tag == wordAnyTag || r.tag == c.tag
+		from, tag := r.from == analysis.NoRank || r.from == int(c.from), r.tag == signature.AnyTag || r.tag == c.tag
 		n := truth(r.comm == c.comm) + truth(from) + truth(tag)
 		if n == 3 || n < most || n == most && best != nil && cmp.Compare(r.event, best.event) >= 0 {
 			continue
@@ -129,7 +129,7 @@ func (t *tally) waitsText(r *openReceive, names *reconstruct.Names) string {
 	if r.from != analysis.NoRank {
 		from = rankText(t.p, r.comm, r.from, names)
 	}
-	if r.tag != wordAnyTag {
+	if r.tag != signature.AnyTag {
 		tag = "tag " + tagText(r.tag)
 	}
 	if site == 0 {

@@ -125,7 +125,7 @@ func opName(s *symbol) string {
 }
 
 func opText(w uint64) string {
-	if isConst(w) {
+	if signature.IsConst(w) {
 		return tagText(w)
 	}
 	return "an operation of the program's"

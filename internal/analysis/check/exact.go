@@ -312,7 +312,7 @@ func (x *walk) startedAgain(active *posted, at spot) bool {
 
 // moves says whether the operation is not one with MPI_PROC_NULL alone.
 func (q *posted) moves() bool {
-	return !q.r.sends && !q.r.receives || q.r.sends && q.dest != wordProcNull || q.r.receives && q.source != wordProcNull
+	return !q.r.sends && !q.r.receives || q.r.sends && q.dest != signature.ProcNull || q.r.receives && q.source != signature.ProcNull
 }
 
 func (x *walk) free(id uint64) {
@@ -362,10 +362,10 @@ func (x *walk) complete(id, source, tag uint64) {
 		x.leaveOpen(q)
 		return
 	}
-	if !wild(q.r, q.source, q.tag) || source == wordAsPosted || source == signature.Absent {
+	if !wild(q.r, q.source, q.tag) || source == signature.AsPosted || source == signature.Absent {
 		source = q.source
 	}
-	if !wild(q.r, q.source, q.tag) || tag == wordAsPosted || tag == signature.Absent {
+	if !wild(q.r, q.source, q.tag) || tag == signature.AsPosted || tag == signature.Absent {
 		tag = q.tag
 	}
 	x.receive(x.p.PeerOf(q.comm, source), x.name(q.comm), tag, q.recvType, q.spot)
@@ -420,7 +420,7 @@ func (x *walk) keep(q *posted) {
 const maxReceives = 1 << 12
 
 func (x *walk) keepReceive(q *posted) {
-	if q.r.receives && q.source != wordProcNull && q.r.message == 0 && len(x.found.receives) < maxReceives {
+	if q.r.receives && q.source != signature.ProcNull && q.r.message == 0 && len(x.found.receives) < maxReceives {
 		x.found.receives = append(x.found.receives, openReceive{
 			spot: q.spot, comm: x.name(q.comm), from: x.p.PeerOf(q.comm, q.source), tag: q.tag, op: q.r.proc.Name,
 		})

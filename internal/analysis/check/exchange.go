@@ -1,6 +1,9 @@
 package check
 
-import "github.com/efg-tools/efg/efg"
+import (
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/signature"
+)
 
 // Collectives with an array of counts tell how many bytes go to each member, and how
 // many come from each: what i sends to j is what j takes from i. That is compared for
@@ -24,18 +27,16 @@ const (
 // arrays are the words of arrays of counts, and of datatypes; 0: there are none.
 type arrays struct{ sendCounts, recvCounts, sendTypes, recvTypes int }
 
-// pairwise says whether it is compared for each pair of members what a collective moves.
+// pairwise reports whether it is compared for each pair of members what a collective moves.
 // Of other collectives all members name the same amount.
 func (c *collRoles) pairwise(inter bool) bool {
-	switch c.shape {
-	case "gatherv", "scatterv", "allgatherv", "alltoallv", "alltoallw", "reduce_scatter":
-		return true
-	case "neighbor_allgather", "neighbor_allgatherv", "neighbor_alltoall", "neighbor_alltoallv", "neighbor_alltoallw":
+	switch c.proc.Shape {
+	case signature.NoData, signature.Prefix:
+		return false
+	case signature.Neighbours:
 		return !inter
-	case "bcast", "reduce", "allreduce", "reduce_scatter_block", "allgather", "alltoall", "gather", "scatter":
-		return inter
 	}
-	return false
+	return inter || c.vector()
 }
 
 // arrayMask are the words of the arrays of a node; 0 if they are too many to be kept.

@@ -57,30 +57,30 @@ func (r *reader) exchangeOf(s *efg.Step, role *collRoles, words []uint64) *excha
 // within is a call on an intracommunicator.
 func (x *mover) within() {
 	c, a := x.role, &x.role.arrays
-	switch c.shape {
-	case "alltoallv", "alltoallw":
+	switch p := c.proc; {
+	case p.Shape == signature.AllToOne:
+		x.rooted(x.to, x.from, c.sendCount, c.sendType, a.recvCounts, c.recvType)
+	case p.Shape == signature.OneToAll:
+		x.rooted(x.from, x.to, c.recvCount, c.recvType, a.sendCounts, c.sendType)
+	case p.Shape == signature.Neighbours:
+		x.neighbours()
+	case p.Reduces(): // MPI_Reduce_scatter
+		copy(x.to, x.list(a.recvCounts, c.recvType, 0, x.peers))
+		fill(x.from, x.to[x.me])
+	case p.Roles.Send.Blocks: // MPI_Alltoallv
 		copy(x.from, x.list(a.recvCounts, c.recvType, a.recvTypes, x.peers))
-		if isConst(x.words[a.sendCounts]) { // in place
+		if signature.IsConst(x.words[a.sendCounts]) { // in place
 			copy(x.to, x.from)
 		} else {
 			copy(x.to, x.list(a.sendCounts, c.sendType, a.sendTypes, x.peers))
 		}
-	case "allgatherv":
+	default: // MPI_Allgatherv
 		copy(x.from, x.list(a.recvCounts, c.recvType, 0, x.peers))
 		own := x.from[x.me]
 		if x.words[c.sendType] != signature.Absent {
 			own = x.given()
 		}
 		fill(x.to, own)
-	case "reduce_scatter":
-		copy(x.to, x.list(a.recvCounts, c.recvType, 0, x.peers))
-		fill(x.from, x.to[x.me])
-	case "gatherv":
-		x.rooted(x.to, x.from, c.sendCount, c.sendType, a.recvCounts, c.recvType)
-	case "scatterv":
-		x.rooted(x.from, x.to, c.recvCount, c.recvType, a.sendCounts, c.sendType)
-	default:
-		x.neighbours()
 	}
 }
 
@@ -142,27 +142,28 @@ func (x *mover) blocks(counts, count, datatype, datatypes, n int) []uint64 {
 func (x *mover) across(side int) {
 	c, a := x.role, &x.role.arrays
 	to, from := x.to[x.base:x.base+x.peers], x.from[x.base:x.base+x.peers]
-	switch c.shape {
-	case "allreduce":
-		fill(to, x.taken())
-		copy(from, to)
-	case "reduce_scatter_block":
-		fill(to, uint64(side)*x.taken())
-		copy(from, to)
-	case "reduce_scatter":
+	switch p := c.proc; {
+	case p.Shape == signature.OneToAll:
+		x.acrossRooted(to, from, a.sendCounts, c.sendCount, c.sendType, x.taken)
+	case p.Shape == signature.AllToOne:
+		x.acrossRooted(from, to, a.recvCounts, c.recvCount, c.recvType, x.given)
+	case p.Reduces() && a.recvCounts != 0: // MPI_Reduce_scatter
 		sum := uint64(0)
 		for _, n := range x.list(a.recvCounts, c.recvType, 0, side) {
 			sum += n
 		}
 		fill(to, sum)
 		copy(from, to)
-	case "allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw":
+	case p.Reduces():
+		n := x.taken()
+		if p.Roles.Send.Blocks { // MPI_Reduce_scatter_block
+			n *= uint64(side)
+		}
+		fill(to, n)
+		copy(from, to)
+	default:
 		copy(to, x.blocks(a.sendCounts, c.sendCount, c.sendType, a.sendTypes, x.peers))
 		copy(from, x.blocks(a.recvCounts, c.recvCount, c.recvType, a.recvTypes, x.peers))
-	case "bcast", "scatter", "scatterv":
-		x.acrossRooted(to, from, a.sendCounts, c.sendCount, c.sendType, x.taken)
-	case "gather", "gatherv", "reduce":
-		x.acrossRooted(from, to, a.recvCounts, c.recvCount, c.recvType, x.given)
 	}
 }
 
@@ -170,11 +171,11 @@ func (x *mover) across(side int) {
 // one for the root; the others on its side have nothing.
 func (x *mover) acrossRooted(atRoot, others []uint64, counts, count, datatype int, own func() uint64) {
 	switch root := x.words[x.role.root]; {
-	case root == wordRoot:
+	case root == signature.RootHere:
 		copy(atRoot, x.blocks(counts, count, datatype, 0, x.peers))
 	case root < uint64(x.peers):
 		others[root] = own()
-	case root != wordProcNull:
+	case root != signature.ProcNull:
 		x.unknown = true
 	}
 }
@@ -216,7 +217,7 @@ func (x *mover) bytes(count, datatype uint64) uint64 {
 		return 0
 	}
 	size, ok := x.p.TypeBytes(datatype)
-	if !ok || isConst(count) || count>>40 != 0 {
+	if !ok || signature.IsConst(count) || count>>40 != 0 {
 		x.unknown = true
 	}
 	return size * count

@@ -1,31 +1,20 @@
 package check
 
 import (
-	"strings"
+	"slices"
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/internal/analysis"
+	"github.com/efg-tools/efg/signature"
 )
 
-// anytime are the procedures, by name or beginning of the name, that may be called
-// before MPI_Init and after MPI_Finalize.
-var anytime = []string{
-	"MPI_Initialized", "MPI_Finalized", "MPI_Get_version", "MPI_Get_library_version", "MPI_Info_", "MPI_Session_",
-	"MPI_Add_error_", "MPI_Remove_error_", "MPI_Error_", "MPI_Comm_create_errhandler", "MPI_Win_create_errhandler",
-	"MPI_File_create_errhandler", "MPI_Session_create_errhandler", "MPI_Errhandler_free", "MPI_Init", "MPI_Finalize",
-	"MPI_Abi_get_",
-}
+// mayBeAnytime reports whether a call before MPI_Init or after MPI_Finalize is no fault.
+func mayBeAnytime(p *signature.Proc) bool { return p.Anytime || p.Begins || p.Ends }
 
-func mayBeAnytime(op string) bool {
-	for _, name := range anytime {
-		if op == name || strings.HasSuffix(name, "_") && strings.HasPrefix(op, name) {
-			return true
-		}
-	}
-	return false
+// beginsSession reports whether MPI is in use after a call, without MPI_Init.
+func beginsSession(p *signature.Proc) bool {
+	return slices.ContainsFunc(p.Params, func(q signature.Param) bool { return q.Kind == signature.Sess && q.Dir == signature.Out })
 }
-
-func isInit(op string) bool { return op == "MPI_Init" || op == "MPI_Init_thread" }
 
 // outside finds calls before MPI_Init and after MPI_Finalize in the thread that
 // makes these calls, and their absence.
@@ -69,11 +58,11 @@ func boundsOf(s *efg.Stream) bounds {
 		p := procOf(n)
 		switch {
 		case p == nil || failed(n):
-		case isInit(p.Name):
+		case p.Begins:
 			x.init = k
-		case p.Name == "MPI_Finalize":
+		case p.Ends:
 			x.finalize = k
-		case p.Name == "MPI_Session_init":
+		case beginsSession(p):
 			x.sessions = true
 		}
 	}
@@ -105,7 +94,7 @@ func (x *bounds) find(s *efg.Stream, defs []efg.Def) ([]suspect, error) {
 		}
 		p := procOf(&s.Nodes[k])
 		at := place{s.Thread, int32(k)}
-		if kind == "" || kind == BeforeInit && !early || p == nil || mayBeAnytime(p.Name) || seen[at] {
+		if kind == "" || kind == BeforeInit && !early || p == nil || mayBeAnytime(p) || seen[at] {
 			continue
 		}
 		seen[at] = true

@@ -94,11 +94,11 @@ func (t *tally) ends() []suspect {
 	return list
 }
 
-// aborts lists the calls of MPI_Abort of a stream.
+// aborts lists the calls of a stream that do not return: MPI_Abort.
 func aborts(s *efg.Stream) (list []suspect) {
 	for k := range s.Nodes {
 		n := &s.Nodes[k]
-		if p := procOf(n); p != nil && p.Name == "MPI_Abort" {
+		if p := procOf(n); p != nil && p.NoReturn {
 			list = append(list, suspect{
 				kind: Aborted, at: place{s.Thread, int32(k)}, op: p.Name, site: n.Words[1], count: 1, event: s.Events - 1,
 				text: "the program ended itself",
@@ -135,7 +135,10 @@ func (b *builder) endings() {
 }
 
 // starting reports whether the process was in MPI_Init, as those are that come late.
-func (s *suspect) starting() bool { return s.call != nil && isInit(s.op) }
+func (s *suspect) starting() bool {
+	p := signature.ProcByName(s.op)
+	return s.call != nil && p != nil && p.Begins
+}
 
 // causes reports whether this is why a program ended.
 func (s *suspect) causes() bool {

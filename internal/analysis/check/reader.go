@@ -1,6 +1,9 @@
 package check
 
-import "github.com/efg-tools/efg/efg"
+import (
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/signature"
+)
 
 // reader turns the steps of a stream into symbols.
 type reader struct {
@@ -79,17 +82,12 @@ func (r *reader) call(s *efg.Step) (call, bool) {
 	return c, c.scope.word != 0
 }
 
-var (
-	wordSelf  = constant("MPI_COMM_SELF")
-	wordWorld = constant("MPI_COMM_WORLD")
-)
-
 // scope tells the communicators and windows of a run apart.
 func (t *tally) scope(word uint64) scopeKey {
 	switch {
-	case word == wordWorld:
+	case word == signature.CommWorld:
 		return scopeKey{word, t.p.FirstRank()}
-	case isConst(word) || word == 0:
+	case signature.IsConst(word) || word == 0:
 		return scopeKey{}
 	}
 	if name := t.name(word); name != word {

@@ -9,6 +9,7 @@ import (
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/reconstruct"
+	"github.com/efg-tools/efg/signature"
 )
 
 // reading goes through the collective calls of a rank on one communicator.
@@ -212,7 +213,7 @@ func (x *reading) isWindow() bool {
 func (t *tally) isWindow(word uint64) bool {
 	for i := range t.p.Data.Defs {
 		d := &t.p.Data.Defs[i]
-		if d.Kind == efg.DefWin && d.Word == word&^(1<<24-1) {
+		if d.Kind == efg.DefWin && d.Word == signature.Family(word) {
 			return true
 		}
 	}

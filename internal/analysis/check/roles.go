@@ -1,30 +1,12 @@
 package check
 
 import (
-	"slices"
-	"strings"
 	"sync"
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/reconstruct"
 	"github.com/efg-tools/efg/signature"
 )
-
-var (
-	wordAnySource = constant("MPI_ANY_SOURCE")
-	wordAnyTag    = constant("MPI_ANY_TAG")
-	wordRoot      = constant("MPI_ROOT")
-	wordProcNull  = constant("MPI_PROC_NULL")
-	wordAsPosted  = constant("EFG_AS_POSTED")
-	wordSame      = constant("EFG_SAME")
-	wordNoProc    = constant("MPI_MESSAGE_NO_PROC")
-	wordByte      = constant("MPI_BYTE")
-	wordPacked    = constant("MPI_PACKED")
-)
-
-func constant(name string) uint64 { return signature.ConstantByName(name).Word() }
-
-func isConst(w uint64) bool { return w>>62 == 2 }
 
 // roles says what the words of a procedure are for in a check. Words that the
 // procedure does not have are 0.
@@ -78,53 +60,25 @@ func procOf(n *efg.Node) *signature.Proc {
 func failed(n *efg.Node) bool { return signature.Header(n.Words[0]).ErrorClass() != 0 }
 
 func makeRoles(p *signature.Proc) roles {
-	r := roles{proc: p}
-	if len(p.Words) == 0 {
-		return r
+	of := &p.Roles
+	r := roles{
+		proc: p, sends: p.Sends(), receives: p.Receives(), dest: of.Dest, source: of.Source, sendTag: of.SendTag, recvTag: of.RecvTag,
+		sendType: of.Send.Type, sendCount: of.Send.Count, recvType: of.Recv.Type, message: of.Message, found: of.MatchedMessage,
+		statusSource: of.StatusSource, statusTag: of.StatusTag, statuses: of.Statuses, request: of.Request,
+		completes: p.Completes, starts: p.Starts, cancels: p.Cancels, frees: p.Frees && of.Requests != 0,
+		flag: of.Flag, index: of.Index, indices: of.Indices,
 	}
-	has := func(class string) bool { return slices.Contains(p.MTF, class) }
-	r.sends = has("Send") || has("NonBlockingSend")
-	r.receives = has("Receive") || has("NonBlockingReceive")
-	r.posts = has("NonBlockingSend") || has("NonBlockingReceive")
-	r.dest, r.source = r.in("dest"), r.in("source")
-	r.sendTag, r.recvTag = r.in("sendtag", "tag"), r.in("recvtag", "tag")
-	r.sendType, r.recvType = r.in("sendtype", "datatype"), r.in("recvtype", "datatype")
-	r.sendCount = r.in("sendcount", "count")
-	r.message = r.in("message")
-	r.completes, r.starts = p.Completes, p.Starts
-	r.cancels = p.Name == "MPI_Cancel"
-	r.frees = p.Name == "MPI_Request_free"
-	for i := signature.FirstWord; i < len(p.Words); i++ {
-		r.word(i)
+	r.posts = (r.sends || r.receives) && p.Issues != ""
+	if r.completes != "" || r.starts || r.frees || r.cancels {
+		r.requests, r.vec = of.Requests, p.Vector(of.Requests)
 	}
-	r.objects()
-	return r
-}
-
-// word notes what word i is for.
-func (r *roles) word(i int) {
-	w := &r.proc.Words[i]
-	q := &r.proc.Params[w.Param]
 	switch {
-	case w.Part == signature.Source:
-		r.statusSource = i
-	case w.Part == signature.MessageTag:
-		r.statusTag = i
-	case q.Kind == signature.Statuses:
-		r.statuses = i
-	case q.Kind == signature.Msg && w.Form == signature.SlotForm:
-		r.found = i
-	case q.Kind == signature.Req && w.Form == signature.SlotForm:
-		r.request = i
-	case q.Kind == signature.Req && (r.completes != "" || r.starts || r.frees || r.cancels):
-		r.requests, r.vec = i, w.Form == signature.VecForm
-	case w.Out && q.Name == "flag":
-		r.flag = i
-	case w.Out && q.Name == "index":
-		r.index = i
-	case w.Out && q.Name == "array_of_indices":
-		r.indices = i
+	case of.Freed != 0:
+		r.freed, r.object = of.Freed, p.FreedKind()
+	case !p.Shared:
+		r.made, r.object = of.Made, p.MadeKind()
 	}
+	return r
 }
 
 // in returns the input word of the first of the parameters that is there.
@@ -145,32 +99,6 @@ var objects = map[signature.Kind]string{
 	signature.Comm: "communicator", signature.Type: "datatype", signature.Win: "window", signature.File: "file",
 }
 
-// notOwned make objects that nobody has to free, or that are there already.
-var notOwned = []string{
-	"MPI_Comm_get_parent", "MPI_Type_match_size", "MPI_Type_create_f90_complex", "MPI_Type_create_f90_integer",
-	"MPI_Type_create_f90_real", "MPI_Type_get_value_index", "MPI_Type_commit",
-}
-
-func (r *roles) objects() {
-	p := r.proc
-	if slices.Contains(notOwned, p.Name) {
-		return
-	}
-	for i := 2; i < len(p.Words); i++ {
-		if p.Words[i].Param < 0 {
-			continue
-		}
-		q := &p.Params[p.Words[i].Param]
-		switch {
-		case objects[q.Kind] == "":
-		case p.Frees && q.Dir == signature.InOut:
-			r.freed, r.object = i, q.Kind
-		case q.Dir == signature.Out && p.Words[i].Form != signature.VecForm && p.Ctor != "":
-			r.made, r.object = i, q.Kind
-		}
-	}
-}
-
 // mask is the set of the words.
 func mask(words ...int) uint64 {
 	m := uint64(0)
@@ -180,13 +108,11 @@ func mask(words ...int) uint64 {
 	return m &^ 1
 }
 
-// probeMakes says whether a procedure hands out matched messages.
-func probeMakes(p *signature.Proc) bool {
-	return p != nil && strings.HasSuffix(strings.ToLower(p.Name), "mprobe")
-}
+// handsOutMessages reports whether a procedure finds messages for others to receive.
+func handsOutMessages(p *signature.Proc) bool { return p != nil && p.Roles.MatchedMessage != 0 }
 
 // idOf is the identity of what an event makes, a word of it; false if it made nothing.
 func idOf(e *reconstruct.Event, word int) (uint64, bool) {
 	slot := e.Word(word)
-	return signature.ID{Thread: e.Thread(), Node: uint32(e.Node()), Slot: uint32(slot)}.Word(), slot>>62 == 0
+	return signature.ID{Thread: e.Thread(), Node: uint32(e.Node()), Slot: uint32(slot)}.Word(), signature.IsPlain(slot)
 }

@@ -1,5 +1,7 @@
 package check
 
+import "github.com/efg-tools/efg/signature"
+
 // statusReader tells which requests a call is about, and the senders and tags
 // that it told.
 type statusReader struct {
@@ -54,5 +56,5 @@ func (q *quads) of(k int) (source, tag uint64) {
 	if len(*q) >= 4 && (*q)[0] == uint64(k) {
 		return (*q)[1], (*q)[2]
 	}
-	return wordAsPosted, wordAsPosted
+	return signature.AsPosted, signature.AsPosted
 }

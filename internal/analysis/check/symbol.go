@@ -2,8 +2,6 @@ package check
 
 import (
 	"cmp"
-	"slices"
-	"strings"
 
 	"github.com/efg-tools/efg/signature"
 )
@@ -38,72 +36,52 @@ func (s symbol) hash() uint64 {
 
 // collRoles says what the words of a collective are for.
 type collRoles struct {
-	shape                                    string
+	proc                                     *signature.Proc
 	root, op                                 int
 	sendCount, sendType, recvCount, recvType int
 	scope                                    int // word of the communicator or window
 	arrays                                   arrays
 }
 
-// collectiveShapes are the collectives that move data, and the barrier. Those with an
-// array of counts have only their name and root in common; see exchange.
-var collectiveShapes = []string{
-	"bcast", "reduce", "allreduce", "scan", "exscan", "reduce_scatter_block", "allgather", "alltoall", "gather", "scatter",
-	"barrier", "gatherv", "scatterv", "allgatherv", "alltoallv", "alltoallw", "reduce_scatter",
-	"neighbor_allgather", "neighbor_allgatherv", "neighbor_alltoall", "neighbor_alltoallv", "neighbor_alltoallw",
-}
-
-// makers are collective calls that make something.
-var makers = []string{
-	"MPI_Comm_create", "MPI_Comm_dup", "MPI_Comm_dup_with_info", "MPI_Comm_idup", "MPI_Comm_idup_with_info", "MPI_Comm_split",
-	"MPI_Comm_split_type", "MPI_Cart_create", "MPI_Cart_sub", "MPI_Graph_create", "MPI_Dist_graph_create",
-	"MPI_Dist_graph_create_adjacent", "MPI_Win_create", "MPI_Win_allocate", "MPI_Win_allocate_shared",
-	"MPI_Win_create_dynamic", "MPI_Win_fence", "MPI_File_open",
-}
-
-// collectiveOf returns nil for calls that are no collectives.
+// collectiveOf returns nil for calls that are no collectives, or of which members
+// have nothing in common that is compared: those that neither move data, nor meet, nor
+// make something.
 func collectiveOf(r *roles) *collRoles {
 	p := r.proc
-	if p == nil {
+	if p == nil || !p.Collective() || p.Scope != signature.ScopeObject {
 		return nil
 	}
-	if slices.Contains(makers, p.Name) {
-		return &collRoles{scope: r.scope()}
-	}
-	name := strings.ToLower(strings.TrimPrefix(strings.TrimPrefix(p.Name, "MPIX_"), "MPI_"))
-	if p.Issues == "coll" {
-		name = strings.TrimSuffix(name, "_init")
-		if !p.Persistent {
-			name = name[1:]
-		}
-	}
-	if !slices.Contains(collectiveShapes, name) {
+	c := &collRoles{proc: p, scope: signature.ObjectWord}
+	switch {
+	case p.Shape > signature.NoData:
+		c.root, c.op = p.Roles.Root, p.Roles.Op
+		c.sendCount, c.arrays.sendCounts = scalarOrArray(p, p.Roles.Send.Count)
+		c.recvCount, c.arrays.recvCounts = scalarOrArray(p, p.Roles.Recv.Count)
+		c.sendType, c.arrays.sendTypes = scalarOrArray(p, p.Roles.Send.Type)
+		c.recvType, c.arrays.recvTypes = scalarOrArray(p, p.Roles.Recv.Type)
+	case !p.Barrier() && p.Roles.Made == 0 && p.Epoch != signature.Fence:
 		return nil
 	}
-	return &collRoles{
-		shape: name, root: r.in("root"), op: r.in("op"), scope: 2,
-		sendCount: r.in("sendcount", "count"), sendType: r.in("sendtype", "datatype"),
-		recvCount: r.in("recvcount", "count"), recvType: r.in("recvtype", "datatype"),
-		arrays: arrays{r.in("sendcounts"), r.in("recvcounts"), r.in("sendtypes"), r.in("recvtypes")},
-	}
+	return c
 }
 
-// gives says whether a member can have both data that it gives and data that it takes, of
-// the same amount.
+func scalarOrArray(p *signature.Proc, word int) (scalar, array int) {
+	if p.Vector(word) {
+		return 0, word
+	}
+	return word, 0
+}
+
+// vector reports whether counts are in arrays. Such collectives have only their name and
+// root in common; see exchange.
+func (c *collRoles) vector() bool { return c.arrays.sendCounts != 0 || c.arrays.recvCounts != 0 }
+
+// gives reports whether a member can have both data that it gives and data that it takes,
+// of the same amount.
 func (c *collRoles) gives() bool {
-	switch c.shape {
-	case "allgather", "alltoall", "gather", "scatter":
-		return true
-	}
-	return false
-}
-
-// scope is the word of the communicator, or window, whose members make the call.
-func (r *roles) scope() int {
-	if i := r.in("comm", "comm_old", "win"); i != 0 {
-		return i
-	}
-	return 2
+	r := &c.proc.Roles
+	return c.proc.Shape > signature.NoData && c.proc.Shape != signature.Neighbours && !c.vector() && !c.proc.Reduces() &&
+		r.Send.Buffer != r.Recv.Buffer
 }
 
 func (c *collRoles) mask() uint64 {
@@ -114,7 +92,7 @@ func (c *collRoles) mask() uint64 {
 // two sides differ in all but the name.
 func (c *collRoles) symbolOf(x *signer, words []uint64, inter bool) symbol {
 	s := symbol{proc: signature.Header(words[0]).Proc()}
-	if inter || c.shape == "" {
+	if inter || c.proc.Shape == signature.NoData {
 		return s
 	}
 	word := func(i int) uint64 {
@@ -126,7 +104,7 @@ func (c *collRoles) symbolOf(x *signer, words []uint64, inter bool) symbol {
 	s.root, s.op = word(c.root), word(c.op)
 	recv, taken := x.amountOf(word(c.recvCount), word(c.recvType))
 	if !c.gives() {
-		if c.shape != "barrier" && !c.pairwise(false) {
+		if !c.pairwise(false) {
 			s.amount, s.own = recv, recv
 		}
 		return s
@@ -140,7 +118,7 @@ func (c *collRoles) symbolOf(x *signer, words []uint64, inter bool) symbol {
 		s.amount = send
 	case !given || !taken:
 		s.own = s.amount
-	case c.shape == "scatter":
+	case c.proc.Shape == signature.OneToAll:
 		s.amount, s.own = send, recv
 	}
 	return s
@@ -149,7 +127,7 @@ func (c *collRoles) symbolOf(x *signer, words []uint64, inter bool) symbol {
 // amountOf is that of a number of elements; false if it is not known.
 func (x *signer) amountOf(count, datatype uint64) (amount, bool) {
 	size, ok := x.p.TypeBytes(datatype)
-	if isConst(count) || count>>40 != 0 || count > 0 && !ok {
+	if signature.IsConst(count) || count>>40 != 0 || count > 0 && !ok {
 		return amount{}, false
 	}
 	if count == 0 || size == 0 {

@@ -155,7 +155,7 @@ func (t *tally) commOf(r *roles, object, message uint64) uint64 {
 	}
 	n, _, _, ok := t.node(message)
 	switch {
-	case !ok || !probeMakes(procOf(n)):
+	case !ok || !handsOutMessages(procOf(n)):
 		return 0
 	case n.Mask&mask(2) != 0:
 		t.doubt = true
@@ -166,12 +166,12 @@ func (t *tally) commOf(r *roles, object, message uint64) uint64 {
 // wild says whether a receive takes messages of several senders or tags, so that
 // its completion tells what came.
 func wild(r *roles, source, tag uint64) bool {
-	return r.message != 0 || source == wordAnySource || tag == wordAnyTag
+	return r.message != 0 || source == signature.AnySource || tag == signature.AnyTag
 }
 
 // nothing says whether nothing can come.
 func nothing(r *roles, source, message uint64) bool {
-	return r.source != 0 && source == wordProcNull || r.message != 0 && message == wordNoProc
+	return r.source != 0 && source == signature.ProcNull || r.message != 0 && message == signature.MessageNoProc
 }
 
 // name is the name of a communicator that its processes agree on.

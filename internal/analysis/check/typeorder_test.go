@@ -14,7 +14,7 @@ import (
 func message(op string, datatype uint64, wild bool) efg.Input {
 	p := signature.ProcByName(op)
 	w := make([]uint64, len(p.Words))
-	w[0], w[2] = uint64(signature.MakeHeader(p.ID, signature.C, false, len(w), 0)), wordWorld
+	w[0], w[2] = uint64(signature.MakeHeader(p.ID, signature.C, false, len(w), 0)), signature.CommWorld
 	for i := 3; i < len(w); i++ {
 		switch p.Words[i].Name {
 		case "count":
@@ -25,7 +25,7 @@ func message(op string, datatype uint64, wild bool) efg.Input {
 			w[i] = 1
 		case "tag":
 			if w[i] = 5; wild {
-				w[i] = wordAnyTag
+				w[i] = signature.AnyTag
 			}
 		}
 		switch p.Words[i].Part {

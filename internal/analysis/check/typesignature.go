@@ -47,7 +47,7 @@ func newSignature(list []basics, repeat uint64) *typeSignature {
 	var words []uint64
 	var unit sequence
 	for _, b := range list {
-		if b.word == wordByte || b.word == wordPacked {
+		if b.word == signature.TypeByte || b.word == signature.TypePacked {
 			return unknown
 		}
 		s.size += b.count
@@ -167,8 +167,8 @@ func contentsOf(def *efg.Def) (c contents, ok bool) {
 }
 
 var (
-	wordStruct     = constant("MPI_COMBINER_STRUCT")
-	wordValueIndex = constant("MPI_COMBINER_VALUE_INDEX")
+	wordStruct     = signature.ConstWord("MPI_COMBINER_STRUCT")
+	wordValueIndex = signature.ConstWord("MPI_COMBINER_VALUE_INDEX")
 )
 
 // members are the pieces of a datatype with members of several datatypes; false if it has

@@ -39,10 +39,10 @@ func (r *reader) uneven(at place, event uint64, c *call) *suspect {
 	f := &suspect{kind: CollectiveData, at: at, event: event, object: object{signature.Comm, c.word}}
 	f.op, f.site = r.t.caller(at)
 	what, gives, takes := "each member", c.symbol.own.bytes, c.symbol.amount.bytes
-	switch r.roles[at.node].shape {
-	case "gather":
+	switch r.roles[at.node].proc.Shape {
+	case signature.AllToOne:
 		what = "itself"
-	case "scatter":
+	case signature.OneToAll:
 		what, gives, takes = "itself", takes, gives
 	}
 	f.local = fmt.Sprintf("gives %s %d bytes and takes %d", what, gives, takes)
