@@ -16,6 +16,7 @@ const (
 )
 
 func stringColumns(strs []string) block.Columns {
+	var bytes []byte
 	var cols block.Columns
 	last, total, stored := "", 0, 0
 	for _, s := range strs {
@@ -29,9 +30,10 @@ func stringColumns(strs []string) block.Columns {
 		stored += len(s) - k
 		cols.Put(stringsShared, uint64(k))
 		cols.Put(stringsLength, uint64(len(s)-k))
-		cols.PutBytes(stringsBytes, []byte(s[k:]))
+		bytes = append(bytes, s[k:]...)
 		last = s
 	}
+	cols.PutBytes(stringsBytes, bytes)
 	return cols
 }
 

@@ -302,7 +302,8 @@ const (
 
 // flattenDefs makes a unit of a process's definitions.
 func flattenDefs(x *defIndex, r *ranks) (*unit, error) {
-	f := &flatten{unit{kind: unitDefs, shape: []uint64{uint64(len(x.list))}}}
+	f := &flatten{unit{kind: unitDefs, shape: make([]uint64, 1, 1+3*len(x.list)), cells: make([]cell, 0, len(x.list))}}
+	f.shape[0] = uint64(len(x.list))
 	for i := range x.list {
 		d := &x.list[i]
 		flags := uint64(0)

@@ -126,7 +126,7 @@ func (w *Walker) nextRun(n *walkNode) bool {
 	}
 	i, ok := n.runs.Next()
 	if !ok || i >= uint64(len(n.edges)) {
-		return w.fail(fmt.Sprintf("branch runs end early: %v", n.runs.Err()))
+		return w.early("branch runs", n.runs.Err())
 	}
 	e := &n.edges[i]
 	e.begun++
@@ -137,7 +137,7 @@ func (w *Walker) nextRun(n *walkNode) bool {
 		n.left, ok = n.counts.Next()
 	}
 	if !ok || n.left == 0 {
-		return w.fail(fmt.Sprintf("run lengths end early: %v", n.counts.Err()))
+		return w.early("run lengths", n.counts.Err())
 	}
 	e.steps += n.left
 	return true
@@ -148,7 +148,7 @@ func (w *Walker) nextAttrs(n *walkNode) bool {
 		a := &n.attrs[i]
 		v, ok := a.values.Next()
 		if !ok {
-			return w.fail(fmt.Sprintf("attribute values end early: %v", a.values.Err()))
+			return w.early("attribute values", a.values.Err())
 		}
 		a.raw = v
 		if a.form == signature.VecForm && v&1 == 0 && !w.nextVec(a, v>>1) {
@@ -169,11 +169,19 @@ func (w *Walker) nextVec(a *walkAttr, n uint64) bool {
 	for range n {
 		x, ok := a.elems.Next()
 		if !ok {
-			return w.fail(fmt.Sprintf("vector elements end early: %v", a.elems.Err()))
+			return w.early("vector elements", a.elems.Err())
 		}
 		a.vec = append(a.vec, x)
 	}
 	return true
+}
+
+// early fails for a sequence that ends too soon, or is broken.
+func (w *Walker) early(what string, err error) bool {
+	if err == nil {
+		return w.fail(what + " end early")
+	}
+	return w.fail(fmt.Sprintf("%s end early: %v", what, err))
 }
 
 func (w *Walker) fail(cause string) bool {

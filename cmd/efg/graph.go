@@ -52,7 +52,7 @@ whose sequence numbers form an arithmetic progression.
 Formats: svg and png (pictures), dot (the language of Graphviz), json and graphml
 (with all that is known of each node). Without --format it is that of the extension
 of OUTPUT, else dot. docs/graph.md describes them. Of graphs that are too large for a
-picture that can be read, loops are collapsed, unless --collapse is given; 0 collapses none.`,
+picture that can be read, the outermost loops are collapsed, unless --collapse is given; 0 collapses none.`,
 		Example: `  efg graph jacobi.efg --rank 2 > jacobi.dot
   efg graph jacobi.efg --collapse=2 --colour time -o jacobi.svg
   efg graph jacobi.efg --format json`,
@@ -175,13 +175,13 @@ func drawGraph(w io.Writer, g *graph.Graph, opt *graphOptions, colour *graph.Mea
 		}
 		return draw(p, w)
 	}
-	p, depth, err := g.Readable(colour, opt.format == "png")
+	p, collapsed, err := g.Readable(colour, opt.format == "png")
 	if err != nil {
 		return err
 	}
-	if depth > 0 {
-		fmt.Fprintf(errOut, "efg: %s and %s are too many for a picture that can be read: loops of depth %d are collapsed, %s are left; --collapse=0 draws all\n",
-			plural(len(g.Nodes), "node"), plural(len(g.Edges), "edge"), depth, plural(p.Nodes(), "node"))
+	if collapsed {
+		fmt.Fprintf(errOut, "efg: %s and %s are too many for a picture that can be read: the outermost loops are collapsed, which leaves %s; --collapse=0 draws all\n",
+			plural(len(g.Nodes), "node"), plural(len(g.Edges), "edge"), plural(p.Nodes(), "node"))
 	}
 	return draw(p, w)
 }

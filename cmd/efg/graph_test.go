@@ -47,7 +47,7 @@ func TestGraphCollapsesForPicture(t *testing.T) {
 	t.Chdir(t.TempDir())
 	denseRun(t, "wide.efg", sim.Config{Program: "random", Ranks: 16, Steps: 1000, Seed: 1})
 	denseRun(t, "dense.efg", sim.Config{Program: "random", Ranks: 64, Steps: 3000, Seed: 1})
-	const said = " are too many for a picture that can be read: loops of depth 1 are collapsed, 4 nodes are left; --collapse=0 draws all\n"
+	const said = " are too many for a picture that can be read: the outermost loops are collapsed, which leaves 4 nodes; --collapse=0 draws all\n"
 	for _, c := range []struct {
 		args  string
 		nodes int // 0: refused

@@ -75,7 +75,7 @@ func TestSQLMistakes(t *testing.T) {
 		{[]string{"sql", "ring.efg", "select 1", "--format", "xml"}, "--format xml: want table, csv or json"},
 		{[]string{"sql", "ring.efg", "select foo from events"}, "SQL logic error: no such column: foo (1)"},
 		{[]string{"sql", "ring.efg", "select * from traces"}, "SQL logic error: no such table: traces (1)"},
-		{[]string{"sql", "ring.efg", "create table x(y)"}, "attempt to write a readonly database (8)"},
+		{[]string{"sql", "ring.efg", "create table x(y)"}, "a run can only be read: what writes is refused"},
 	} {
 		checkRefused(t, c.args, c.want)
 	}

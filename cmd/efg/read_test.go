@@ -208,3 +208,33 @@ func TestGraphIsDOT(t *testing.T) {
 		t.Errorf("%v: %s", err, msg)
 	}
 }
+
+// A statement that takes too long, too much memory, or writes ends with one line that says
+// what to do.
+func TestSQLLimits(t *testing.T) {
+	t.Chdir(t.TempDir())
+	timedRun(t, "ring.efg", 4, 20)
+	const forever = "with recursive c(x) as (select 1 union all select x + 1 from c) "
+	for _, c := range []struct {
+		args   []string
+		want   string
+		status int
+	}{
+		{[]string{"--time-limit", "10ms", forever + "select count(*) from c"}, "the statement takes longer than 10ms; --time-limit allows more", 1},
+		{[]string{"--memory", "40MB", forever + "select x from c order by -x"}, "the statement needs too much memory: more than 38.1 MiB; --memory allows more, and a smaller part of the run needs less", 1},
+		{[]string{"select zeroblob(2000000000)"}, "a value is too long: more than 16.0 MiB", 1},
+		{[]string{"attach 'x.db' as x"}, "a run can only be read: ATTACH is refused", 2},
+		{[]string{"pragma query_only=0; create table x(y)"}, "a run can only be read: PRAGMA query_only is refused", 2},
+		{[]string{"create temp table x(y)"}, "a run can only be read: what writes is refused", 2},
+		{[]string{"--memory", "x", "select 1"}, "--memory x: want a size, as in 50GB or 500MiB", 2},
+		{[]string{"--time-limit", "-1s", "select 1"}, "--time-limit -1s: want a time", 2},
+	} {
+		_, errOut, status := efgRun(t, nil, append([]string{"sql", "ring.efg"}, c.args...)...)
+		if status != c.status || errOut != "efg: "+c.want+"\n" {
+			t.Errorf("%q: status %d, %q", c.args, status, errOut)
+		}
+	}
+	if _, err := os.Stat("x.db"); err == nil {
+		t.Error("there is a file")
+	}
+}

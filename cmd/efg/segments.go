@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/efg-tools/efg/internal/daemon"
 	"github.com/efg-tools/efg/internal/live"
+	"github.com/efg-tools/efg/internal/printable"
+	"github.com/efg-tools/efg/internal/recording"
 	"github.com/efg-tools/efg/internal/segment"
 )
 
@@ -19,6 +22,7 @@ var errStored = errors.New("stored")
 // finder finds the segments of jobs, again and again.
 type finder struct {
 	follows *daemon.Follower // of the daemon's spool, once it is there
+	problem error            // with the spool
 }
 
 func (f *finder) close() {
@@ -32,7 +36,7 @@ func (f *finder) close() {
 func (f *finder) jobs() []*daemon.Job {
 	if f.follows == nil {
 		spool, err := daemon.OpenSpool(daemon.DefaultSpool(), false)
-		if err != nil {
+		if f.problem = err; err != nil {
 			return nil
 		}
 		f.follows = daemon.Follow(spool)
@@ -90,34 +94,58 @@ func (f *finder) jobNamed(name string) ([]string, error) {
 	return nil, usageError("%s: several jobs begin like this, as %s and %s", name, found[0].Name(), found[1].Name())
 }
 
+// candidate is a job that may be meant.
+type candidate struct {
+	name    string
+	command []string
+	paths   []string
+}
+
 // onlyJob finds the job that is running under efg run, or with the daemon.
 func (f *finder) onlyJob() ([]string, error) {
-	var names []string
-	var found [][]string
-	add := func(name string, paths []string) {
-		names, found = append(names, name), append(found, paths)
+	found, err := underRun()
+	if err != nil {
+		return nil, err
 	}
-	for _, base := range slices.Compact([]string{"/dev/shm", filepath.Clean(os.TempDir())}) {
+	for _, j := range f.jobs() {
+		if j.Running() > 0 {
+			found = append(found, candidate{j.Name(), j.Command(), j.Paths()})
+		}
+	}
+	switch {
+	case len(found) == 1:
+		return found[0].paths, nil
+	case len(found) > 1:
+		var names []string
+		for _, c := range found {
+			names = append(names, fmt.Sprintf("%s (%s)", c.name, printable.Line(commandText(c.command))))
+		}
+		return nil, usageError("several jobs are running under efg; name one of %s", strings.Join(names, ", "))
+	case f.problem != nil && !errors.Is(f.problem, fs.ErrNotExist):
+		return nil, usageError("no job of yours is running under efg run, and the daemon's spool cannot be used: %w", f.problem)
+	}
+	return nil, usageError("no job of yours is running under efg here; efg where DIR looks at the segments in a folder")
+}
+
+// underRun finds the jobs that are running under efg run.
+func underRun() ([]candidate, error) {
+	var found []candidate
+	for _, base := range recording.Bases() {
 		dirs, err := filepath.Glob(filepath.Join(base, "efg-*"))
 		if err != nil {
 			return nil, err
 		}
 		for _, dir := range dirs {
-			if paths, err := live.Segments(dir); err == nil && dir != daemon.DefaultSpool() && slices.ContainsFunc(paths, segment.Running) {
-				add(dir, paths)
+			paths, err := live.Segments(dir)
+			if err != nil || dir == daemon.DefaultSpool() || !slices.ContainsFunc(paths, segment.Running) {
+				continue
 			}
+			c := candidate{name: dir, paths: paths}
+			if h, err := segment.ReadHeader(paths[0]); err == nil {
+				c.command = h.Identity().Command
+			}
+			found = append(found, c)
 		}
 	}
-	for _, j := range f.jobs() {
-		if j.Running() > 0 {
-			add(j.Name(), j.Paths())
-		}
-	}
-	switch len(found) {
-	case 1:
-		return found[0], nil
-	case 0:
-		return nil, usageError("no job of yours is running under efg here; efg where DIR looks at the segments in a folder")
-	}
-	return nil, usageError("several jobs are running under efg; name one of %s", strings.Join(names, ", "))
+	return found, nil
 }

@@ -2,12 +2,16 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"os/signal"
 	"strings"
+	"syscall"
+	"time"
 
 	dbsql "database/sql"
 
@@ -17,39 +21,57 @@ import (
 	"github.com/efg-tools/efg/internal/printable"
 )
 
+// sqlOptions say what a statement may take, and how its rows are written.
+type sqlOptions struct {
+	format, memory string
+	time           time.Duration
+}
+
 func newSQL() *cobra.Command {
-	var format string
+	var opt sqlOptions
 	cmd := &cobra.Command{
 		Use:   "sql FILE STATEMENT",
 		Short: "Ask a run in SQL",
 		Long: `Run an SQL statement on a run file. Its tables: events, nodes, edges, ranks and
 communicators; docs/sql.md has their columns. Events are made while they are read:
-nothing is stored. The SQL is that of SQLite.`,
+nothing is stored. The SQL is that of SQLite; it can only read.`,
 		Example: `  efg sql jacobi.efg 'select op, count(*), sum(bytes) from events group by op'
   efg sql jacobi.efg 'select seq, op, peer, tag from events where rank = 2 and seq < 20'
   efg sql jacobi.efg 'select rank, host, events from ranks' --format csv`,
 		Args:              argCount(cobra.ExactArgs(2)),
 		ValidArgsFunction: completeRuns(1, false),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return sqlRun(args[0], args[1], format, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return sqlRun(args[0], args[1], &opt, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "table", "table, csv or json (an object a line)")
+	f := cmd.Flags()
+	f.StringVar(&opt.format, "format", "table", "table, csv or json (an object a line)")
+	f.DurationVar(&opt.time, "time-limit", time.Hour, "how long the statement may take; 0: as long as it does")
+	f.StringVar(&opt.memory, "memory", "1GiB", "how much memory SQLite may take")
 	completeWords(cmd, "format", "table", "csv", "json")
 	return cmd
 }
 
-func sqlRun(path, statement, format string, out, errOut io.Writer) error {
-	write := map[string]func(io.Writer, []string) rowWriter{"table": newTableRows, "csv": newCSVRows, "json": newJSONRows}[format]
+func sqlRun(path, statement string, opt *sqlOptions, out, errOut io.Writer) error {
+	write := map[string]func(io.Writer, []string) rowWriter{"table": newTableRows, "csv": newCSVRows, "json": newJSONRows}[opt.format]
 	if write == nil {
-		return usageError("--format %s: want table, csv or json", format)
+		return usageError("--format %s: want table, csv or json", opt.format)
 	}
-	r, err := openShown(path, format != "table")
+	memory, err := parseBytes("--memory", opt.memory)
+	if err != nil {
+		return err
+	}
+	if opt.time < 0 {
+		return usageError("--time-limit %s: want a time", opt.time)
+	}
+	r, err := openShown(path, opt.format != "table")
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	db, err := sql.Open(r)
+	ctx, stop := opt.context()
+	defer stop()
+	db, err := sql.Open(ctx, r, sql.Limits{Memory: memory})
 	if err != nil {
 		return err
 	}
@@ -57,26 +79,54 @@ func sqlRun(path, statement, format string, out, errOut io.Writer) error {
 	bar := progressBeside(out, errOut, uint64(len(r.Procs)))
 	defer bar.close()
 	db.Progress = bar.show
-	rows, err := db.Query(statement)
-	if err != nil {
-		if failed := db.Failure(); failed != nil {
-			return failed
-		}
-		return &exitError{2, err}
-	}
-	defer rows.Close()
-	if format == "csv" {
+	if opt.format == "csv" {
 		out = printable.Data(out)
 	}
+	return sqlStatus(answerSQL(db, statement, out, write))
+}
+
+// errInterrupted ends a statement when somebody has had enough of it.
+var errInterrupted = errors.New("interrupted")
+
+// context ends with an interrupt or when the time is over. A second interrupt ends the
+// program.
+func (opt *sqlOptions) context() (context.Context, func()) {
+	signals, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	context.AfterFunc(signals, func() { stop(); cancel(errInterrupted) })
+	if opt.time == 0 {
+		return ctx, stop
+	}
+	timed, done := context.WithTimeoutCause(ctx, opt.time, fmt.Errorf("the statement takes longer than %s; --time-limit allows more", opt.time))
+	return timed, func() { done(); stop() }
+}
+
+// answerSQL writes the rows of a statement.
+func answerSQL(db *sql.Database, statement string, out io.Writer, write func(io.Writer, []string) rowWriter) error {
+	rows, err := db.Query(statement)
+	if err != nil {
+		return db.Reason(err)
+	}
+	defer rows.Close()
 	w := bufio.NewWriterSize(out, 1<<16)
 	columns, err := rows.Columns()
 	if err == nil {
 		err = writeRows(rows, write(w, columns), len(columns))
 	}
-	if failed := db.Failure(); failed != nil {
-		err = failed
+	return errors.Join(db.Reason(err), w.Flush())
+}
+
+// sqlStatus gives errors their exit statuses, and says what to do.
+func sqlStatus(err error) error {
+	switch {
+	case errors.Is(err, errInterrupted):
+		return &exitError{130, err}
+	case errors.Is(err, sql.ErrMemory):
+		return fmt.Errorf("%w; --memory allows more, and a smaller part of the run needs less", err)
+	case errors.As(err, new(*sql.StatementError)):
+		return &exitError{2, err}
 	}
-	return errors.Join(err, w.Flush())
+	return err
 }
 
 // rowWriter writes rows in some format.
@@ -111,18 +161,26 @@ type tableRows struct {
 	w       io.Writer
 	columns []string
 	rows    [][]any
+	bytes   int // of texts in rows
 	begun   bool
 }
 
-// alignedRows is how many rows are aligned together: a longer result is written
-// while it comes.
-const alignedRows = 10_000
+// Rows that are aligned together: a longer result is written while it comes.
+const (
+	alignedRows  = 10_000
+	alignedBytes = 16 << 20
+)
 
 func newTableRows(w io.Writer, columns []string) rowWriter { return &tableRows{w: w, columns: columns} }
 
 func (t *tableRows) row(values []any) error {
 	t.rows = append(t.rows, append([]any(nil), values...))
-	if len(t.rows) == alignedRows {
+	for _, v := range values {
+		if text, ok := v.(string); ok {
+			t.bytes += len(text)
+		}
+	}
+	if len(t.rows) == alignedRows || t.bytes > alignedBytes {
 		return t.end()
 	}
 	return nil
@@ -145,7 +203,7 @@ func (t *tableRows) end() error {
 		return err
 	}
 	text.write(t.w)
-	t.rows, t.begun = t.rows[:0], true
+	t.rows, t.bytes, t.begun = t.rows[:0], 0, true
 	return nil
 }
 

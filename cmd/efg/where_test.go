@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -96,6 +97,25 @@ func checkStoredWhere(t *testing.T, dir string, want *live.RollCall) {
 	}
 	if out, _, _ := efgRun(t, nil, "info", file); strings.Count(out, "(incomplete); in progress: MPI_") != 4 || !strings.Contains(out, "events    44\n") {
 		t.Errorf("info: %s", out)
+	}
+}
+
+// The end of the last session counts as MPI_Finalize does, and only that.
+func TestSessionsEnd(t *testing.T) {
+	program := compileMPI(t, mpis[1], filepath.Join("..", "..", "..", "testdata", "c", "sessions.c"))
+	t.Chdir(t.TempDir())
+	for _, c := range []struct {
+		ranks     int // whoever leaves ends the others
+		args, end string
+	}{{2, "2", "finalized"}, {1, "2 leave", "exit without MPI_Finalize"}} {
+		line := []string{"run", "-o", "s.efg", "--", "timeout", "60", "mpiexec.mpich", "-n", strconv.Itoa(c.ranks), program}
+		if out, errOut, _ := efgRun(t, nil, append(line, strings.Fields(c.args)...)...); !strings.Contains(out, "sessions: ok 2\n") {
+			t.Fatalf("%s: %s%s", c.args, out, errOut)
+		}
+		out, errOut, _ := efgRun(t, nil, "info", "s.efg", "--all", "--json")
+		if n := strings.Count(out, `"end": "`+c.end+`"`); n != c.ranks {
+			t.Errorf("%s: %d processes end as %q: %s%s", c.args, n, c.end, out, errOut)
+		}
 	}
 }
 

@@ -71,9 +71,15 @@ func (s *Columns) Put(column int, v uint64) {
 
 // PutBytes appends bytes to a column, each as a value.
 func (s *Columns) PutBytes(column int, b []byte) {
-	for _, c := range b {
-		s.Put(column, uint64(c))
+	if len(b) == 0 {
+		return
 	}
+	s.Put(column, uint64(b[0]))
+	to := slices.Grow((*s)[column], len(b)-1)
+	for _, c := range b[1:] {
+		to = append(to, uint64(c))
+	}
+	(*s)[column] = to
 }
 
 // Append appends a block with the given columns: kind, number of columns,

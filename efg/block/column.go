@@ -45,13 +45,44 @@ func encodeColumn(vals []uint64) (encoding int, payload []byte) {
 		return best, payload
 	}
 	fast, before := best, payload
-	try(columnAdaptive, adaptColumn(vals, columnAdaptive))
-	try(columnOrder1, adaptColumn(vals, columnOrder1))
-	try(columnPredicted, adaptColumn(vals, columnPredicted))
+	for _, e := range worthTrying(vals, len(before)) {
+		try(e, adaptColumn(vals, e))
+	}
 	if len(vals) >= fewValues && len(payload) > len(before)/10*9 {
 		return fast, before
 	}
 	return best, payload
+}
+
+// manyValues is the length from which a sample of a column tells which adaptive encoding
+// is tried on all of it: each takes as long as all the rest of writing it.
+const (
+	manyValues  = 1 << 16
+	sampleParts = 4
+	samplePart  = 1 << 12
+)
+
+// worthTrying are the adaptive encodings that may be smaller than size bytes.
+func worthTrying(vals []uint64, size int) []int {
+	all := []int{columnAdaptive, columnOrder1, columnPredicted}
+	if len(vals) < manyValues {
+		return all
+	}
+	var sample []uint64
+	for i := range sampleParts {
+		from := i * (len(vals) - samplePart) / (sampleParts - 1)
+		sample = append(sample, vals[from:from+samplePart]...)
+	}
+	best, least := 0, float64(size)*float64(len(sample))/float64(len(vals))
+	for _, e := range all {
+		if n := float64(len(adaptColumn(sample, e))); n < least {
+			best, least = e, n
+		}
+	}
+	if best == 0 {
+		return nil
+	}
+	return []int{best}
 }
 
 func packColumn(vals []uint64) []byte {

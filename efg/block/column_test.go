@@ -54,3 +54,31 @@ func TestColumnsRoundTrip(t *testing.T) {
 		}
 	}
 }
+
+// Of a long column, one adaptive encoding at most is tried on all of it, and that is
+// as good as trying each.
+func TestLongColumns(t *testing.T) {
+	r := rand.New(rand.NewSource(3))
+	data := map[string]func(i int) uint64{
+		"random": func(int) uint64 { return r.Uint64() }, "bytes": func(int) uint64 { return uint64("aaabbcdefgh "[r.Intn(12)]) },
+		"text": func(i int) uint64 { return uint64("value number 17 of very many "[i%29]) }, "rising": func(i int) uint64 { return uint64(i) },
+		"steps": func(i int) uint64 { return uint64(i / 1000 % 3 * (1 + r.Intn(2))) }, "periodic": func(i int) uint64 { return uint64(i % 37 * i % 41) },
+		"rare": func(int) uint64 { return uint64(max(0, r.Intn(1000)-998)) }, "halves": func(i int) uint64 { return uint64(r.Intn(2 + i/70_000*200)) },
+	}
+	for name, value := range data {
+		vals := make([]uint64, 150_000)
+		for i := range vals {
+			vals[i] = value(i)
+		}
+		encoding, payload := encodeColumn(vals)
+		tried := worthTrying(vals, len(payload)+1)
+		if len(tried) > 1 {
+			t.Errorf("%s: %v are tried", name, tried)
+		}
+		for _, e := range []int{columnAdaptive, columnOrder1, columnPredicted} {
+			if n := len(adaptColumn(vals, e)); n < len(payload)/100*88 {
+				t.Errorf("%s: encoding %d takes %d bytes, %d only %d", name, encoding, len(payload), e, n)
+			}
+		}
+	}
+}

@@ -8,6 +8,8 @@
 void *const *bk_real;
 
 static bool session_seen;    /* its thread level is not ours to know */
+static _Atomic int sessions; /* that are open */
+static _Atomic bool world;   /* MPI_Init was called */
 static char version[MPI_MAX_LIBRARY_VERSION_STRING + 1];
 
 /* ---- the process ---- */
@@ -24,6 +26,8 @@ static void library_version(void)
 
 static void tell_process(int level)
 {
+    world = true;
+    efg_may_exit(false);
     efg_process_info info = bk_launched_as();
     info.version = version;
     PMPI_Comm_rank(MPI_COMM_WORLD, &info.rank);
@@ -54,12 +58,21 @@ void bk_before_session(void)
 
 void bk_session_started(MPI_Session session, bool failed)
 {
+    if (failed) return;
+    sessions++;
+    efg_may_exit(false);
 #ifndef BK_NO_PMPI_Group_from_session_pset
-    if (failed || bk_world_group != MPI_GROUP_NULL) return;
+    if (bk_world_group != MPI_GROUP_NULL) return;
     PMPI_Group_from_session_pset(session, "mpi://WORLD", &bk_world_group);
 #else
-    (void)session, (void)failed;
+    (void)session;
 #endif
+}
+
+/* Another session may begin: only the process's exit tells that this was the last one. */
+void bk_session_ended(bool failed)
+{
+    if (!failed && --sessions == 0 && !world) efg_may_exit(true);
 }
 
 void bk_finalized(bool failed)

@@ -107,6 +107,7 @@ void bk_started(bool failed);                    /* after MPI_Init */
 void bk_started_threads(bool failed, int provided);
 void bk_session_started(MPI_Session session, bool failed);
 void bk_before_session(void);
+void bk_session_ended(bool failed);
 void bk_finalized(bool failed);
 
 /* A wrapper in the table that the linker collects, of all files. Functions are

@@ -350,6 +350,10 @@ void efg_end(enum efg_end how)
         h->state = how;
 }
 
+static _Atomic bool may_exit;
+
+void efg_may_exit(bool yes) { may_exit = yes; }
+
 int efg_option_queries(void) { return options & 1; }
 int efg_option_buffers(void) { return (options & 2) != 0; }
 
@@ -358,5 +362,5 @@ __attribute__((constructor)) static void library_opens(void) { efg_clock_open();
 __attribute__((destructor)) static void library_closes(void)
 {
     if (efg_header != NULL && efg_header->state == EFG_END_OPEN)
-        efg_end(EFG_END_EXIT);
+        efg_end(may_exit ? EFG_END_FINALIZED : EFG_END_EXIT);
 }

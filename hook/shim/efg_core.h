@@ -207,6 +207,7 @@ uint64_t efg_hash(const uint64_t *w, size_t n);
 int  efg_start(const efg_process_info *info);
 void efg_set_process(const efg_process_info *info);
 void efg_end(enum efg_end how);
+void efg_may_exit(bool yes);     /* exiting now ends it as MPI_Finalize would */
 int  efg_option_queries(void);   /* record local queries */
 int  efg_option_buffers(void);   /* record buffer addresses */
 /* Word of a buffer address under --buffers: region<<48 | offset. */

@@ -2,7 +2,8 @@ package daemon
 
 import (
 	"errors"
-	"io"
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,6 +29,9 @@ type collecting struct {
 func (c *collecting) run(paths []string) error {
 	defer os.RemoveAll(c.translations())
 	paths, err := c.translate(paths)
+	if err == nil {
+		paths, err = c.sift(paths)
+	}
 	if err != nil || len(paths) == 0 {
 		return err
 	}
@@ -39,11 +43,46 @@ func (c *collecting) run(paths []string) error {
 		return err
 	}
 	defer os.RemoveAll(c.copies())
-	copies, err := copyBegun(paths, c.copies())
+	copies, err := c.copyAll(paths)
 	if err != nil {
 		return err
 	}
 	return c.add(copies)
+}
+
+// sift looks at the headers. Segments into which nothing was recorded are dropped, files that
+// are none are put aside: their size says nothing of what is in them.
+func (c *collecting) sift(paths []string) (segments []string, err error) {
+	for _, path := range paths {
+		if filepath.Ext(path) != segmentExt {
+			segments = append(segments, path) // what another version has made of one
+			continue
+		}
+		begun, err := segment.HasBegun(path)
+		if err != nil {
+			return nil, err
+		}
+		if !begun {
+			continue
+		}
+		if _, err = segment.ReadHeader(path); err == nil {
+			segments = append(segments, path)
+			continue
+		}
+		if isSystem(err) {
+			return nil, err
+		}
+		if err := c.leaveOut(path, fmt.Sprintf("%s: %v", path, errors.Unwrap(err))); err != nil {
+			return nil, err
+		}
+	}
+	return segments, nil
+}
+
+// leaveOut puts a file aside and notes why.
+func (c *collecting) leaveOut(path, why string) error {
+	c.leftOut = append(c.leftOut, why)
+	return c.putAside(path)
 }
 
 // add adds what can be added of the files, and puts aside what cannot. One that does not fit
@@ -61,8 +100,7 @@ func (c *collecting) add(paths []string) error {
 	case isSystem(err):
 		return err
 	case len(paths) == 1:
-		c.leftOut = append(c.leftOut, err.Error())
-		return c.putAside(paths[0])
+		return c.leaveOut(paths[0], err.Error())
 	}
 	half := len(paths) / 2
 	if err := c.add(paths[:half]); err != nil {
@@ -80,48 +118,63 @@ func (c *collecting) merge(paths []string) error {
 	return err
 }
 
+// mostAside is how much of a file is put aside.
+const mostAside = 1 << 30
+
 // putAside keeps a file in a folder of the store: what is in it may be of use to somebody.
 func (c *collecting) putAside(path string) error {
 	dir := filepath.Join(c.store.Dir, brokenDir)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	return copyFile(path, filepath.Join(dir, strings.ReplaceAll(c.name, "/", ".")+"."+filepath.Base(path)))
+	to := filepath.Join(dir, strings.ReplaceAll(c.name, "/", ".")+"."+filepath.Base(path))
+	if filepath.Dir(path) == c.copies() {
+		return os.Rename(path, to)
+	}
+	return c.copyFile(path, to, math.MaxInt64, mostAside)
 }
 
 // isSystem tells that files could not be read or written, for which the files' content is
 // no reason: it may work later.
-func isSystem(err error) bool { return errors.As(err, new(syscall.Errno)) }
+func isSystem(err error) bool {
+	return errors.As(err, new(syscall.Errno)) || errors.Is(err, durable.ErrStopped)
+}
 
-// copyBegun copies the segments into which something was recorded.
-func copyBegun(paths []string, dir string) (copies []string, err error) {
+// copyAll copies files: of segments what is in use.
+func (c *collecting) copyAll(paths []string) (copies []string, err error) {
+	dir := c.copies()
 	if err := errors.Join(os.RemoveAll(dir), os.Mkdir(dir, 0o700)); err != nil {
 		return nil, err
 	}
 	for _, path := range paths {
+		used := int64(math.MaxInt64)
+		if h, err := segment.ReadHeader(path); err == nil {
+			used = int64(min(h.Used, segment.MaxFile))
+		}
 		to := filepath.Join(dir, filepath.Base(path))
-		if err := copyFile(path, to); err != nil {
+		if err := c.copyFile(path, to, used, math.MaxInt64); err != nil {
 			return nil, err
 		}
-		begun, err := segment.HasBegun(to)
-		if err != nil {
-			return nil, err
-		}
-		if begun {
-			copies = append(copies, to)
-		}
+		copies = append(copies, to)
 	}
 	return copies, nil
 }
 
-func copyFile(from, to string) error {
+// copyFile copies the first size bytes of a file, at most so many that are not in holes.
+func (c *collecting) copyFile(from, to string, size, data int64) error {
 	f, err := os.Open(from)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	return durable.Write(to, func(w io.Writer) error {
-		_, err := io.Copy(w, f)
+	st, err := f.Stat()
+	if err != nil {
 		return err
-	})
+	}
+	out, err := durable.Create(to)
+	if err != nil {
+		return err
+	}
+	defer out.Discard()
+	return out.WriteFile(func(w *os.File) error { return durable.CopySparse(w, f, min(size, st.Size()), data, c.stop) })
 }

@@ -120,6 +120,7 @@ func Run(ctx context.Context, opt Options) error {
 		return err
 	}
 	defer d.tracker.close()
+	d.sealer.stop = ctx.Done()
 	listener, err := d.listen()
 	if err != nil {
 		return err
@@ -177,7 +178,7 @@ func (d *daemon) open() error {
 	if d.opt.Reader == nil {
 		d.opt.Reader = func(uint64) (string, bool) { return "", false }
 	}
-	d.sealer = &sealer{d.store, d.opt.Node, d.opt.Tool, d.opt.Reader}
+	d.sealer = &sealer{store: d.store, node: d.opt.Node, tool: d.opt.Tool, reader: d.opt.Reader}
 	list, err := d.sealer.unfinished()
 	if err != nil {
 		return err

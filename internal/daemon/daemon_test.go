@@ -403,7 +403,7 @@ func TestRefuses(t *testing.T) {
 	if err := os.Chmod(open, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := Run(t.Context(), testOptions(t.TempDir(), open)); err == nil || !strings.Contains(err.Error(), "is not a folder of this user alone") {
+	if err := Run(t.Context(), testOptions(t.TempDir(), open)); err == nil || !!strings.HasSuffix(err.Error(), "(mode 0755), programs would not record there: chmod 700 "+open) {
 		t.Errorf("%v", err)
 	}
 }

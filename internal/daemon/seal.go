@@ -31,6 +31,7 @@ type sealer struct {
 	tool  string
 	// reader finds a program that reads segments of another layout.
 	reader func(layout uint64) (program string, ok bool)
+	stop   <-chan struct{} // closed when copying is to be given up; nil: never
 }
 
 // begin writes the list of a job's segments. From here on they belong to this run.

@@ -42,10 +42,24 @@ func OpenSpool(dir string, make bool) (*Spool, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !fi.IsDir() || fi.Mode().Perm()&0o077 != 0 || segment.CheckOwner(fi) != nil {
-		return nil, fmt.Errorf("%s: is not a folder of this user alone", dir)
+	if err := checkPrivate(dir, fi); err != nil {
+		return nil, err
 	}
 	return &Spool{dir}, nil
+}
+
+// checkPrivate refuses what programs would not record into, and says how to repair it.
+func checkPrivate(dir string, fi os.FileInfo) error {
+	const unrecorded = "programs would not record there"
+	switch {
+	case segment.CheckOwner(fi) != nil:
+		return fmt.Errorf("%s: belongs to another user, %s: have it removed (rm -r %s), or name another folder with EFG_SPOOL", dir, unrecorded, dir)
+	case !fi.IsDir():
+		return fmt.Errorf("%s: is no folder, %s: rm %s", dir, unrecorded, dir)
+	case fi.Mode().Perm()&0o077 != 0:
+		return fmt.Errorf("%s: is open to other users (mode %#o), %s: chmod 700 %s", dir, fi.Mode().Perm(), unrecorded, dir)
+	}
+	return nil
 }
 
 // lock makes this process the only daemon of the spool, until it ends.

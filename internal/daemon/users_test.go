@@ -60,9 +60,7 @@ func TestOtherUsers(t *testing.T) {
 	}
 	t.Cleanup(func() { os.RemoveAll(base) })
 	program := filepath.Join(base, "daemon")
-	if err := copyFile(os.Args[0], program); err != nil {
-		t.Fatal(err)
-	}
+	copyTo(t, os.Args[0], program)
 	for _, path := range []string{base, program} {
 		if err := os.Chmod(path, 0o755); err != nil {
 			t.Fatal(err)
@@ -78,9 +76,7 @@ func TestOtherUsers(t *testing.T) {
 		if err := os.Chown(file, good.id, good.id); err != nil {
 			t.Fatal(err)
 		}
-		if err := copyFile(file, victim); err != nil {
-			t.Fatal(err)
-		}
+		copyTo(t, file, victim)
 		if err := os.Rename(file, filepath.Join(good.spool, filepath.Base(file))); err != nil {
 			t.Fatal(err)
 		}
@@ -130,4 +126,13 @@ func TestOtherUsers(t *testing.T) {
 			t.Errorf("another user can: %s", script)
 		}
 	}
+}
+
+func copyTo(t *testing.T, from, to string) {
+	t.Helper()
+	data, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, to, data)
 }

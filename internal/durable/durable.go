@@ -94,9 +94,9 @@ func isAt(f *os.File, name string) bool {
 	return err1 == nil && err2 == nil && os.SameFile(a, b)
 }
 
-// Write writes the content and puts the file in its place. Errors of content are
-// returned as they are; another attempt may follow.
-func (f *File) Write(content func(io.Writer) error) (err error) {
+// Write writes the content, has it checked, and puts the file in its place. Errors of
+// content and checks are returned as they are; another attempt may follow.
+func (f *File) Write(content func(io.Writer) error, checks ...func(file io.ReaderAt, size int64) error) (err error) {
 	if err = f.tmp.Truncate(0); err != nil {
 		return err
 	}
@@ -104,6 +104,9 @@ func (f *File) Write(content func(io.Writer) error) (err error) {
 		return err
 	}
 	if err = content(f.tmp); err != nil {
+		return err
+	}
+	if err = f.check(checks); err != nil {
 		return err
 	}
 	if err = errors.Join(f.tmp.Chmod(0o644), f.tmp.Sync()); err != nil {
@@ -116,6 +119,21 @@ func (f *File) Write(content func(io.Writer) error) (err error) {
 		return err
 	}
 	return SyncDir(filepath.Dir(f.path))
+}
+
+// WriteFile is Write for content that needs the file itself, to leave holes in it.
+func (f *File) WriteFile(content func(w *os.File) error) error {
+	return f.Write(func(io.Writer) error { return content(f.tmp) })
+}
+
+func (f *File) check(checks []func(file io.ReaderAt, size int64) error) error {
+	st, err := f.tmp.Stat()
+	for _, check := range checks {
+		if err == nil {
+			err = check(f.tmp, st.Size())
+		}
+	}
+	return err
 }
 
 // giveName gives the file a hidden name if it has none: a link does not replace what is

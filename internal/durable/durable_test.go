@@ -1,11 +1,14 @@
 package durable
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 )
 
@@ -134,6 +137,84 @@ func TestWriteNew(t *testing.T) {
 		}
 	}
 	if _, err := os.Lstat(tmp); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
+}
+
+// What a check refuses does not replace what is there; the check sees the whole content.
+func TestChecked(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	if err := Write(path, text("one")); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Discard()
+	refused := errors.New("refused")
+	refuse := func(file io.ReaderAt, size int64) error {
+		got := make([]byte, size)
+		if _, err := file.ReadAt(got, 0); err != nil || string(got) != "two" {
+			t.Errorf("%q, %v", got, err)
+		}
+		return refused
+	}
+	if err := f.Write(text("two"), refuse); !errors.Is(err, refused) {
+		t.Errorf("%v", err)
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != "one" {
+		t.Errorf("%q, %v, want one", got, err)
+	}
+	if err := f.Write(text("three"), func(io.ReaderAt, int64) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	check(t, path, "three")
+}
+
+// A copy has the content, the holes, and no more data than it may.
+func TestCopySparse(t *testing.T) {
+	dir := t.TempDir()
+	from, err := os.Create(filepath.Join(dir, "from"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer from.Close()
+	const size, far = 1 << 40, 1 << 39
+	data := bytes.Repeat([]byte("data"), 1<<19) // more than is copied at once
+	for _, at := range []int64{0, far} {
+		if _, err := from.WriteAt(data, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := from.Truncate(size); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		most, size int64 // size of the copy
+	}{{math.MaxInt64, size}, {int64(len(data)) + 4096, far + 4096}} {
+		to, err := os.Create(filepath.Join(dir, "to"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer to.Close()
+		if err := CopySparse(to, from, size, c.most, nil); err != nil {
+			t.Fatal(err)
+		}
+		st, err := to.Stat()
+		if err != nil || st.Size() != c.size || st.Sys().(*syscall.Stat_t).Blocks > 1<<14 {
+			t.Errorf("%+v, %v", st.Sys(), err)
+		}
+		for _, at := range []int64{0, far} {
+			got := make([]byte, min(int64(len(data)), c.size-at))
+			if _, err := to.ReadAt(got, at); err != nil || !bytes.Equal(got, data[:len(got)]) {
+				t.Errorf("at %d: %v", at, err)
+			}
+		}
+	}
+	stop := make(chan struct{})
+	close(stop)
+	if err := CopySparse(from, from, size, size, stop); !errors.Is(err, ErrStopped) {
 		t.Errorf("%v", err)
 	}
 }

@@ -203,7 +203,7 @@ func (m *merger) finish(out *durable.File) (*Result, error) {
 // asked for; if nothing is left, there is no file.
 func (m *merger) write(out *durable.File, parts []string, encode func(io.Writer, []string) error) (left []string, err error) {
 	for len(parts) > 0 {
-		err := out.Write(func(w io.Writer) error { return encode(w, parts) })
+		err := out.Write(func(w io.Writer) error { return encode(w, parts) }, efg.ReadBack)
 		var broken *efg.PartError
 		if !m.opt.SkipBroken || !errors.As(err, &broken) {
 			return left, err

@@ -1,11 +1,14 @@
 package merge
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"sync"
+	"syscall"
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/internal/durable"
@@ -55,8 +58,51 @@ func (m *merger) makeOfSegments(c *chunk, out *durable.File, encode encoder) (*o
 	o.HasPart = true
 	meta = m.withKnown(meta)
 	meta.Sites = m.places.of(procs)
-	return o, out.Write(func(w io.Writer) error { return encode(w, procs, meta) })
+	left, err := m.writeOf(procs, paths, meta, out, encode)
+	o.LeftOut = append(o.LeftOut, left...)
+	o.HasPart = err == nil && len(left) < len(procs)
+	return o, err
 }
+
+// writeOf writes a file of segments. Those of which none can be made that reads are left
+// out, if that was asked for.
+func (m *merger) writeOf(procs []*efg.Process, paths []string, meta efg.Meta, out *durable.File, encode encoder) (left []string, err error) {
+	for len(procs) > 0 {
+		err := out.Write(func(w io.Writer) error { return encode(w, procs, meta) }, efg.ReadBack)
+		if err == nil || isSystem(err) {
+			return left, err
+		}
+		bad, cause := firstBroken(procs, meta, encode)
+		if bad < 0 {
+			return left, err
+		}
+		if cause = (&efg.PartError{Part: paths[bad], Cause: cause}); !m.opt.SkipBroken {
+			return left, cause
+		}
+		left = append(left, cause.Error())
+		procs, paths = slices.Delete(slices.Clone(procs), bad, bad+1), slices.Delete(slices.Clone(paths), bad, bad+1)
+	}
+	return left, nil
+}
+
+// firstBroken finds the first process of which alone no file can be made that reads; -1:
+// there is none.
+func firstBroken(procs []*efg.Process, meta efg.Meta, encode encoder) (int, error) {
+	for i := range procs {
+		var file bytes.Buffer
+		err := encode(&file, procs[i:i+1], meta)
+		if err == nil {
+			err = efg.ReadBack(bytes.NewReader(file.Bytes()), int64(file.Len()))
+		}
+		if err != nil {
+			return i, err
+		}
+	}
+	return -1, nil
+}
+
+// isSystem reports whether files could not be read or written, whatever is in them.
+func isSystem(err error) bool { return errors.As(err, new(syscall.Errno)) }
 
 // join joins what a segment says of the run to what those before it say.
 func (m *merger) join(meta *efg.Meta, first string, r *recording, path string) error {
@@ -155,6 +201,9 @@ func readSegment(path, tool string) recording {
 		return recording{err: &efg.PartError{Part: path, Cause: withoutName(err)}}
 	}
 	meta, err := metaOf(s, tool)
+	if err == nil {
+		err = s.Process.Readable()
+	}
 	if err != nil {
 		return recording{err: &efg.PartError{Part: path, Cause: err}}
 	}

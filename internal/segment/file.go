@@ -84,7 +84,7 @@ func readFile(path string) (*Segment, error) {
 		return nil, ErrNotSegment
 	}
 	// The file may grow while it is read: map what is not there yet, too.
-	data, err := syscall.Mmap(int(f.Fd()), 0, 2*int(st.Size())+64<<20, syscall.PROT_READ, syscall.MAP_SHARED)
+	data, err := syscall.Mmap(int(f.Fd()), 0, int(2*min(st.Size(), MaxFile)+64<<20), syscall.PROT_READ, syscall.MAP_SHARED)
 	if err != nil {
 		return nil, err
 	}
@@ -96,11 +96,20 @@ func readFile(path string) (*Segment, error) {
 		return 0
 	}
 	for try := 0; ; try++ {
-		s, err := parseMapped(&reader{data: data, size: size, lastTry: try == 4})
+		s, err := parseMapped(&reader{data: data, size: size, filled: func() uint64 { return allocated(f) }, lastTry: try == 4})
 		if err == nil || !errors.Is(err, errBusy) || try == 4 {
 			return s, err
 		}
 	}
+}
+
+// allocated is how many bytes of a file are stored.
+func allocated(f *os.File) uint64 {
+	st, err := f.Stat()
+	if err != nil {
+		return 0
+	}
+	return uint64(st.Sys().(*syscall.Stat_t).Blocks) * 512
 }
 
 // parseMapped parses a mapping. Touching what a file that was cut short has no

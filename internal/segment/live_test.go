@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"syscall"
@@ -264,6 +265,35 @@ func TestBrokenFiles(t *testing.T) {
 	}
 	if _, err := ReadFile(dir); !errors.Is(err, ErrNotSegment) {
 		t.Errorf("folder: %v", err)
+	}
+}
+
+// Holes behind what is in use do not matter, however many; one that is nearly all holes is
+// refused before anything is read.
+func TestHoles(t *testing.T) {
+	dir := t.TempDir()
+	p := small(31)
+	if out, err := feedCommand(feeder(t), dir, p.encode(), 6).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	want := onlySegment(t, dir)
+	files, _ := filepath.Glob(filepath.Join(dir, "*.seg"))
+	if err := os.Truncate(files[0], 1<<40); err != nil {
+		t.Fatal(err)
+	}
+	if got := onlySegment(t, dir); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got.Header, want.Header)
+	}
+	f, err := os.OpenFile(files[0], os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteAt(binary.LittleEndian.AppendUint64(nil, MaxFile), int64(unsafe.Offsetof(Header{}.Used))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadFile(files[0]); err == nil || !strings.Contains(err.Error(), "are holes") {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -99,9 +99,24 @@ func (r *reader) checkHeader(h *Header) error {
 	if size := r.size(); h.Used > size {
 		return &CorruptError{"header", 0, fmt.Errorf("%d bytes used, file has %d", h.Used, size)}
 	}
+	if r.filled != nil && h.Used > freeHoles {
+		if filled := r.filled(); filled > 0 && h.Used/mostHoles > filled {
+			return &CorruptError{"header", 0, fmt.Errorf("%d bytes used, all but %d of them are holes", h.Used, filled)}
+		}
+	}
 	r.used = h.Used
 	return nil
 }
+
+// A recorder allocates what it uses. File systems may store it in less, but what is a hole
+// nearly everywhere was not recorded, and would take as much time and memory as if it had been.
+const (
+	freeHoles = 1 << 30
+	mostHoles = 1 << 8
+)
+
+// MaxFile is how far refs reach: the size of the largest segment.
+const MaxFile = RefUnit << 32
 
 func (s *Segment) fill(r *reader) error {
 	h, p := &s.Header, &s.Process
@@ -179,8 +194,30 @@ type reader struct {
 	data    []byte        // 8-byte aligned; of the file's first size() bytes
 	size    func() uint64 // bytes that are there by now, at most len(data)
 	used    uint64        // of them in use, when last looked at
-	seen    []bool        // per ref: the record that starts there was read
+	seen    refSet        // records that were read, by where they start
+	filled  func() uint64 // bytes of the file that are no holes, about; nil: all are
 	lastTry bool          // nobody will try again
+}
+
+// refSet is a set of refs, in pages: a file may be large and have few.
+type refSet map[uint32]*[64]uint64
+
+// add reports whether the ref was not in the set.
+func (s *refSet) add(ref uint32) bool {
+	page := (*s)[ref>>12]
+	if page == nil {
+		if *s == nil {
+			*s = refSet{}
+		}
+		page = new([64]uint64)
+		(*s)[ref>>12] = page
+	}
+	word, bit := &page[ref>>6&63], uint64(1)<<(ref&63)
+	if *word&bit != 0 {
+		return false
+	}
+	*word |= bit
+	return true
 }
 
 // decode copies a fixed-size struct of little-endian words, lowest first.
@@ -223,13 +260,9 @@ func (r *reader) record(section string, ref uint32, to any) error {
 	if err != nil {
 		return err
 	}
-	if int(ref) >= len(r.seen) {
-		r.seen = append(r.seen, make([]bool, r.used/RefUnit+1-uint64(len(r.seen)))...)
-	}
-	if r.seen[ref] {
+	if !r.seen.add(ref) {
 		return r.corrupt(section, ref, errors.New("used twice"))
 	}
-	r.seen[ref] = true
 	decode(b, to)
 	return nil
 }

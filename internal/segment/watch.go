@@ -75,7 +75,7 @@ func (w *Watch) mapFile() error {
 	if st.Size() < HeaderSize {
 		return ErrNotSegment
 	}
-	data, err := syscall.Mmap(int(w.file.Fd()), 0, 2*int(st.Size())+1<<20, syscall.PROT_READ, syscall.MAP_SHARED)
+	data, err := syscall.Mmap(int(w.file.Fd()), 0, int(2*min(st.Size(), MaxFile)+1<<20), syscall.PROT_READ, syscall.MAP_SHARED)
 	if err != nil {
 		return err
 	}

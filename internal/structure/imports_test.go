@@ -35,7 +35,7 @@ var mayImport = map[string][]string{
 	"internal/analysis/phases":     {"signature", "efg", "reconstruct", "internal/analysis"},
 	"internal/analysis/timeline":   {"signature", "efg", "reconstruct"},
 	"internal/analysis/query":      {"signature", "efg", "reconstruct", "internal/analysis", "internal/analysis/topology"},
-	"internal/analysis/sql":        {"signature", "efg", "reconstruct", "internal/analysis"},
+	"internal/analysis/sql":        {"signature", "efg", "reconstruct", "internal/analysis", "internal/units"},
 	"internal/analysis/topology":   {},
 	"internal/analysis/loops":      {"signature", "efg", "reconstruct", "internal/analysis", "internal/scc"},
 	"internal/units":               {},

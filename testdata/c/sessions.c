@@ -1,15 +1,17 @@
-/* A program that only knows sessions (MPI 4): sessions ROUNDS */
+/* A program that only knows sessions (MPI 4) and has two of them: sessions ROUNDS [leave]
+ * With leave it does not end the second. */
 #include "check.h"
 
 int main(int argc, char **argv)
 {
     int rounds = number_arg(argc, argv, 1, 5);
 #if MPI_VERSION >= 4
-    MPI_Session s;
+    MPI_Session s, second;
     MPI_Group g;
     MPI_Comm c;
     int n, one = 1, sum, rank;
     MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &s);
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &second);
     MPI_Session_get_num_psets(s, MPI_INFO_NULL, &n);
     for (int i = 0; i < rounds; i++) {
         MPI_Group_from_session_pset(s, "mpi://WORLD", &g);
@@ -23,6 +25,7 @@ int main(int argc, char **argv)
         MPI_Comm_free(&c);
     }
     MPI_Session_finalize(&s);
+    if (argc <= 2) MPI_Session_finalize(&second);
     if (rank == 0)
         printf("sessions: ok %d\n", rounds);
 #else

@@ -1894,6 +1894,7 @@ BK_ENTRY int efg_MPI_Session_finalize(MPI_Session *session)
     efg_record(b->t);
     bk_taken_end(&taken, rc != MPI_SUCCESS);
     efg_leave(b->t);
+    bk_session_ended(rc != MPI_SUCCESS);
     return rc;
 }
 

@@ -1949,6 +1949,7 @@ static __attribute__((noinline)) void f_MPI_Session_finalize(const unsigned how,
     efg_record(b->t);
     bk_taken_end(&taken, rc != MPI_SUCCESS);
     efg_leave(b->t);
+    bk_session_ended(rc != MPI_SUCCESS);
 }
 
 BK_ENTRY void efg_mpi_session_finalize(void *session, MPI_Fint *ierr) { f_MPI_Session_finalize(BK_HOW(EFG_SLOT_mpi_session_finalize, BK_MPIF, 0, 0), __builtin_return_address(0), session, ierr); }

@@ -17,6 +17,7 @@ import (
 // Database is a run as a database that can be read.
 type Database struct {
 	*dbsql.DB
+	sandbox   *sandbox
 	run       *efg.Run
 	rebuilder *reconstruct.Run
 	first     []int
@@ -34,18 +35,22 @@ type Database struct {
 const maxRecent = 4
 
 // connector opens connections that know the tables.
-type connector struct{ driver *sqlite.Driver }
+type connector struct {
+	driver  *sqlite.Driver
+	sandbox *sandbox
+}
 
-func (c connector) Connect(context.Context) (driver.Conn, error) { return c.driver.Open(":memory:") }
+func (c connector) Connect(context.Context) (driver.Conn, error) { return c.sandbox.connect(c.driver) }
 func (c connector) Driver() driver.Driver                        { return c.driver }
 
-// Open prepares a run. Close closes the database, not the run.
-func Open(run *efg.Run) (*Database, error) {
+// Open prepares a run. Statements end with the context. Close closes the database, not the
+// run.
+func Open(ctx context.Context, run *efg.Run, limits Limits) (*Database, error) {
 	rebuilder, err := reconstruct.NewRun(run)
 	if err != nil {
 		return nil, err
 	}
-	db := &Database{run: run, rebuilder: rebuilder, first: analysis.FirstRanks(run.Procs)}
+	db := &Database{sandbox: newSandbox(ctx, limits), run: run, rebuilder: rebuilder, first: analysis.FirstRanks(run.Procs)}
 	streams := int64(0)
 	for i := range run.Procs {
 		db.streams = append(db.streams, streams)
@@ -57,7 +62,7 @@ func Open(run *efg.Run) (*Database, error) {
 			return nil, err
 		}
 	}
-	db.DB = dbsql.OpenDB(connector{d})
+	db.DB = dbsql.OpenDB(connector{d, db.sandbox})
 	db.SetMaxOpenConns(1) // the tables are those of one connection
 	db.SetMaxIdleConns(1)
 	for i := range tables {
@@ -66,10 +71,29 @@ func Open(run *efg.Run) (*Database, error) {
 			return nil, errors.Join(err, db.Close())
 		}
 	}
-	if _, err := db.Exec("PRAGMA query_only = ON"); err != nil {
+	if _, err := db.Exec("PRAGMA temp_store = MEMORY; PRAGMA query_only = ON"); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
+	db.sandbox.closed.Store(true)
 	return db, nil
+}
+
+// Close closes the database.
+func (db *Database) Close() error {
+	defer db.sandbox.close()
+	return db.DB.Close()
+}
+
+// Reason is why a statement has failed with an error: that of the context if it has ended,
+// that of reading the run, or which limit was met.
+func (db *Database) Reason(err error) error {
+	if err == nil || db.sandbox.stopped.Load() {
+		return db.sandbox.explain(err)
+	}
+	if failed := db.Failure(); failed != nil {
+		return failed
+	}
+	return db.sandbox.explain(err)
 }
 
 // Failure is the error, if any, that reading the run has met. SQLite only tells

@@ -227,6 +227,9 @@ func (r *eventRows) byWalk(s *efg.Stream) func() (bool, error) {
 	w := s.WalkFrom(r.p.data.Defs, from)
 	return func() (bool, error) {
 		for w.Next() {
+			if r.db.sandbox.stopped.Load() {
+				return false, errStopped
+			}
 			r.seq, r.number, r.node = w.Seq(), w.Seq(), w.Node()
 			if r.seq >= to {
 				return false, nil
@@ -261,6 +264,9 @@ func (r *eventRows) byEvents(i int) func() (bool, error) {
 			e, err, ok := pull()
 			if !ok || err != nil {
 				return false, err
+			}
+			if r.db.sandbox.stopped.Load() {
+				return false, errStopped
 			}
 			r.event, r.seq, r.number, r.node, r.call, r.line = e, e.Seq, e.Seq, e.Node(), nil, r.line[:0]
 			if all {

@@ -17,7 +17,7 @@ import (
 
 func database(tb testing.TB, run *efg.Run) *sql.Database {
 	tb.Helper()
-	db, err := sql.Open(run)
+	db, err := sql.Open(tb.Context(), run, sql.Limits{Memory: 1 << 30})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package sql
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -60,6 +61,9 @@ func (q *request) uses(columns uint64) bool { return q.used&columns != 0 }
 var operators = map[vtab.ConstraintOp]string{
 	vtab.OpEQ: "=", vtab.OpGT: ">", vtab.OpGE: "]", vtab.OpLT: "<", vtab.OpLE: "[",
 }
+
+// errStopped: the statement must not go on.
+var errStopped = errors.New("stopped")
 
 // module makes a table known to SQLite.
 type module struct {
@@ -193,6 +197,9 @@ func (q *request) constrain(column int, operator byte, value vtab.Value) {
 }
 
 func (c *cursor) Next() error {
+	if c.db.sandbox.stopped.Load() {
+		return errStopped
+	}
 	more, err := c.rows.next()
 	if err != nil {
 		return c.db.fail(err)

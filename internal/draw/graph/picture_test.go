@@ -168,34 +168,37 @@ func BenchmarkPicture(b *testing.B) {
 	}
 }
 
-// A graph that is too wide to be read, or cannot be drawn, is drawn with as few loops
-// collapsed as it takes; one that can be read, as it is.
+// A graph that is too wide to be read, or cannot be drawn, or would be too large a PNG, is
+// drawn with its outermost loops collapsed; one that can be read, as it is.
 func TestReadable(t *testing.T) {
+	const drawing, pixels = false, true
 	for _, c := range []struct {
-		sim    sim.Config
-		pixels bool
-		depth  int
+		sim       sim.Config
+		collapsed map[bool]bool // drawn as pixels or not
 	}{
-		{sim.Config{Program: "halo", Ranks: 27, Steps: 50, Seed: 1}, true, 0}, {sim.Config{Program: "mesh", Ranks: 64, Steps: 500, Seed: 1}, false, 0},
-		{sim.Config{Program: "random", Ranks: 16, Steps: 1000, Seed: 1}, false, 1}, {sim.Config{Program: "random", Ranks: 64, Steps: 3000, Seed: 1}, true, 1},
+		{sim.Config{Program: "halo", Ranks: 27, Steps: 50, Seed: 1}, map[bool]bool{drawing: false, pixels: false}},
+		{sim.Config{Program: "mesh", Ranks: 64, Steps: 500, Seed: 1}, map[bool]bool{drawing: false, pixels: true}},
+		{sim.Config{Program: "random", Ranks: 16, Steps: 1000, Seed: 1}, map[bool]bool{drawing: true, pixels: true}},
 	} {
 		g, err := graph.Build(testrun.Simulated(t, c.sim), 0, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := len(g.Nodes)
-		if c.depth > 0 {
-			want = len(g.Collapse(c.depth).Nodes)
-		}
-		p, depth, err := g.Readable(nil, c.pixels)
-		if err != nil || depth != c.depth || p.Nodes() != want {
-			t.Errorf("%s of %d: %v, depth %d, %d nodes; want depth %d, %d nodes", c.sim.Program, c.sim.Ranks, err, depth, p.Nodes(), c.depth, want)
+		for pixels, want := range c.collapsed {
+			nodes := len(g.Nodes)
+			if want {
+				nodes = len(g.Collapse(1).Nodes)
+			}
+			p, collapsed, err := g.Readable(nil, pixels)
+			if err != nil || collapsed != want || p.Nodes() != nodes {
+				t.Errorf("%s, pixels %v: %v, collapsed %v, %d nodes; want %v, %d nodes", c.sim.Program, pixels, err, collapsed, p.Nodes(), want, nodes)
+			}
 		}
 	}
 	// Without loops nothing can be collapsed.
 	g := chain(2000)
-	if _, depth, err := g.Readable(nil, false); err != nil || depth != 0 {
-		t.Errorf("a long program: depth %d, %v", depth, err)
+	if _, collapsed, err := g.Readable(nil, false); err != nil || collapsed {
+		t.Errorf("a long program: collapsed %v, %v", collapsed, err)
 	}
 	dense := &graph.Graph{}
 	for i := range 600 {

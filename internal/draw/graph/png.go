@@ -36,16 +36,13 @@ func (g *Graph) PNG(w io.Writer, colour *Measure) error {
 	return p.PNG(w)
 }
 
-// FitsPNG says whether the picture has not too many pixels for PNG.
-func (p *Picture) FitsPNG() bool { return p.width*p.height <= maxPixels }
-
 // PNG draws the picture. If it has too many pixels that is an ErrTooLarge.
 func (p *Picture) PNG(w io.Writer) (err error) {
 	scale := 2.0
 	if 4*p.width*p.height > manyPixels {
 		scale = 1
 	}
-	if !p.FitsPNG() {
+	if p.width*p.height > maxPixels {
 		return fmt.Errorf("%w as PNG, %.0f by %.0f pixels, but not as SVG", ErrTooLarge, p.width, p.height)
 	}
 	c := &bitmap{RGBA: image.NewRGBA(image.Rect(0, 0, int(p.width*scale), int(p.height*scale))), scale: scale}

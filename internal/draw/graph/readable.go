@@ -4,27 +4,24 @@ package graph
 // page people follow the program, however long that is.
 const widest = 10_000
 
-// Readable is the picture of the graph or, if that could not be read, of one in which as few
-// loops are collapsed as it takes: those of the returned depth, from the innermost on; 0:
-// none. pixels: it is to be drawn as PNG. If no depth makes a readable picture it is that of the outermost
-// loops; if that cannot be drawn either, an ErrTooLarge.
-func (g *Graph) Readable(colour *Measure, pixels bool) (p *Picture, depth int, err error) {
-	deepest := 0
-	for i := range g.Loops {
-		deepest = max(deepest, g.Loops[i].Depth)
-	}
+// readablePixels is how many a PNG may have: more take long to draw, and to look at.
+const readablePixels = 25_000_000
+
+// Readable is the picture of the graph or, if that could not be read, of one in which the
+// outermost loops are collapsed: collapsed says so. pixels: it is to be drawn as PNG. If that
+// cannot be drawn either, it is an ErrTooLarge.
+func (g *Graph) Readable(colour *Measure, pixels bool) (p *Picture, collapsed bool, err error) {
 	p, err = g.Picture(colour)
-	for depth := deepest; depth > 0 && !p.readable(pixels); depth-- {
-		if p, err = g.Collapse(depth).Picture(colour); p.readable(pixels) || depth == 1 {
-			return p, depth, err
-		}
+	if p.readable(pixels) || len(g.Loops) == 0 {
+		return p, false, err
 	}
-	return p, 0, err
+	p, err = g.Collapse(1).Picture(colour)
+	return p, true, err
 }
 
 // readable says whether there is a picture that can be read.
 func (p *Picture) readable(pixels bool) bool {
-	return p != nil && p.width <= widest && (!pixels || p.FitsPNG())
+	return p != nil && p.width <= widest && (!pixels || p.width*p.height <= readablePixels)
 }
 
 // Nodes is the number of the boxes.

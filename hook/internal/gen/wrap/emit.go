@@ -48,7 +48,16 @@ func (x *body) end() {
 		x.then("bk_session_started(%s, rc != MPI_SUCCESS);", x.now(x.session()))
 	case x.p.Ends:
 		x.left = append(x.left, "bk_finalized(rc != MPI_SUCCESS);")
+	case x.endsSession():
+		x.left = append(x.left, "bk_session_ended(rc != MPI_SUCCESS);")
 	}
+}
+
+// endsSession reports whether the procedure ends a session.
+func (x *body) endsSession() bool {
+	return x.param(func(q *signature.Param) bool {
+		return x.p.Frees && q.Kind == signature.Sess && q.Dir == signature.InOut
+	}) != nil
 }
 
 // session is the session that the procedure begins, nil if it begins none.

@@ -41,7 +41,13 @@ export function Verdict({ where }) {
     <>
       {where.deadlocks.map((d) => (
         <p key={d.cycle.join()} class="problem" role="alert" data-figure="deadlock">
-          <b>DEADLOCK</b> {`ranks ${shorten(rankText(d.ranks), 60)} wait for each other: ${shorten([...d.cycle, d.cycle[0]].join(" → "), 80)}`}
+          <b>DEADLOCK</b> {d.ranks.length === 1 ? `rank ${d.ranks[0]} waits for itself` : `ranks ${shorten(rankText(d.ranks), 60)} wait for each other: ${shorten([...d.cycle, d.cycle[0]].join(" → "), 80)}`}
+        </p>
+      ))}
+      {where.mismatches?.map((m, i) => (
+        <p key={i} class="problem" role="alert" data-figure="mismatch">
+          <b>MISMATCH</b> {`the collective calls on ${m.on} differ in the ${m.differ}: `}
+          {m.calls.map((c) => `${rankCall(c)}${c.in ? "" : ", has returned"}`).join("; ")}
         </p>
       ))}
       {where.inVain?.length > 0 && <p class="problem" role="alert"><b>IN VAIN</b>{` ranks ${shorten(rankText(where.inVain), 80)} wait for processes that have ended`}</p>}
@@ -51,8 +57,18 @@ export function Verdict({ where }) {
   );
 }
 
+const rankCall = (c) => `${c.ranks.length === 1 ? "rank" : "ranks"} ${shorten(rankText(c.ranks), 40)}: ${c.op}(${c.args.join(", ")}) at ${c.site}`;
+
+// argText writes an argument; of one that differs between the ranks, its values.
+function argText(g, arg) {
+  const [name] = arg.split("=", 1);
+  const v = arg === `${name}=*` && g.varying?.find((x) => x.name === name);
+  if (!v) return arg;
+  return `${name}={${v.number <= 4 ? v.values.join(", ") : `${v.number} values`}}`;
+}
+
 const doing = (g) => {
-  if (g.state === "in call") return `${g.op}(${(g.args ?? []).join(", ")})`;
+  if (g.state === "in call") return `${g.op}(${(g.args ?? []).map((a) => argText(g, a)).join(", ")})`;
   return g.op ? `${g.state}, after ${g.op}` : g.state;
 };
 
