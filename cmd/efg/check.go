@@ -94,7 +94,7 @@ func writeCheck(w io.Writer, path string, r *check.Report, top int) {
 	case faults == 0 && slices.ContainsFunc(r.Findings, func(f check.Finding) bool { return f.Kind == check.TimesContradict }):
 		fmt.Fprintf(w, "found     nothing that is a fault of the program for certain\n")
 	case faults == 0:
-		fmt.Fprintf(w, "found     nothing that does not follow from what is missing\n")
+		fmt.Fprintf(w, "found     nothing beyond what the missing ranks explain\n")
 	default:
 		fmt.Fprintf(w, "found     %s\n", pluralOf(uint64(faults), "fault"))
 	}

@@ -33,7 +33,7 @@ func (o *allUsersOptions) flags(cmd *cobra.Command) {
 	f.DurationVar(&o.idle, "idle", 5*time.Minute, "with --all-users: how long a user's daemon is kept that has nothing to do")
 }
 
-// unused refuses what makes no sense without --all-users.
+// unused refuses flags that need --all-users.
 func (o *allUsersOptions) unused(cmd *cobra.Command) error {
 	for _, name := range []string{"children", "idle"} {
 		if cmd.Flags().Changed(name) {

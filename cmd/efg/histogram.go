@@ -41,7 +41,7 @@ func (w *reportWriter) histogram() {
 		}
 		t.row(cells...)
 	}
-	fmt.Fprintf(w, "\nDurations: calls that took less than so long and not less than the column before\n")
+	fmt.Fprintf(w, "\nDurations: each column counts the calls below its bound and at or above the bound before it\n")
 	t.write(w)
 }
 

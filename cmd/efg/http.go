@@ -25,7 +25,7 @@ type httpOptions struct {
 func (o *httpOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.address, "http", "127.0.0.1:0", "address of the web page and API; port 0: a free one; off: none")
-	f.StringVar(&o.token, "token", "", "`FILE` with the token that who asks must have (default one that is made)")
+	f.StringVar(&o.token, "token", "", "`FILE` that holds the token which clients must send (default: a new one)")
 	f.StringVar(&o.cert, "tls-cert", "", "`FILE` with the certificate for https")
 	f.StringVar(&o.key, "tls-key", "", "`FILE` with the certificate's key")
 	f.StringSliceVar(&o.hosts, "http-host", nil, "further names by which browsers may call this machine")

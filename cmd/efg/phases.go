@@ -24,7 +24,7 @@ func newPhases() *cobra.Command {
 	var opt phasesOptions
 	cmd := &cobra.Command{
 		Use:   "phases FILE",
-		Short: "Show calls, bytes and time from one meeting of all ranks to the next",
+		Short: "Show calls, bytes and time between global synchronization points",
 		Long: `Show where calls, bytes and time went, phase by phase. A phase ends with a call
 that nobody leaves before all ranks have come: a barrier, an MPI_Allreduce and the
 like on a communicator with all of them. Phases between the same two callsites are
@@ -81,7 +81,7 @@ func writePhases(w *bufio.Writer, path string, r *efg.Run, rep *phases.Report, t
 	}
 	phaseTable(w, rep, rows)
 	if rep.Timed {
-		fmt.Fprintf(w, "\nImbalance: how much longer the slowest rank needs to come to the ends of the phases than the mean\n")
+		fmt.Fprintf(w, "\nImbalance: how much longer the slowest rank takes than the mean to reach the ends of the phases\n")
 		imbalanceTable(w, rep, rows)
 	}
 	phaseNotes(w, rep)

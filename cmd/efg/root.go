@@ -35,7 +35,7 @@ func usageError(format string, args ...any) error {
 var ownColumn = regexp.MustCompile(`\n(\S)`)
 
 // execute runs a command line and returns the exit status: 0, 1 for a failure,
-// 2 for a command that makes no sense, or what the command decides.
+// 2 for a usage error, or what the command decides.
 func execute(args []string, in io.Reader, out, errOut io.Writer) int {
 	root := newRoot()
 	root.SetArgs(args)

@@ -38,8 +38,8 @@ func newWhere() *cobra.Command {
 	var opt whereOptions
 	cmd := &cobra.Command{
 		Use:   "where [FILE | DIR | RUN]",
-		Short: "Call the roll of a job: the call that each rank is in, and whom it waits for",
-		Long: `Call the roll of a job that runs, hangs or was killed: the call that each rank is in,
+		Short: "Show the call that each rank of a job is in, and which ranks it waits for",
+		Long: `For a job that runs, hangs or was killed, show the call that each rank is in,
 for how long, and which ranks it waits for. Ranks that can never go on, because they
 wait for each other or for a process that has ended, are named, and collective calls
 that do not match. The exit status is 3 if there are any.
@@ -157,7 +157,7 @@ func (w *whereWriter) head() {
 		w.mismatch(&w.call.Mismatches[i])
 	}
 	if len(w.call.InVain) > 0 {
-		fmt.Fprintf(w, "IN VAIN   %s: what they wait for has ended\n", ranksText(w.call.InVain))
+		fmt.Fprintf(w, "BLOCKED   %s: the process that they wait for has ended\n", ranksText(w.call.InVain))
 	}
 	if len(w.call.Behind) > 0 {
 		fmt.Fprintf(w, "behind    %s: wait for ranks that cannot go on\n", ranksText(w.call.Behind))

@@ -27,7 +27,7 @@ func notFound(format string, args ...any) error {
 	return &statusError{http.StatusNotFound, fmt.Sprintf(format, args...)}
 }
 
-// query are the parameters of a question. The first that makes no sense is its error.
+// query are the parameters of a question. The first invalid one is its error.
 type query struct {
 	values url.Values
 	err    error

@@ -149,6 +149,6 @@ func TestRanksTableKept(t *testing.T) {
 	r := httptest.NewRequest("GET", "http://localhost/v1/runs/halo/ranks?order=-rate", nil)
 	r.Header.Set("Authorization", "Bearer "+testToken)
 	if w := over(s, r); w.Code != 400 {
-		t.Errorf("an order that makes no sense: status %d", w.Code)
+		t.Errorf("an invalid order: status %d", w.Code)
 	}
 }

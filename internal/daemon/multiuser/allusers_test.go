@@ -445,7 +445,7 @@ func TestEndsQuietly(t *testing.T) {
 	}
 }
 
-// What makes no sense is refused with one line.
+// Usage errors are refused with one line.
 func TestMistakes(t *testing.T) {
 	for _, c := range []struct {
 		change func(s *stand)

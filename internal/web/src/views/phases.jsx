@@ -1,4 +1,4 @@
-// From one meeting of all ranks to the next.
+// Calls, bytes and time between global synchronization points.
 
 import { address, useStored } from "../data.js";
 import { byteCell, bytes, grouped, nanos, percent, plural } from "../format.js";
@@ -21,12 +21,12 @@ function Both({ phases }) {
   const late = rows.filter((r) => r.time);
   return (
     <>
-      <Note>{`${plural(phases.phases, "phase")}, of ${plural(rows.length, "kind")}; a phase ends where all ranks meet`}</Note>
+      <Note>{`${plural(phases.phases, "phase")}, of ${plural(rows.length, "kind")}; a phase ends at a global synchronization point`}</Note>
       <Table name="phases" caption="phases" rows={rows} columns={columns(phases)} />
       {phases.timed && (
         <>
           <h2>Who is late</h2>
-          <Note>how much longer the slowest rank needs to come to the ends of the phases than the mean</Note>
+          <Note>how much longer the slowest rank takes than the mean to reach the ends of the phases</Note>
           <Table name="late" caption="who is late" rows={late} columns={lateColumns(phases.traced)} />
         </>
       )}
