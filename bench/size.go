@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,10 +68,11 @@ func miniApps() []recording {
 // trace.
 func size(b *bench) error {
 	fmt.Printf("\n## Size\n\nBytes of the run file (`--time off`) against the JSON Lines of all ranks through `xz -9e` and "+
-		"`zstd -19 --long=27`. Limit, for traces over 1 MB: %.1f times the smaller, and %d bytes. "+
+		"`zstd -19 --long=27`: as they are, and without the members `rank`, `thread` and `seq`, which the order of the lines "+
+		"implies and no compressor can do without. Limit, for traces over 1 MB as they are: %.1f times the smaller, and %d bytes. "+
 		"Mini-apps (`testdata`) with 4 ranks.\n\n", sizePart, sizeBytes)
-	fmt.Println("| program | MPI | ranks | events | JSON Lines | xz | zstd | run file | file / smaller | limit |")
-	fmt.Println("|---|---|---:|---:|---:|---:|---:|---:|---:|---|")
+	fmt.Println("| program | MPI | ranks | events | run file | JSON Lines | xz | zstd | file / smaller | limit | without numbers | xz | zstd | file / smaller |")
+	fmt.Println("|---|---|---:|---:|---:|---:|---:|---:|---:|---|---:|---:|---:|---:|")
 	for _, r := range slices.Concat(realPrograms, miniApps()) {
 		if err := b.sizeRow(r); err != nil {
 			return fmt.Errorf("%s: %w", r.name, err)
@@ -85,7 +87,7 @@ func (b *bench) sizeRow(r recording) error {
 		return nil
 	}
 	if _, err := os.Stat(r.input); r.input != "" && err != nil {
-		fmt.Printf("| %s | | | | | | | | | %s is not there |\n", r.name, r.input)
+		fmt.Printf("| %s | | | | | | | | | | | | | %s is not there |\n", r.name, r.input)
 		return nil
 	}
 	file, err := b.record(r, "off")
@@ -96,16 +98,14 @@ func (b *bench) sizeRow(r recording) error {
 	if err != nil {
 		return err
 	}
-	smaller := min(t.xz, t.zstd)
 	limit := "met"
 	switch {
-	case t.bytes < smallTrace:
+	case t.full.bytes < smallTrace:
 		limit = "–"
-	case float64(t.file) > sizePart*float64(smaller)+sizeBytes:
+	case float64(t.file) > sizePart*float64(t.full.smaller())+sizeBytes:
 		limit = "✗"
 	}
-	fmt.Printf("| %s | %s | %d | %d | %d | %d | %d | %d | %.2f | %s |\n", r.name, m.name, r.size(), t.events, t.bytes, t.xz, t.zstd,
-		t.file, float64(t.file)/float64(smaller), limit)
+	fmt.Printf("| %s | %s | %d | %d | %d | %s | %s | %s |\n", r.name, m.name, r.size(), t.events, t.file, t.full.columns(t.file), limit, t.bare.columns(t.file))
 	return nil
 }
 
@@ -177,9 +177,21 @@ func (b *bench) buildYield() error {
 	return nil
 }
 
-// traced are the sizes of a run file and of its trace.
+// traced are the sizes of a run file and of its trace, in full and without what the order
+// of the lines implies.
 type traced struct {
-	file, events, bytes, xz, zstd int64
+	file, events int64
+	full, bare   squeezed
+}
+
+// squeezed are the sizes of a trace and of what compressors make of it.
+type squeezed struct{ bytes, xz, zstd int64 }
+
+func (s *squeezed) smaller() int64 { return min(s.xz, s.zstd) }
+
+// columns are those of the table, with the ratio of a run file to the smaller one.
+func (s *squeezed) columns(file int64) string {
+	return fmt.Sprintf("%d | %d | %d | %.2f", s.bytes, s.xz, s.zstd, float64(file)/float64(s.smaller()))
 }
 
 // trace measures the linear trace of a run file.
@@ -190,20 +202,66 @@ func (b *bench) trace(file string) (traced, error) {
 		return t, err
 	}
 	t.file = info.Size()
-	trace := filepath.Join(b.dir, "trace.jsonl")
-	if err := b.reconstruct(file, trace); err != nil {
+	full, bare := filepath.Join(b.dir, "trace.jsonl"), filepath.Join(b.dir, "bare.jsonl")
+	defer os.Remove(full)
+	defer os.Remove(bare)
+	if err := b.reconstruct(file, full); err != nil {
 		return t, err
 	}
-	defer os.Remove(trace)
-	if t.events, t.bytes, err = count(trace); err != nil {
+	if err := withoutNumbers(full, bare); err != nil {
 		return t, err
+	}
+	if t.events, t.full, err = squeeze(full); err != nil {
+		return t, err
+	}
+	_, t.bare, err = squeeze(bare)
+	return t, err
+}
+
+// squeeze compresses a trace.
+func squeeze(trace string) (events int64, s squeezed, err error) {
+	if events, s.bytes, err = count(trace); err != nil {
+		return 0, s, err
 	}
 	var xzErr, zstdErr error
 	var wg sync.WaitGroup
-	wg.Go(func() { t.xz, xzErr = compressed(trace, "xz", "-9e", "-c") })
-	wg.Go(func() { t.zstd, zstdErr = compressed(trace, "zstd", "-19", "--long=27", "-q", "-c") })
+	wg.Go(func() { s.xz, xzErr = compressed(trace, "xz", "-9e", "-c") })
+	wg.Go(func() { s.zstd, zstdErr = compressed(trace, "zstd", "-19", "--long=27", "-q", "-c") })
 	wg.Wait()
-	return t, errors.Join(xzErr, zstdErr)
+	return events, s, errors.Join(xzErr, zstdErr)
+}
+
+// numbers are the members of a line that its place among the others implies.
+var numbers = regexp.MustCompile(`^\{"rank":\d+,"thread":\d+,"seq":\d+,`)
+
+// withoutNumbers copies a trace without them.
+func withoutNumbers(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	r, w := bufio.NewReaderSize(in, 1<<16), bufio.NewWriter(out)
+	for n := 1; ; n++ {
+		line, err := r.ReadBytes('\n')
+		if errors.Is(err, io.EOF) && len(line) == 0 {
+			return errors.Join(w.Flush(), out.Close())
+		}
+		if err != nil {
+			return err
+		}
+		at := numbers.FindIndex(line)
+		if at == nil {
+			return fmt.Errorf("%s:%d: does not begin with rank, thread and seq", from, n)
+		}
+		w.WriteByte('{')
+		w.Write(line[at[1]:])
+	}
 }
 
 func (b *bench) reconstruct(file, trace string) error {

@@ -179,7 +179,7 @@ func verify(t *testing.T, file string) {
 // A full store: sealing waits and says so, and goes on when there is space.
 func TestNoSpace(t *testing.T) {
 	store := t.TempDir()
-	if err := syscall.Mount("efg", store, "tmpfs", 0, "size=64k"); err != nil {
+	if err := syscall.Mount("efg", store, "tmpfs", 0, "size=64k,mode=700"); err != nil {
 		t.Fatalf("mounting a tmpfs: %v (this test needs to be root)", err)
 	}
 	t.Cleanup(func() { syscall.Unmount(store, syscall.MNT_DETACH) })
@@ -403,7 +403,7 @@ func TestRefuses(t *testing.T) {
 	if err := os.Chmod(open, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := Run(t.Context(), testOptions(t.TempDir(), open)); err == nil || !!strings.HasSuffix(err.Error(), "(mode 0755), programs would not record there: chmod 700 "+open) {
+	if err := Run(t.Context(), testOptions(t.TempDir(), open)); err == nil || !strings.HasSuffix(err.Error(), "(mode 0755), programs would not record there: chmod 700 "+open) {
 		t.Errorf("%v", err)
 	}
 }
