@@ -1,6 +1,10 @@
 package efg
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/efg-tools/efg/signature"
+)
 
 // What follows takes processes apart and puts them together as a run file holds
 // them, for package text.
@@ -37,7 +41,7 @@ func CheckDefs(defs []Def) (int, error) {
 	}
 	seen := make(map[key]bool, len(defs))
 	for i, d := range defs {
-		if d.Word>>62 != 0 && d.Kind != DefUnknown {
+		if !signature.IsPlain(d.Word) && d.Kind != DefUnknown {
 			return i, fmt.Errorf("word %#x is not an identity", d.Word)
 		}
 		k := key{d.Kind, d.Word}

@@ -204,7 +204,7 @@ func (p *Proc) setAttribute(a string) error {
 		"large": &p.HasLarge, "poll": &p.Poll, "persistent": &p.Persistent, "starts": &p.Starts,
 		"frees": &p.Frees, "ffunc": &p.FortranFunc, "noierr": &p.NoIerror, "fint": &p.FortranInts,
 		"varargs": &p.Varargs, "begins": &p.Begins, "ends": &p.Ends, "anytime": &p.Anytime, "cancels": &p.Cancels,
-		"shared": &p.Shared, "existing": &p.Existing, "noreturn": &p.NoReturn, "file": &p.file, "cptr": &p.FortranCptr,
+		"shared": &p.Shared, "existing": &p.Existing, "noreturn": &p.NoReturn, "file": &p.file, "commits": &p.Commits, "cptr": &p.FortranCptr,
 	}
 	if f, ok := flags[a]; ok {
 		*f = true

@@ -122,7 +122,7 @@ func (s *Stream) Add(node int, values []Value) error {
 		case vector && v.Elems != nil:
 			s.in.Words[i] = signature.Ident(signature.Hash(v.Elems...))
 			s.in.Vecs = append(s.in.Vecs, efg.VecContent{Word: i, Elems: v.Elems})
-		case v.Elems != nil || vector && v.Word>>62 != 2:
+		case v.Elems != nil || vector && !signature.IsConst(v.Word):
 			return fmt.Errorf("event %d: value %d: arrays and words do not stand for each other", s.build.Events(), k)
 		default:
 			s.in.Words[i] = v.Word

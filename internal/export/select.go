@@ -196,7 +196,7 @@ func (c *cutter) event(e *reconstruct.Event) (node int, err error) {
 		return 0, fmt.Errorf("%w: event %d: a word without its definition", efg.ErrWalk, e.Seq)
 	}
 	in, slot := c.input(e)
-	if slot > 0 && in.Words[slot]>>62 == 0 {
+	if slot > 0 && signature.IsPlain(in.Words[slot]) {
 		old := signature.ID{Thread: e.Thread(), Node: uint32(e.Node()), Slot: uint32(in.Words[slot])}.Word()
 		c.free(old)
 		id, err := c.build.AddNew(in)
@@ -239,7 +239,7 @@ func (c *cutter) input(e *reconstruct.Event) (in efg.Input, slot int) {
 // vector adds the content of vec word i.
 func (c *cutter) vector(e *reconstruct.Event, in *efg.Input, i int, local bool) {
 	elems, _ := e.Vec(i)
-	if in.Words[i]>>62 == 2 && (elems == nil || c.known && !slices.ContainsFunc(elems, c.older)) {
+	if signature.IsConst(in.Words[i]) && (elems == nil || c.known && !slices.ContainsFunc(elems, c.older)) {
 		return // a constant, or the array that the last call left
 	}
 	elems = append([]uint64{}, elems...)

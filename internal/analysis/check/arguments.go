@@ -148,7 +148,7 @@ func (t *tally) committed(word uint64) bool {
 	for i := range t.p.Data.Streams {
 		for k := range t.p.Data.Streams[i].Nodes {
 			n := &t.p.Data.Streams[i].Nodes[k]
-			if p := procOf(n); p != nil && p.Name == "MPI_Type_commit" && !failed(n) && (n.Mask>>3 != 0 || n.Words[3] == word) {
+			if p := procOf(n); p != nil && p.Commits && !failed(n) && (n.Mask>>3 != 0 || n.Words[3] == word) {
 				return true
 			}
 		}

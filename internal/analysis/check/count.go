@@ -38,7 +38,7 @@ func (t *tally) countNode(i, k int, s *efg.Stream) error {
 	}
 	if r.request != 0 {
 		err := p.Tuples(i, k, mask(r.request), func(v *analysis.Tuple) error {
-			if v.Word(r.request)>>62 == 0 {
+			if signature.IsPlain(v.Word(r.request)) {
 				lifeAt(t.requests, at).made += v.Times
 				t.total.Requests += v.Times
 			}

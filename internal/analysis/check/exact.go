@@ -344,7 +344,7 @@ func (x *walk) forget(id uint64, q *posted) {
 func (x *walk) complete(id, source, tag uint64) {
 	q := x.open[id]
 	if q == nil {
-		if !x.single && id>>62 == 1 {
+		if !x.single && signature.IsID(id) {
 			x.early[id] = append(x.early[id], [2]uint64{source, tag})
 		}
 		return

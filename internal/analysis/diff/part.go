@@ -3,6 +3,7 @@ package diff
 import (
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/efg/seq"
+	"github.com/efg-tools/efg/signature"
 )
 
 // limits say up to where two streams are in step, by node of a: the events at the
@@ -160,7 +161,7 @@ func (p *pairWalk) equal(a, b *efg.Walker) bool {
 // event is the form of a word of the current event of a walk.
 func (p *process) event(n *node, w *efg.Walker, i int, word uint64) form {
 	var vec []uint64
-	if n.isVec(i) && word>>62 != 2 {
+	if n.isVec(i) && !signature.IsConst(word) {
 		if vec = p.vecs[word]; n.Mask>>i&1 != 0 {
 			vec = append([]uint64{}, w.Vec(i)...)
 		}

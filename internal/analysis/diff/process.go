@@ -96,9 +96,9 @@ func seatObject(n *efg.Node) uint64 {
 		object = n.Words[2]
 	}
 	switch {
-	case object == 0 || object>>62 == 2 && object != signature.CommSelf:
+	case object == 0 || signature.IsConst(object) && object != signature.CommSelf:
 		return signature.CommWorld
-	case object>>62 != 2:
+	case !signature.IsConst(object):
 		return object &^ sequenceMask
 	}
 	return object

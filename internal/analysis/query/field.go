@@ -71,7 +71,7 @@ func receiver(i *item) (int64, bool) {
 }
 
 func tag(i *item) (int64, bool) {
-	return int64(i.op.Tag), i.op.Tag>>62 != 2
+	return int64(i.op.Tag), !signature.IsConst(i.op.Tag)
 }
 
 var timeField = field{name: "TIME", unit: "time"}

@@ -355,7 +355,7 @@ func (w *writer) values(words []uint64, e *reconstruct.Event, n *efg.Node) []str
 	for m := n.Mask; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros64(m)
 		v := words[i]
-		if export.WordForm(n.Words[0], i) != signature.VecForm || v>>62 == 2 {
+		if export.WordForm(n.Words[0], i) != signature.VecForm || signature.IsConst(v) {
 			list = append(list, text.WordText(v))
 			continue
 		}
