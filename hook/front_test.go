@@ -218,3 +218,64 @@ func TestFrontExports(t *testing.T) {
 		}
 	}
 }
+
+// A program with privileges that who starts it does not have (the front is in
+// /etc/ld.so.preload) loads no back end that the environment names, and asks no daemon.
+func TestPrivileged(t *testing.T) {
+	if os.Geteuid() != 0 {
+		return // no other user's privileges can be had
+	}
+	s := newStand(t)
+	cc, err := cCompiler()
+	if err != nil {
+		t.Fatal(err)
+	}
+	src, err := filepath.Abs("testdata/front")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Such a program looks for libraries in no folder that is named by its own place.
+	if err := cc.run(s.dir, "-o", "privileged", "-pthread", src+"/main.c", src+"/calls.c", "libmpi.so.40", "-Wl,-rpath,"+s.dir); err != nil {
+		t.Fatal(err)
+	}
+	etc := s.path("etc")
+	if err := errors.Join(os.Mkdir(etc, 0o755), os.WriteFile(etc+"/ld.so.preload", []byte(s.front+"\n"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	for dir := s.dir; dir != os.TempDir() && dir != "/"; dir = filepath.Dir(dir) {
+		if err := os.Chmod(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	service := s.service(t, "service", 0o755, 0o644)
+	back := "EFG_BACK=libmpi.so.40=" + s.path("back.so")
+	for _, c := range []struct {
+		name string
+		mode os.FileMode
+		env  string
+		out  string
+	}{
+		{"plain", 0o755, back, wrapped("privileged")},
+		{"set-uid", 0o755 | os.ModeSetuid, back, passed},
+		{"set-gid", 0o755 | os.ModeSetgid, back, passed},
+		{"set-uid and a service", 0o755 | os.ModeSetuid, service, passed},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if err := os.Chmod(s.path("privileged"), c.mode); err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command("unshare", "--mount", "sh", "-ec", `mount --bind "$1" /etc
+				exec setpriv --reuid 65534 --regid 65534 --clear-groups env EFG_DIR=/nowhere "$2" "$3" all`, "sh", etc, c.env, s.path("privileged"))
+			if c.env == service {
+				cmd.Args[4] = strings.Replace(cmd.Args[4], "EFG_DIR=/nowhere", "", 1)
+			}
+			out, err := cmd.CombinedOutput()
+			if string(out) != c.out || cmd.ProcessState.ExitCode() != 5 {
+				t.Errorf("%v\n--- output\n%s--- want\n%s", err, out, c.out)
+			}
+		})
+	}
+	if _, err := os.Lstat(s.spool("service")); err == nil {
+		t.Error("a spool was made for the program")
+	}
+}

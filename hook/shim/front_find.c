@@ -113,7 +113,7 @@ static int building(void)
 /* Looks again what is said: by efg run in its folder, or by a daemon. */
 static void read_again(void)
 {
-    const char *run = getenv("EFG_DIR");
+    const char *run = secure_getenv("EFG_DIR");
     efg_looked = 0;
     if (run) {
         efg_settings_len = efg_read_settings(run, geteuid(), 077);
@@ -124,7 +124,7 @@ static void read_again(void)
 /* Tells whoever compiles that a back end is waited for. Is anybody there? */
 static int ask_for(const char *soname)
 {
-    const char *run = getenv("EFG_DIR"), *folder = run ? run : efg_source;
+    const char *run = secure_getenv("EFG_DIR"), *folder = run ? run : efg_source;
     int saved = errno, fd = folder ? efg_connect(folder) : -1;
     int there = folder && (fd >= 0 || (errno != ECONNREFUSED && errno != ENOENT));
     if (fd >= 0) {

@@ -12,6 +12,9 @@
  * reads the file "hook" again, with efg run that in EFG_DIR, until EFG_BACK names the
  * one that it wants (front_find.c).
  *
+ * A process that has privileges which its user may not have (set-uid) is told nothing,
+ * and the front does not record it.
+ *
  * Included by the front and by the back end, which have nothing else in common. */
 #ifndef EFG_SETTING_H
 #define EFG_SETTING_H
@@ -174,7 +177,7 @@ static void efg_find_service(void)
 /* Reads the daemon's settings, once. Only one thread opens the hook. */
 static void efg_find_daemon(void)
 {
-    const char *spool = getenv("EFG_SPOOL"), *service = getenv("EFG_SERVICE");
+    const char *spool = secure_getenv("EFG_SPOOL"), *service = secure_getenv("EFG_SERVICE");
     if (efg_looked)
         return;
     efg_looked = 1;
@@ -199,20 +202,20 @@ static const char *efg_of_job(const char *name)
     static const char *const how[] = { "EFG_TIME", "EFG_POLLS", "EFG_QUERIES", "EFG_BUFFERS" };
     for (size_t i = 0; i < sizeof how / sizeof *how; i++)
         if (strcmp(name, how[i]) == 0)
-            return getenv(name);
+            return secure_getenv(name);
     return NULL;
 }
 
 /* The value of a setting, NULL if there is none. */
 static const char *efg_setting(const char *name)
 {
-    if (getenv("EFG_DIR") != NULL) {
+    if (secure_getenv("EFG_DIR") != NULL) {
         const char *since = efg_said(name);       /* the program began */
-        return since != NULL ? since : getenv(name);
+        return since != NULL ? since : secure_getenv(name);
     }
     efg_find_daemon();
     if (efg_settings_len == 0)
-        return getenv(name);
+        return secure_getenv(name);
     const char *said = efg_of_job(name);
     return said != NULL ? said : efg_said(name);
 }
