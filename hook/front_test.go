@@ -150,6 +150,8 @@ func TestFront(t *testing.T) {
 		{"static MPI", []string{back}, []string{"static", "threads"}, "sum 328\n", "", 5},
 		{"fork", []string{back}, []string{"program", "fork"}, "open 1 libmpi.so.40\n" + barrier + "child 41 43\n" + barrier + "parent 42\n", "", 5},
 		{"threads", []string{back}, []string{"program", "threads"}, "open 1 libmpi.so.40\n" + strings.Repeat(barrier, 8) + "sum 328\n", "", 5},
+		{"PMPI names", []string{back}, []string{"program", "pmpi"}, "open 1 libmpi.so.40\n" + barrier + "barrier 52\nwrapper MPI_Init from program\ninit 54\nrank 53 7\n" + barrier + barrier + "barrier 42 53\nwrapper mpi_barrier from program\nfortran 72\n", "", 5},
+		{"PMPI names, nobody records", []string{"EFG_SPOOL=/nowhere"}, []string{"program", "pmpi"}, "barrier 52\ninit 54\nrank 53 7\nbarrier 42 53\nfortran 72\n", "", 5},
 		{"no such function", []string{back}, []string{"program", "missing"}, "open 1 libmpi.so.40\n", "efg: the program calls MPI_Send, which its MPI library does not have\n", -1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -205,7 +207,7 @@ func TestFrontExports(t *testing.T) {
 	}
 	want := map[string]bool{}
 	for _, s := range slots.All() {
-		for _, name := range s.Symbols {
+		for _, name := range slices.Concat(s.Symbols, s.PMPI) {
 			want[name] = true
 			if !got[name] {
 				t.Errorf("does not export %s", name)

@@ -12,13 +12,24 @@ func (e *Event) AppendJSON(b []byte) []byte {
 	b = strconv.AppendUint(b, e.Seq, 10)
 	b = e.appendEvent(b, jsonStyle)
 	start, end, ok := e.Times()
-	if !ok {
+	if !ok && !e.Header().ByPMPI() {
 		return b
 	}
-	b = append(b[:len(b)-len("}\n")], `,"t0":`...)
-	b = strconv.AppendInt(b, start, 10)
-	b = append(b, `,"t1":`...)
-	return append(strconv.AppendInt(b, end, 10), "}\n"...)
+	b = b[:len(b)-len(jsonStyle.end)]
+	if ok {
+		b = strconv.AppendInt(append(b, `,"t0":`...), start, 10)
+		b = strconv.AppendInt(append(b, `,"t1":`...), end, 10)
+	}
+	return append(e.node.appendPMPI(b), jsonStyle.end...)
+}
+
+// appendPMPI appends, in JSON, that the program called the procedure by its PMPI_ name,
+// if it did.
+func (n *node) appendPMPI(b []byte) []byte {
+	if n.header.ByPMPI() {
+		b = append(b, `,"pmpi":true`...)
+	}
+	return b
 }
 
 // AppendText appends the event as one line for people: rank, thread if the

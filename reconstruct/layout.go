@@ -203,7 +203,7 @@ func (e *Event) appendOp(b []byte, st *style) []byte {
 		b = append(b, `,"op":"`...)
 		return append(append(b, e.Op()...), `",`...)
 	}
-	return append(b, e.Op()...)
+	return append(b, e.node.called()...)
 }
 
 func (e *Event) appendSite(b []byte, st *style) []byte {

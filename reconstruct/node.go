@@ -137,5 +137,13 @@ func (n *node) op() string {
 	return n.proc.Name
 }
 
+// called is the name that the program called, in C.
+func (n *node) called() string {
+	if n.header.ByPMPI() && n.proc != nil {
+		return "P" + n.op()
+	}
+	return n.op()
+}
+
 // persistent reports whether the node's request is a persistent one.
 func (n *node) persistent() bool { return n.proc != nil && n.proc.Persistent }

@@ -103,7 +103,7 @@ func (c *Pending) AppendJSON(b []byte) []byte {
 	if at := c.data.At(c.stream.process.proc); at != 0 {
 		b = strconv.AppendInt(append(b, `,"since":`...), at, 10)
 	}
-	return append(b, "}}\n"...)
+	return append(e.node.appendPMPI(b), "}}\n"...)
 }
 
 // AppendText appends the call as one line for people.

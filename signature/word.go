@@ -174,6 +174,14 @@ func (h Header) Counted() bool { return h&countedBit != 0 }
 // AsCounted returns the header of such a poll.
 func (h Header) AsCounted() Header { return h | countedBit }
 
+const pmpiBit = 1 << 20
+
+// ByPMPI reports whether the program called the procedure by its PMPI_ name.
+func (h Header) ByPMPI() bool { return h&pmpiBit != 0 }
+
+// AsByPMPI returns the header of such a call.
+func (h Header) AsByPMPI() Header { return h | pmpiBit }
+
 // WithoutError returns the header of a call that succeeded, or has not returned yet.
 func (h Header) WithoutError() Header { return h & (1<<32 - 1) }
 

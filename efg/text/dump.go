@@ -297,13 +297,16 @@ func symbolText(y seq.Symbol, form seq.Form) string {
 var languageNames = []string{"c", "fortran", "f08"}
 
 // headerText writes a header but for its number of words and that polls are only
-// counted: procedure, language unless it is C, large, error class. One that is not made like that is a number.
+// counted: procedure, language unless it is C, large, pmpi, error class. One that is not made like that is a number.
 func headerText(w uint64) string {
 	h := signature.Header(w)
 	p := signature.ProcByID(h.Proc())
 	made := signature.MakeHeader(h.Proc(), h.Lang(), h.Large(), h.Words(), h.ErrorClass())
 	if h.Counted() {
 		made = made.AsCounted()
+	}
+	if h.ByPMPI() {
+		made = made.AsByPMPI()
 	}
 	if p == nil || int(h.Lang()) >= len(languageNames) || made != h {
 		return fmt.Sprintf("%#x", w)
@@ -314,6 +317,9 @@ func headerText(w uint64) string {
 	}
 	if h.Large() {
 		s += " large"
+	}
+	if h.ByPMPI() {
+		s += " pmpi"
 	}
 	if c := h.ErrorClass(); c != 0 {
 		s += fmt.Sprintf(" error:%d", c)

@@ -157,7 +157,7 @@ func (p *parser) header() (uint64, error) {
 			break
 		}
 	}
-	large, class := p.option("large"), uint64(0)
+	large, pmpi, class := p.option("large"), p.option("pmpi"), uint64(0)
 	if p.more() {
 		if c, ok := strings.CutPrefix(p.fields[p.next].text, "error:"); ok {
 			p.next++
@@ -166,7 +166,11 @@ func (p *parser) header() (uint64, error) {
 			}
 		}
 	}
-	return uint64(signature.MakeHeader(proc.ID, lang, large, 0, uint16(class))), nil
+	h := signature.MakeHeader(proc.ID, lang, large, 0, uint16(class))
+	if pmpi {
+		h = h.AsByPMPI()
+	}
+	return uint64(h), nil
 }
 
 // counted takes polls:N, if it is there, and returns the header of such polls.

@@ -4,9 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-
-void *const *bk_real;
-
 static bool session_seen;    /* its thread level is not ours to know */
 static _Atomic int sessions; /* that are open */
 static _Atomic bool world;   /* MPI_Init was called */
@@ -142,24 +139,29 @@ void bk_taken_end(const bk_taken *k, bool failed)
 /* ---- entry ---- */
 
 __attribute__((visibility("default")))
-int efg_back_open(const efg_front *f, void **wrappers)
+int efg_back_open(const efg_front *f, void **wrappers, efg_back *back)
 {
     if (f->version != EFG_FRONT_VERSION || f->slots_hash != EFG_SLOTS_HASH) {
         fprintf(stderr, "efg: front and back end of the hook are of different builds\n");
         return -1;
     }
-    bk_real = f->real;
+    efg_real[0] = f->real;
+    efg_real[1] = f->real + EFG_PMPI;
     library_version();
     bk_const_start();
     efg_process_info info = bk_launched_as();
     info.version = version;
     info.thread_multiple = 1;
+    info.front = (const void *)(uintptr_t)f->resolve;
     if (pthread_key_create(&thread_key, thread_ends) != 0) {
         fprintf(stderr, "efg: no thread key: the program runs unrecorded\n");
         return -1;
     }
     if (efg_start(&info) != 0) return -1;
     bk_fortran_start(f->find);
+    bk_pmpi_start(f->find);
+    *back = (efg_back){ .guard = (char *)&efg_tls.guard - (char *)__builtin_thread_pointer(),
+                        .enter_pmpi = bk_enter_pmpi };
     bool queries = efg_option_queries();
     for (const bk_wrapper *x = __start_efg_wrappers; x != __stop_efg_wrappers; x++)
         if (queries || !x->query) wrappers[x->slot] = (char *)(uintptr_t)x + x->fn;

@@ -6,6 +6,9 @@
 
 #define BK_FAMILY "mpich"
 
+/* How the names of files begin that are parts of the library: it is one. */
+#define BK_PARTS ""
+
 /* Bytes received, as MPI_Get_count with MPI_BYTE would say: 63 bits in two
  * fields, whose lowest bit of the upper half is the cancelled mark. */
 static inline uint64_t bk_status_bytes(const MPI_Status *s)

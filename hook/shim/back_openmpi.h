@@ -4,6 +4,9 @@
 
 #define BK_FAMILY "openmpi"
 
+/* How the names of files begin that are parts of the library. */
+#define BK_PARTS "mca_", "libmca_", "libopen-pal", "libopen-rte", "libopen_mpi"
+
 /* Bytes received, as MPI_Get_count with MPI_BYTE would say. The field has been
  * at this place since Open MPI 1.5. */
 static inline uint64_t bk_status_bytes(const MPI_Status *s) { return s->_ucount; }

@@ -9,8 +9,9 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The library's functions, by slot. */
-extern void *const *bk_real;
+/* What the front asks for a call by a PMPI_ name, back_pmpi.c. */
+void bk_pmpi_start(void *(*find)(const char *name));
+int bk_enter_pmpi(const void *caller);
 
 /* The first word of an event, but for the error class. */
 #define BK_HEADER(proc, lang, large, n) \

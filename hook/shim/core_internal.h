@@ -94,6 +94,40 @@ extern const unsigned efg_nschemas;
 #define EFG_IS_CONST(w)    ((w) >> 62 == 2)
 #define EFG_COUNTED        ((uint64_t)1 << 19) /* in a header: of polls that are only counted */
 
+/* ---- core_tools.c: libraries that are preloaded in front of us ---- */
+
+/* Notes them; front is an address in our own that was preloaded. */
+void efg_find_tools(const void *front);
+/* Is the address in one of them? */
+bool efg_in_tool(const void *address);
+/* Where the call returns to that reached such a library first: frame is that of the
+ * wrapper, address where it returns to, in a tool. NULL if that is not known, or if the
+ * tool calls by itself, on a thread of its own or when the process begins or ends. */
+const void *efg_behind_tools(efg_stream *t, const void *frame, const void *address);
+
+/* ---- core_unwind.c: a call up the stack ---- */
+
+typedef struct efg_frame {
+    uintptr_t pc, sp, bp;           /* where a function goes on, and with what */
+} efg_frame;
+
+/* How to go up from a place. */
+typedef struct efg_rule {
+    uint8_t reg;                    /* the number of a register; 0: not known */
+    bool bp_saved;
+    int32_t frame;                  /* from reg to where the caller's stack pointer will be */
+    int32_t bp;                     /* from there to the saved %rbp */
+} efg_rule;
+
+/* Those of the newest places with their hash; zeroes at first. */
+typedef struct efg_rules { uintptr_t pc[64]; efg_rule rule[64]; } efg_rules;
+
+/* The function that the wrapper whose frame address this is returns to. */
+efg_frame efg_caller_frame(const void *frame);
+/* Goes to the caller of the function. False: it is not known how. Reads no memory but
+ * that of the stack, where the tables for exceptions say. */
+bool efg_unwind(efg_frame *f, efg_rules *rules);
+
 /* ---- core_graph.c: nodes, edges, branch runs ---- */
 
 typedef struct index_entry index_entry;

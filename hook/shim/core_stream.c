@@ -28,6 +28,7 @@ typedef struct stream {
 } stream;
 
 __thread struct efg_tls efg_tls __attribute__((tls_model("initial-exec")));
+void *const *efg_real[2];
 bool efg_time_on;
 
 static efg_lock_t streams_lock = ATOMIC_FLAG_INIT;
@@ -83,6 +84,7 @@ static stream *open_stream(void)
     }
     s->pub.w = s->seg->words;
     s->pub.call_tick = &s->seg->call_tick;
+    s->pub.real = efg_real[0];
     s->counts = s->special = count_polls;
     s->seg->tid = (uint64_t)syscall(SYS_gettid);
     s->last_end = s->seg->first_tick = efg_ticks();
@@ -99,14 +101,51 @@ static void thread_ends(void *arg)
     efg_tls.s = NULL;
 }
 
+bool efg_enter_by_pmpi(void)
+{
+    if (atomic_load_explicit(&efg_off, memory_order_relaxed))
+        return false;
+    if (efg_tls.s != NULL)
+        efg_tls.aside = efg_tls.s;
+    efg_tls.s = NULL;
+    efg_tls.by_pmpi = true;
+    return true;
+}
+
+/* The wrapper has the stream, and does not know by which name it was called. */
+static void begin_by_pmpi(efg_stream *t)
+{
+    t->real = efg_real[1];
+    t->places_aside = t->places_size;
+    t->places_size = 0;
+    t->by_pmpi = true;
+}
+
+/* The wrapper has taken the function to call, and asks for the callsite. */
+static void end_by_pmpi(efg_stream *t)
+{
+    t->real = efg_real[0];
+    t->places_size = t->places_aside;
+    t->by_pmpi = false;
+    t->w[0] |= EFG_BY_PMPI;
+}
+
 efg_stream *efg_first_call(void *frame)
 {
-    stream *s = efg_tls.failed ? NULL : open_stream();
+    bool by_pmpi = efg_tls.by_pmpi;
+    stream *s = (stream *)efg_tls.aside;
+    efg_tls.aside = NULL;
+    efg_tls.by_pmpi = false;
+    if (s == NULL)
+        s = efg_tls.failed ? NULL : open_stream();
     if (s == NULL) {
         __atomic_fetch_add(&efg_header->dropped, 1, __ATOMIC_RELAXED);
         return NULL;
     }
+    efg_tls.s = &s->pub;
     efg_tls.guard = frame;
+    if (by_pmpi)
+        begin_by_pmpi(&s->pub);
     return &s->pub;
 }
 
@@ -206,14 +245,33 @@ static int grow_places(efg_stream *t)
     return 0;
 }
 
-uint64_t efg_new_site(efg_stream *t, const void *address)
+/* The word of the place, which the table holds from now on. */
+static uint64_t place_word(efg_stream *t, const void *address)
 {
+    if (t->places_size != 0) {
+        const efg_place *p = efg_place_slot(t->places, t->places_size, address);
+        if (p->address != NULL)
+            return p->word;
+    }
     uint64_t word = efg_place_word(address);
     if (2 * t->places_used >= t->places_size && grow_places(t) != 0)
         return word;
     *efg_place_slot(t->places, t->places_size, address) = (efg_place){address, word};
     t->places_used++;
     return word;
+}
+
+uint64_t efg_new_site(efg_stream *t, const void *address)
+{
+    if (t->by_pmpi)
+        end_by_pmpi(t);
+    if (!efg_in_tool(address))
+        return place_word(t, address);
+    const void *program = efg_behind_tools(t, efg_tls.guard, address);
+    if (program == NULL)
+        return efg_place_word(address);     /* a call of the tool's own */
+    t->w[0] &= ~EFG_BY_PMPI;                /* by which name the tool was called is not known */
+    return place_word(t, program);
 }
 
 uint64_t efg_vec_word(efg_stream *t, unsigned word, const uint64_t *data, uint32_t len)
@@ -301,6 +359,7 @@ int efg_start(const efg_process_info *info)
     }
     owner = getpid();
     efg_header->demote = demote_bound();
+    efg_find_tools(info->front);
     start_clock(efg_header);
     efg_set_process(info);
     if (pthread_key_create(&thread_key, thread_ends) != 0

@@ -32,6 +32,7 @@
 #define EFG_ABSENT    EFG_CONST(0)
 #define EFG_NEW       (~(uint64_t)0 >> 1)                   /* in a slot word: give me a slot */
 #define EFG_ID_BIT    ((uint64_t)1 << 62)
+#define EFG_BY_PMPI   ((uint64_t)1 << 20)                   /* in a header: called by its PMPI_ name */
 #define EFG_IDENT(h)  ((h) & (((uint64_t)1 << 62) - 1))     /* identity word of a hash */
 
 /* Content of a vec word of the event being formed. */
@@ -66,7 +67,11 @@ typedef struct efg_stream {
     efg_place *places;      /* callsites seen; open addressing */
     uint32_t places_size;   /* a power of two, or 0 */
     uint32_t places_used;
+    uint32_t places_aside;  /* places_size, while it is 0 for a call by a PMPI_ name */
+    bool by_pmpi;           /* a call by a PMPI_ name is being entered */
     bool counted;           /* the last event was a poll that is only counted */
+    struct efg_tools *tools;    /* what is known of libraries in front of us; or NULL */
+    void *const *real;      /* the functions that calls are handed on to, by slot */
     efg_vecref vec[EFG_MAX_WORDS];
 } efg_stream;
 
@@ -79,6 +84,7 @@ typedef struct efg_process_info {
     uint64_t world;         /* equal in all processes of one MPI_COMM_WORLD */
     const char *family;     /* "openmpi", "mpich" */
     const char *version;    /* library version string */
+    const void *front;      /* an address in the library that was preloaded */
     const char *job;        /* what tells the launch apart, on all machines; or "", NULL */
     uint32_t machines;      /* that the world has: 0 unknown, 1, 2 several */
     int32_t thread_multiple;
@@ -96,6 +102,8 @@ struct efg_tls {
     char *guard;            /* frame of the outermost wrapper that is active */
     efg_stream *s;
     bool failed;            /* no stream can be had */
+    bool by_pmpi;           /* the next wrapper is entered for a PMPI_ name; then s is */
+    efg_stream *aside;      /* NULL, and the thread's stream, if it has one, is here */
 };
 
 extern __thread struct efg_tls efg_tls __attribute__((tls_model("initial-exec")));
@@ -126,6 +134,16 @@ static inline void efg_leave(efg_stream *t)
     (void)t;
     efg_tls.guard = NULL;
 }
+
+/* The MPI library's functions, for calls by MPI_ names and by PMPI_ names. To be set
+ * before the first call. */
+extern void *const *efg_real[2];
+
+/* Says that the wrapper that this thread enters next is entered for a call by the PMPI_
+ * name. False: nothing is recorded. Calls by MPI_ names, which are to be fast, do not
+ * look for this: the wrapper finds no stream, and later no callsite, and what looks for
+ * them knows. */
+bool efg_enter_by_pmpi(void);
 
 /* Publishes the words filled so far as the call in progress; reads the clock. */
 static inline void efg_call_begin(efg_stream *t)

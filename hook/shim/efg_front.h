@@ -3,24 +3,26 @@
  *
  * Every entry point of MPI that is recorded has a slot: C, C large-count,
  * Fortran, mpi_f08 in its variants (gen/slots.h numbers them). The front exports
- * a stub per slot that jumps through a table without touching registers or
- * stack, so a wrapper is entered as if the program had called it: same
- * arguments, and __builtin_return_address(0) is the program's. */
+ * stubs for each slot that jump on without changing arguments or stack, so a
+ * wrapper is entered as if the program had called it: same arguments, and
+ * __builtin_return_address(0) is the program's. */
 #ifndef EFG_FRONT_H
 #define EFG_FRONT_H
 
+#include <stddef.h>
 #include <stdint.h>
 
-#define EFG_FRONT_VERSION 2
+#define EFG_FRONT_VERSION 3
 
 typedef struct efg_front {
     uint32_t version;             /* EFG_FRONT_VERSION of the front */
     uint32_t nslots;              /* EFG_NSLOTS of the front */
     uint64_t slots_hash;          /* EFG_SLOTS_HASH of the front */
-    /* The MPI library's function of a slot. real[s] is filled in before wrapper
-     * s is entered for the first time; it stays NULL if the library has no such
-     * function (then the wrapper is not entered). For any other slot ask
-     * resolve, which fills real[s] and returns it; NULL if there is none. */
+    /* The MPI library's function of a slot, real[EFG_PMPI + s] by its PMPI_ names.
+     * Both are filled in before wrapper s is entered for the first time by such a name,
+     * the first one before it is entered at all; they stay NULL if the library has no such
+     * function (then the wrapper is not entered). For any other slot ask resolve, which fills real[s] and returns
+     * it; NULL if there is none. */
     void *const *real;
     void *(*resolve)(uint32_t slot);
     /* Address of any other symbol of the MPI library, as the program would see
@@ -30,10 +32,22 @@ typedef struct efg_front {
     const char *mpi_soname;
 } efg_front;
 
+/* What the front needs to know for calls by PMPI_ names: those come from the MPI library
+ * itself, too. */
+typedef struct efg_back {
+    /* From the thread pointer to the frame of the outermost wrapper that is active in
+     * the thread, NULL if none is; calls further down the stack pass. 0: not used. */
+    ptrdiff_t guard;
+    /* Is this call, from caller and not inside of a wrapper, to be recorded? If it says
+     * so, the front jumps to the wrapper. */
+    int (*enter_pmpi)(const void *caller);
+} efg_back;
+
 /* Exported by every back end; called once per process, before any wrapper, on
  * the thread that makes the first MPI call. Fills wrappers[0..nslots) (all NULL
- * at entry); NULL stays for a slot that it does not wrap. Returns 0, or -1 if it
- * cannot work here (having said why on stderr): then nothing is recorded. */
-int efg_back_open(const efg_front *f, void **wrappers);
+ * at entry); NULL stays for a slot that it does not wrap. Fills *back, zeroes at entry.
+ * Returns 0, or -1 if it cannot work here (having said why on stderr): then nothing is
+ * recorded. */
+int efg_back_open(const efg_front *f, void **wrappers, efg_back *back);
 
 #endif

@@ -4,7 +4,9 @@
  * A stub's first call comes here (front_<architecture>.S). The first of all
  * finds the MPI in use and opens the back end for it. Then, for its slot, the
  * stub gets the back end's wrapper, or the MPI library's own function where
- * there is no wrapper, no back end, or the process is a fork of a recorded one. */
+ * there is no wrapper, no back end, or the process is a fork of a recorded one.
+ * Calls of PMPI_ names come here each time, unless they are made inside of a
+ * recorded call: they may be the program's, or the MPI library's own. */
 #define _GNU_SOURCE
 #include "front.h"
 
@@ -21,17 +23,19 @@ enum state { NEW, OPENING, RECORDING, PASSING };
 
 static _Atomic int state = NEW;
 /* Written under no lock: all threads find the same function. */
-static void *real[EFG_NSLOTS];
+void *efg_real[FRONT_SLOTS], *efg_direct[EFG_NSLOTS];
 static void *wrapper[EFG_NSLOTS];
+static efg_back back_end;
+ptrdiff_t efg_guard;
 /* This thread is opening the back end: MPI calls made meanwhile pass. */
 static __thread int opening __attribute__((tls_model("initial-exec")));
 
 static void *real_of(uint32_t slot, const void *caller)
 {
-    void *p = __atomic_load_n(&real[slot], __ATOMIC_ACQUIRE);
+    void *p = __atomic_load_n(&efg_real[slot], __ATOMIC_ACQUIRE);
     for (uint16_t s = front_first_symbol(slot); !p && s; s = front_next_symbol(s))
         p = front_find(front_symbol_name(s), caller);
-    if (p) __atomic_store_n(&real[slot], p, __ATOMIC_RELEASE);
+    if (p) __atomic_store_n(&efg_real[slot], p, __ATOMIC_RELEASE);
     return p;
 }
 
@@ -40,7 +44,7 @@ static const void *first_caller;
 
 static void *back_resolve(uint32_t slot)
 {
-    return slot < EFG_NSLOTS ? real_of(slot, first_caller) : NULL;
+    return slot < FRONT_SLOTS ? real_of(slot, first_caller) : NULL;
 }
 
 static void *back_find(const char *name) { return front_find(name, first_caller); }
@@ -66,15 +70,17 @@ static enum state open_back(const void *caller)
     if (pthread_atfork(NULL, NULL, after_fork)) return PASSING;
     void *back = front_open_back(&mpi);
     if (!back) return PASSING;
-    int (*open)(const efg_front *, void **) = NULL;
+    int (*open)(const efg_front *, void **, efg_back *) = NULL;
     *(void **)&open = dlsym(back, "efg_back_open");
     if (!open) return PASSING;
     front = (efg_front){
         .version = EFG_FRONT_VERSION, .nslots = EFG_NSLOTS, .slots_hash = EFG_SLOTS_HASH,
-        .real = real, .resolve = back_resolve, .find = back_find,
+        .real = efg_real, .resolve = back_resolve, .find = back_find,
         .mpi_path = mpi.path, .mpi_soname = mpi.soname,
     };
-    return open(&front, wrapper) == 0 ? RECORDING : PASSING;
+    if (open(&front, wrapper, &back_end) != 0) return PASSING;
+    efg_guard = back_end.guard;
+    return RECORDING;
 }
 
 /* Opens the back end, or waits until another thread has. The wait ends in any
@@ -101,7 +107,26 @@ __attribute__((noreturn)) static void missing(uint32_t slot)
     abort();
 }
 
-/* Returns where the stub of the slot jumps, now and from now on. */
+/* Where a call of a slot's MPI_ names goes, now and from now on. */
+static void *by_mpi(uint32_t slot, void *target, int s)
+{
+    if (s == RECORDING && wrapper[slot]) target = wrapper[slot];
+    if (s != OPENING) __atomic_store_n(&efg_slot_table[slot], target, __ATOMIC_RELEASE);
+    return target;
+}
+
+/* Where a call of its PMPI_ names goes; from now on, if nobody looks at them. */
+static void *by_pmpi(uint32_t slot, void *target, int s, const void *caller)
+{
+    if (s == RECORDING && wrapper[slot]) {
+        real_of(slot, caller);    /* the wrapper may need it, too */
+        return !opening && back_end.enter_pmpi(caller) ? wrapper[slot] : target;
+    }
+    if (s != OPENING) __atomic_store_n(&efg_direct[slot], target, __ATOMIC_RELEASE);
+    return target;
+}
+
+/* Returns where the stub of the slot jumps. */
 void *efg_front_resolve(uint64_t slot64, const void *caller)
 {
     uint32_t slot = (uint32_t)slot64;
@@ -110,8 +135,7 @@ void *efg_front_resolve(uint64_t slot64, const void *caller)
     int s = atomic_load(&state);
     void *target = real_of(slot, caller);
     if (!target) missing(slot);
-    if (s == RECORDING && wrapper[slot]) target = wrapper[slot];
-    if (s != OPENING) __atomic_store_n(&efg_slot_table[slot], target, __ATOMIC_RELEASE);
+    target = slot < EFG_PMPI ? by_mpi(slot, target, s) : by_pmpi(slot - EFG_PMPI, target, s, caller);
     errno = saved;
     return target;
 }

@@ -43,4 +43,12 @@ extern char efg_stubs[], efg_lazy[];
 extern void *efg_slot_table[EFG_NSLOTS];
 #define EFG_STUB_SIZE 16
 
+enum { FRONT_SLOTS = 2 * EFG_NSLOTS };    /* with those of PMPI_ names */
+
+/* ---- front.c, read by the stubs of PMPI_ names ---- */
+
+extern void *efg_real[FRONT_SLOTS];       /* the MPI library's functions, or NULL */
+extern void *efg_direct[EFG_NSLOTS];      /* where calls go that nobody looks at, or NULL */
+extern ptrdiff_t efg_guard;               /* efg_back.guard; 0: not known */
+
 #endif

@@ -15,7 +15,7 @@ static void *local_mpi;
 
 static int is_stub(const void *p)
 {
-    return (const char *)p >= efg_stubs && (const char *)p < efg_stubs + EFG_NSLOTS * EFG_STUB_SIZE;
+    return (const char *)p >= efg_stubs && (const char *)p < efg_stubs + FRONT_SLOTS * EFG_STUB_SIZE;
 }
 
 /* Looks in the scope of the module that holds the address, but not in the module

@@ -12,7 +12,7 @@ enum { NSYMBOLS = 0
 };
 #undef EFG_SYMBOL
 
-_Static_assert(NSYMBOLS < 65536 && EFG_NSLOTS < 65536, "numbers have 16 bits");
+_Static_assert(NSYMBOLS < 65536 && FRONT_SLOTS < 65536, "numbers have 16 bits");
 
 extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
@@ -20,7 +20,7 @@ extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 static const ElfW(Sym) *symbols;          /* from the first one with a hash on */
 static const char *strings;
 /* Numbers of symbols, from 1: a slot's first, and which comes after which. */
-static uint16_t first[EFG_NSLOTS], next[NSYMBOLS + 1];
+static uint16_t first[FRONT_SLOTS], next[NSYMBOLS + 1];
 
 /* An address in the dynamic section: not every linker relocates them. */
 static const void *at(ElfW(Addr) address)
@@ -49,13 +49,14 @@ static int place_of(const char *name)
     size_t n = strlen(name);
     if (n > 2 && !strcmp(name + n - 2, "__")) return 2;
     if (n > 1 && name[n - 1] == '_') return 0;
-    return n > 4 && name[4] >= 'A' && name[4] <= 'Z' ? 3 : 1;
+    const char *rest = strchr(name, '_');
+    return rest && rest[1] >= 'A' && rest[1] <= 'Z' && rest[2] >= 'A' && rest[2] <= 'Z' ? 3 : 1;
 }
 
 static void enter(uint16_t number)
 {
     const char *stub = __ehdr_start + symbols[number - 1].st_value;
-    if (stub < efg_stubs || stub >= efg_stubs + EFG_NSLOTS * EFG_STUB_SIZE) return;
+    if (stub < efg_stubs || stub >= efg_stubs + FRONT_SLOTS * EFG_STUB_SIZE) return;
     uint16_t *link = &first[(size_t)(stub - efg_stubs) / EFG_STUB_SIZE];
     int place = place_of(front_symbol_name(number));
     while (*link && place_of(front_symbol_name(*link)) < place) link = &next[*link];

@@ -1,7 +1,7 @@
-/* The stubs of the front for x86-64: one for each slot, with the names that it
- * is exported under.
+/* The stubs of the front for x86-64: two for each slot, for its MPI_ and its PMPI_
+ * names, with the names that they are exported under.
  *
- * A stub jumps through its entry of efg_slot_table and touches nothing else, so
+ * A stub of MPI_ names jumps through its entry of efg_slot_table and touches nothing else, so
  * that what it jumps to is entered as if the caller had called it. At first the
  * entry leads back into the stub, which asks efg_front_resolve for the target. */
 #include "gen/slots.h"
@@ -21,6 +21,48 @@ efg_stubs:
         jmp     resolve
         .set    i, i + 1
         .endr
+        .set    i, 0
+        .rept   EFG_NSLOTS
+        .balign STUB_SIZE
+        pushq   $(EFG_PMPI + i)
+        jmp     pmpi
+        .set    i, i + 1
+        .endr
+
+/* A call of a PMPI_ name; the slot is on the stack. Where nobody looks at calls of that
+ * name, it goes where efg_direct says; inside of a recorded call, to the MPI library; else
+ * efg_front_resolve decides. %r10 and %r11 are free: no MPI function has a static chain. */
+        .type   pmpi, @function
+pmpi:
+        .cfi_startproc
+        .cfi_def_cfa_offset 16
+        popq    %r11
+        .cfi_def_cfa_offset 8
+        leaq    efg_direct(%rip), %r10
+        movq    -8 * EFG_PMPI(%r10,%r11,8), %r10
+        testq   %r10, %r10
+        jnz     1f
+        pushq   %r11
+        .cfi_def_cfa_offset 16
+        movq    efg_guard(%rip), %r11
+        testq   %r11, %r11
+        jz      resolve
+        cmpq    %fs:(%r11), %rsp
+        jae     resolve
+        popq    %r11
+        .cfi_def_cfa_offset 8
+        leaq    efg_real(%rip), %r10
+        movq    (%r10,%r11,8), %r10
+        testq   %r10, %r10
+        jnz     1f
+        pushq   %r11
+        .cfi_def_cfa_offset 16
+        jmp     resolve
+1:
+        .cfi_def_cfa_offset 8
+        jmp     *%r10
+        .cfi_endproc
+        .size   pmpi, . - pmpi
 
 /* In: the slot and the caller's return address on the stack; all registers that
  * may hold arguments are live (%al counts vector registers of variadic calls,
@@ -103,7 +145,7 @@ efg_slot_table:
         .globl  symbol;                                         \
         .type   symbol, @function;                              \
         .size   symbol, STUB_SIZE;                              \
-        .set    symbol, efg_stubs + STUB_SIZE * slot
+        .set    symbol, efg_stubs + STUB_SIZE * (slot)
 #include "gen/symbols.h"
 
         .section .note.GNU-stack, "", @progbits

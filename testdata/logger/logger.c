@@ -27,16 +27,18 @@ static FILE *process_file;
 /* A program may have loaded MPI without making its symbols global, as Python
  * does. Then it is made so: the hook behind the logger sees the logger as its
  * caller and has no other way to MPI. */
-static void reach_library(void)
+static void *reach_library(void)
 {
-    static _Atomic int done;
-    if (!atomic_exchange(&done, 1) && !dlsym(RTLD_DEFAULT, "PMPI_Init"))
-        dlopen(log_library, RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL);
+    static void *_Atomic library;
+    if (!library)
+        library = dlopen(log_library, RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL);
+    return library;
 }
 
+/* What the logger asks is no call of the program: it goes past the hook. */
 void *log_symbol(const char *name)
 {
-    return dlsym(RTLD_DEFAULT, name);
+    return dlsym(strncmp(name, "PMPI_", 5) ? RTLD_DEFAULT : reach_library(), name);
 }
 
 void *log_real(const char *name)

@@ -2,8 +2,9 @@
 // every procedure that is recorded its C name, its large-count C name and its
 // Fortran names.
 //
-// The front exports one stub per slot and a back end offers one wrapper per
-// slot. The numbers hold within one build of the hook; they are not stored.
+// The front exports a stub for each slot's MPI_ names and one for its PMPI_ names; a back
+// end offers one wrapper for both. The numbers hold within one build of the hook; they are
+// not stored.
 package slots
 
 import (
@@ -34,8 +35,9 @@ type Slot struct {
 	// Fortran name without trailing underscores.
 	Name string
 	// Symbols are the names under which a library may have it; they all mean
-	// the same function.
-	Symbols []string
+	// the same function. PMPI are those that tools and programs call to go past
+	// what others have put in front.
+	Symbols, PMPI []string
 }
 
 // All are the slots in order; All()[i] has ID i.
@@ -49,8 +51,22 @@ func All() []Slot {
 	}
 	for i := range l {
 		l[i].ID = i
+		for _, name := range l[i].Symbols {
+			l[i].PMPI = append(l[i].PMPI, pmpi(l[i].Binding, name)...)
+		}
 	}
 	return l
+}
+
+// pmpi are the other names of an entry point; mpi_f08 of MPICH has its own.
+func pmpi(b Binding, name string) []string {
+	switch {
+	case b == F08 || b == F08TS:
+		return []string{"p" + name, "pmpir" + strings.TrimPrefix(name, "mpi")}
+	case strings.HasPrefix(name, "mpi"):
+		return []string{"p" + name}
+	}
+	return []string{"P" + name}
 }
 
 func appendProc(l []Slot, p *signature.Proc) []Slot {

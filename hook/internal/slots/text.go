@@ -25,6 +25,8 @@ func Header() []byte {
 	b.WriteString("#ifndef EFG_SLOTS_H\n#define EFG_SLOTS_H\n\n")
 	fmt.Fprintf(&b, "#define EFG_NSLOTS %d\n", len(l))
 	fmt.Fprintf(&b, "#define EFG_SLOTS_HASH 0x%016xu\n\n", Hash(l))
+	b.WriteString("/* From here on the same slots again, as their PMPI_ names have them. */\n")
+	b.WriteString("#define EFG_PMPI EFG_NSLOTS\n\n")
 	b.WriteString("#ifndef __ASSEMBLER__\nenum efg_slot {\n")
 	for i := range l {
 		fmt.Fprintf(&b, "    EFG_SLOT_%s = %d,\n", l[i].Name, l[i].ID)
@@ -41,6 +43,9 @@ func Symbols() []byte {
 	for _, s := range All() {
 		for _, name := range s.Symbols {
 			fmt.Fprintf(&b, "EFG_SYMBOL(%d, %s)\n", s.ID, name)
+		}
+		for _, name := range s.PMPI {
+			fmt.Fprintf(&b, "EFG_SYMBOL(EFG_PMPI + %d, %s)\n", s.ID, name)
 		}
 	}
 	return b.Bytes()

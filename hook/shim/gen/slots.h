@@ -5,6 +5,9 @@
 #define EFG_NSLOTS 1955
 #define EFG_SLOTS_HASH 0xab831fc1710e2233u
 
+/* From here on the same slots again, as their PMPI_ names have them. */
+#define EFG_PMPI EFG_NSLOTS
+
 #ifndef __ASSEMBLER__
 enum efg_slot {
     EFG_SLOT_MPI_Abort = 0,

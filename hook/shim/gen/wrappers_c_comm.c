@@ -5,9 +5,9 @@
 BK_ENTRY int efg_MPI_Comm_accept(const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm)
 {
     typedef int (*const real_fn)(const char *, MPI_Info, int, MPI_Comm, MPI_Comm *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_accept];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(port_name, info, root, comm, newcomm);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_accept])(port_name, info, root, comm, newcomm);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_accept];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_accept, BK_C, 0, 7), __builtin_return_address(0));
     const bool at_root = bk_at_root(b, comm, (int)root);
     w[2] = bk_comm_word(b, comm);
@@ -31,9 +31,9 @@ BK_ENTRY int efg_MPI_Comm_accept(const char *port_name, MPI_Info info, int root,
 BK_ENTRY int efg_MPI_Comm_connect(const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm)
 {
     typedef int (*const real_fn)(const char *, MPI_Info, int, MPI_Comm, MPI_Comm *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_connect];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(port_name, info, root, comm, newcomm);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_connect])(port_name, info, root, comm, newcomm);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_connect];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_connect, BK_C, 0, 7), __builtin_return_address(0));
     const bool at_root = bk_at_root(b, comm, (int)root);
     w[2] = bk_comm_word(b, comm);
@@ -57,9 +57,9 @@ BK_ENTRY int efg_MPI_Comm_connect(const char *port_name, MPI_Info info, int root
 BK_ENTRY int efg_MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Group, MPI_Comm *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_create];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm, group, newcomm);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_create])(comm, group, newcomm);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_create];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_create, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_group_word(group);
@@ -80,9 +80,9 @@ BK_ENTRY int efg_MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newco
 BK_ENTRY int efg_MPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newcomm)
 {
     typedef int (*const real_fn)(MPI_Group, const char *, MPI_Info, MPI_Errhandler, MPI_Comm *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_create_from_group];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(group, stringtag, info, errhandler, newcomm);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_create_from_group])(group, stringtag, info, errhandler, newcomm);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_create_from_group];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_create_from_group, BK_C, 0, 8), __builtin_return_address(0));
     w[3] = bk_group_word(group);
     w[4] = bk_string(stringtag);
@@ -105,9 +105,9 @@ BK_ENTRY int efg_MPI_Comm_create_from_group(MPI_Group group, const char *stringt
 BK_ENTRY int efg_MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Group, int, MPI_Comm *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_create_group];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm, group, tag, newcomm);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_create_group])(comm, group, tag, newcomm);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_create_group];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_create_group, BK_C, 0, 6), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_group_word(group);
@@ -129,9 +129,9 @@ BK_ENTRY int efg_MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, 
 BK_ENTRY int efg_MPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Comm *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_dup];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm, newcomm);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_dup])(comm, newcomm);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_dup];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_dup, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     efg_call_begin(b->t);
@@ -151,9 +151,9 @@ BK_ENTRY int efg_MPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
 BK_ENTRY int efg_MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Info, MPI_Comm *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_dup_with_info];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm, info, newcomm);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_dup_with_info])(comm, info, newcomm);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_dup_with_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_dup_with_info, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_object_word(BK_INFO, BK_KEY(info));
@@ -174,9 +174,9 @@ BK_ENTRY int efg_MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *
 BK_ENTRY int efg_MPI_Comm_get_parent(MPI_Comm *parent)
 {
     typedef int (*const real_fn)(MPI_Comm *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_get_parent];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(parent);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_get_parent])(parent);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_get_parent];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_get_parent, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real(parent);
@@ -195,9 +195,9 @@ BK_ENTRY int efg_MPI_Comm_get_parent(MPI_Comm *parent)
 BK_ENTRY int efg_MPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Comm *, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_idup];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm, newcomm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_idup])(comm, newcomm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_idup];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_idup, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     efg_call_begin(b->t);
@@ -221,9 +221,9 @@ BK_ENTRY int efg_MPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *re
 BK_ENTRY int efg_MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Info, MPI_Comm *, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_idup_with_info];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm, info, newcomm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_idup_with_info])(comm, info, newcomm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_idup_with_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_idup_with_info, BK_C, 0, 6), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_object_word(BK_INFO, BK_KEY(info));
@@ -248,9 +248,9 @@ BK_ENTRY int efg_MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm 
 BK_ENTRY int efg_MPI_Comm_join(int fd, MPI_Comm *intercomm)
 {
     typedef int (*const real_fn)(int, MPI_Comm *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_join];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fd, intercomm);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_join])(fd, intercomm);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_join];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_join, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)fd;
     efg_call_begin(b->t);
@@ -270,9 +270,9 @@ BK_ENTRY int efg_MPI_Comm_join(int fd, MPI_Comm *intercomm)
 BK_ENTRY int efg_MPI_Comm_spawn(const char *command, char *const *argv, int maxprocs, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *intercomm, int *array_of_errcodes)
 {
     typedef int (*const real_fn)(const char *, char *const *, int, MPI_Info, int, MPI_Comm, MPI_Comm *, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_spawn];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_spawn])(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_spawn];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_spawn, BK_C, 0, 10), __builtin_return_address(0));
     const bool at_root = bk_at_root(b, comm, (int)root);
     w[2] = bk_comm_word(b, comm);
@@ -300,9 +300,9 @@ BK_ENTRY int efg_MPI_Comm_spawn(const char *command, char *const *argv, int maxp
 BK_ENTRY int efg_MPI_Comm_spawn_multiple(int count, char *const *array_of_commands, void *array_of_argv, const int *array_of_maxprocs, const MPI_Info *array_of_info, int root, MPI_Comm comm, MPI_Comm *intercomm, int *array_of_errcodes)
 {
     typedef int (*const real_fn)(int, char *const *, void *, const int *, const MPI_Info *, int, MPI_Comm, MPI_Comm *, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_spawn_multiple];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm, intercomm, array_of_errcodes);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_spawn_multiple])(count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm, intercomm, array_of_errcodes);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_spawn_multiple];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_spawn_multiple, BK_C, 0, 10), __builtin_return_address(0));
     const bool at_root = bk_at_root(b, comm, (int)root);
     w[2] = bk_comm_word(b, comm);
@@ -330,9 +330,9 @@ BK_ENTRY int efg_MPI_Comm_spawn_multiple(int count, char *const *array_of_comman
 BK_ENTRY int efg_MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
 {
     typedef int (*const real_fn)(MPI_Comm, int, int, MPI_Comm *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_split];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm, color, key, newcomm);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_split])(comm, color, key, newcomm);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_split];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_split, BK_C, 0, 6), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_undefined(color);
@@ -354,9 +354,9 @@ BK_ENTRY int efg_MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *new
 BK_ENTRY int efg_MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm)
 {
     typedef int (*const real_fn)(MPI_Comm, int, int, MPI_Info, MPI_Comm *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_split_type];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm, split_type, key, info, newcomm);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_split_type])(comm, split_type, key, info, newcomm);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_split_type];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_split_type, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_enum_split_type(split_type);
@@ -379,9 +379,9 @@ BK_ENTRY int efg_MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI
 BK_ENTRY int efg_MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag, MPI_Comm *newintercomm)
 {
     typedef int (*const real_fn)(MPI_Comm, int, MPI_Comm, int, int, MPI_Comm *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Intercomm_create];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Intercomm_create])(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Intercomm_create];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Intercomm_create, BK_C, 0, 8), __builtin_return_address(0));
     const bool leads = bk_leads(b, local_comm, (int)local_leader);
     w[2] = bk_comm_word(b, local_comm);
@@ -406,9 +406,9 @@ BK_ENTRY int efg_MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI
 BK_ENTRY int efg_MPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Group remote_group, int remote_leader, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newintercomm)
 {
     typedef int (*const real_fn)(MPI_Group, int, MPI_Group, int, const char *, MPI_Info, MPI_Errhandler, MPI_Comm *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Intercomm_create_from_groups];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler, newintercomm);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Intercomm_create_from_groups])(local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler, newintercomm);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Intercomm_create_from_groups];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Intercomm_create_from_groups, BK_C, 0, 11), __builtin_return_address(0));
     const bool leads = bk_leads_group(local_group, (int)local_leader);
     w[3] = bk_group_word(local_group);
@@ -435,9 +435,9 @@ BK_ENTRY int efg_MPI_Intercomm_create_from_groups(MPI_Group local_group, int loc
 BK_ENTRY int efg_MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
 {
     typedef int (*const real_fn)(MPI_Comm, int, MPI_Comm *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Intercomm_merge];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(intercomm, high, newintracomm);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Intercomm_merge])(intercomm, high, newintracomm);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Intercomm_merge];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Intercomm_merge, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_comm_word(b, intercomm);
     w[3] = high != 0;
@@ -458,9 +458,9 @@ BK_ENTRY int efg_MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *new
 BK_ENTRY int efg_MPI_Cart_create(MPI_Comm comm_old, int ndims, const int *dims, const int *periods, int reorder, MPI_Comm *comm_cart)
 {
     typedef int (*const real_fn)(MPI_Comm, int, const int *, const int *, int, MPI_Comm *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Cart_create];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm_old, ndims, dims, periods, reorder, comm_cart);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Cart_create])(comm_old, ndims, dims, periods, reorder, comm_cart);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Cart_create];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Cart_create, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm_old);
     w[3] = (uint64_t)(int64_t)ndims;
@@ -484,9 +484,9 @@ BK_ENTRY int efg_MPI_Cart_create(MPI_Comm comm_old, int ndims, const int *dims, 
 BK_ENTRY int efg_MPI_Cart_sub(MPI_Comm comm, const int *remain_dims, MPI_Comm *newcomm)
 {
     typedef int (*const real_fn)(MPI_Comm, const int *, MPI_Comm *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Cart_sub];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm, remain_dims, newcomm);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Cart_sub])(comm, remain_dims, newcomm);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Cart_sub];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Cart_sub, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_vec_map(b, 3, remain_dims, bk_cart_dims(comm), bk_bool);
@@ -507,9 +507,9 @@ BK_ENTRY int efg_MPI_Cart_sub(MPI_Comm comm, const int *remain_dims, MPI_Comm *n
 BK_ENTRY int efg_MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int *sources, const int *degrees, const int *destinations, const int *weights, MPI_Info info, int reorder, MPI_Comm *comm_dist_graph)
 {
     typedef int (*const real_fn)(MPI_Comm, int, const int *, const int *, const int *, const int *, MPI_Info, int, MPI_Comm *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Dist_graph_create];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm_old, n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Dist_graph_create])(comm_old, n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Dist_graph_create];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Dist_graph_create, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm_old);
     w[3] = (uint64_t)(int64_t)n;
@@ -536,9 +536,9 @@ BK_ENTRY int efg_MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int *sour
 BK_ENTRY int efg_MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int *sources, const int *sourceweights, int outdegree, const int *destinations, const int *destweights, MPI_Info info, int reorder, MPI_Comm *comm_dist_graph)
 {
     typedef int (*const real_fn)(MPI_Comm, int, const int *, const int *, int, const int *, const int *, MPI_Info, int, MPI_Comm *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Dist_graph_create_adjacent];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Dist_graph_create_adjacent])(comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Dist_graph_create_adjacent];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Dist_graph_create_adjacent, BK_C, 0, 12), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm_old);
     w[3] = (uint64_t)(int64_t)indegree;
@@ -566,9 +566,9 @@ BK_ENTRY int efg_MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree,
 BK_ENTRY int efg_MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int *index, const int *edges, int reorder, MPI_Comm *comm_graph)
 {
     typedef int (*const real_fn)(MPI_Comm, int, const int *, const int *, int, MPI_Comm *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Graph_create];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm_old, nnodes, index, edges, reorder, comm_graph);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Graph_create])(comm_old, nnodes, index, edges, reorder, comm_graph);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Graph_create];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Graph_create, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm_old);
     w[3] = (uint64_t)(int64_t)nnodes;
@@ -592,9 +592,9 @@ BK_ENTRY int efg_MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int *inde
 BK_ENTRY int efg_MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Comm *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Comm_shrink];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm, newcomm);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Comm_shrink])(comm, newcomm);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Comm_shrink];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Comm_shrink, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     efg_call_begin(b->t);

@@ -5,9 +5,9 @@
 BK_ENTRY int efg_MPI_File_call_errhandler(MPI_File fh, int errorcode)
 {
     typedef int (*const real_fn)(MPI_File, int);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_call_errhandler];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, errorcode);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_call_errhandler])(fh, errorcode);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_call_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_call_errhandler, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)errorcode;
@@ -23,9 +23,9 @@ BK_ENTRY int efg_MPI_File_call_errhandler(MPI_File fh, int errorcode)
 BK_ENTRY int efg_MPI_File_close(MPI_File *fh)
 {
     typedef int (*const real_fn)(MPI_File *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_close];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_close])(fh);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_close];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_close, BK_C, 0, 3), __builtin_return_address(0));
     const MPI_File fh_v = *fh;
     w[2] = bk_file_word(fh_v);
@@ -44,9 +44,9 @@ BK_ENTRY int efg_MPI_File_close(MPI_File *fh)
 BK_ENTRY int efg_MPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Errhandler *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_get_errhandler];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(file, errhandler);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_errhandler])(file, errhandler);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_get_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_get_errhandler, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_file_word(file);
     efg_call_begin(b->t);
@@ -67,9 +67,9 @@ BK_ENTRY int efg_MPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandl
 BK_ENTRY int efg_MPI_File_get_group(MPI_File fh, MPI_Group *group)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Group *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_get_group];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, group);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_group])(fh, group);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_get_group];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_get_group, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     efg_call_begin(b->t);
@@ -89,9 +89,9 @@ BK_ENTRY int efg_MPI_File_get_group(MPI_File fh, MPI_Group *group)
 BK_ENTRY int efg_MPI_File_get_info(MPI_File fh, MPI_Info *info_used)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Info *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_get_info];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, info_used);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_info])(fh, info_used);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_get_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_get_info, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     efg_call_begin(b->t);
@@ -112,9 +112,9 @@ BK_ENTRY int efg_MPI_File_get_info(MPI_File fh, MPI_Info *info_used)
 BK_ENTRY int efg_MPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_Datatype *filetype, char *datarep)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset *, MPI_Datatype *, MPI_Datatype *, char *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_get_view];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, disp, etype, filetype, datarep);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_view])(fh, disp, etype, filetype, datarep);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_get_view];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_get_view, BK_C, 0, 6), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     efg_call_begin(b->t);
@@ -138,9 +138,9 @@ BK_ENTRY int efg_MPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *
 BK_ENTRY int efg_MPI_File_iread(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_iread];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, buf, count, datatype, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread])(fh, buf, count, datatype, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_iread];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iread, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -165,9 +165,9 @@ BK_ENTRY int efg_MPI_File_iread(MPI_File fh, const void *buf, int count, MPI_Dat
 BK_ENTRY int efg_MPI_File_iread_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_iread_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, buf, count, datatype, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread_c])(fh, buf, count, datatype, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_iread_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iread, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -192,9 +192,9 @@ BK_ENTRY int efg_MPI_File_iread_c(MPI_File fh, const void *buf, MPI_Count count,
 BK_ENTRY int efg_MPI_File_iread_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_iread_all];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, buf, count, datatype, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread_all])(fh, buf, count, datatype, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_iread_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iread_all, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -219,9 +219,9 @@ BK_ENTRY int efg_MPI_File_iread_all(MPI_File fh, const void *buf, int count, MPI
 BK_ENTRY int efg_MPI_File_iread_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_iread_all_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, buf, count, datatype, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread_all_c])(fh, buf, count, datatype, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_iread_all_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iread_all, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -246,9 +246,9 @@ BK_ENTRY int efg_MPI_File_iread_all_c(MPI_File fh, const void *buf, MPI_Count co
 BK_ENTRY int efg_MPI_File_iread_at(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_iread_at];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, offset, buf, count, datatype, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread_at])(fh, offset, buf, count, datatype, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_iread_at];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iread_at, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)offset;
@@ -274,9 +274,9 @@ BK_ENTRY int efg_MPI_File_iread_at(MPI_File fh, MPI_Offset offset, const void *b
 BK_ENTRY int efg_MPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_iread_at_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, offset, buf, count, datatype, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread_at_c])(fh, offset, buf, count, datatype, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_iread_at_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iread_at, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)offset;
@@ -302,9 +302,9 @@ BK_ENTRY int efg_MPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, const void 
 BK_ENTRY int efg_MPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_iread_at_all];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, offset, buf, count, datatype, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread_at_all])(fh, offset, buf, count, datatype, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_iread_at_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iread_at_all, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)offset;
@@ -330,9 +330,9 @@ BK_ENTRY int efg_MPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, const voi
 BK_ENTRY int efg_MPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_iread_at_all_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, offset, buf, count, datatype, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread_at_all_c])(fh, offset, buf, count, datatype, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_iread_at_all_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iread_at_all, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)offset;
@@ -358,9 +358,9 @@ BK_ENTRY int efg_MPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, const v
 BK_ENTRY int efg_MPI_File_iread_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_iread_shared];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, buf, count, datatype, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread_shared])(fh, buf, count, datatype, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_iread_shared];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iread_shared, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -385,9 +385,9 @@ BK_ENTRY int efg_MPI_File_iread_shared(MPI_File fh, const void *buf, int count, 
 BK_ENTRY int efg_MPI_File_iread_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_iread_shared_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, buf, count, datatype, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread_shared_c])(fh, buf, count, datatype, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_iread_shared_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iread_shared, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -412,9 +412,9 @@ BK_ENTRY int efg_MPI_File_iread_shared_c(MPI_File fh, const void *buf, MPI_Count
 BK_ENTRY int efg_MPI_File_iwrite(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_iwrite];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, buf, count, datatype, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite])(fh, buf, count, datatype, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_iwrite];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iwrite, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -439,9 +439,9 @@ BK_ENTRY int efg_MPI_File_iwrite(MPI_File fh, const void *buf, int count, MPI_Da
 BK_ENTRY int efg_MPI_File_iwrite_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_iwrite_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, buf, count, datatype, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite_c])(fh, buf, count, datatype, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_iwrite_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iwrite, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -466,9 +466,9 @@ BK_ENTRY int efg_MPI_File_iwrite_c(MPI_File fh, const void *buf, MPI_Count count
 BK_ENTRY int efg_MPI_File_iwrite_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_iwrite_all];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, buf, count, datatype, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite_all])(fh, buf, count, datatype, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_iwrite_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iwrite_all, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -493,9 +493,9 @@ BK_ENTRY int efg_MPI_File_iwrite_all(MPI_File fh, const void *buf, int count, MP
 BK_ENTRY int efg_MPI_File_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_iwrite_all_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, buf, count, datatype, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite_all_c])(fh, buf, count, datatype, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_iwrite_all_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iwrite_all, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -520,9 +520,9 @@ BK_ENTRY int efg_MPI_File_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count c
 BK_ENTRY int efg_MPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_iwrite_at];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, offset, buf, count, datatype, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite_at])(fh, offset, buf, count, datatype, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_iwrite_at];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iwrite_at, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)offset;
@@ -548,9 +548,9 @@ BK_ENTRY int efg_MPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void *
 BK_ENTRY int efg_MPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_iwrite_at_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, offset, buf, count, datatype, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite_at_c])(fh, offset, buf, count, datatype, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_iwrite_at_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iwrite_at, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)offset;
@@ -576,9 +576,9 @@ BK_ENTRY int efg_MPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void
 BK_ENTRY int efg_MPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_iwrite_at_all];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, offset, buf, count, datatype, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite_at_all])(fh, offset, buf, count, datatype, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_iwrite_at_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iwrite_at_all, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)offset;
@@ -604,9 +604,9 @@ BK_ENTRY int efg_MPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const vo
 BK_ENTRY int efg_MPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_iwrite_at_all_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, offset, buf, count, datatype, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite_at_all_c])(fh, offset, buf, count, datatype, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_iwrite_at_all_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iwrite_at_all, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)offset;
@@ -632,9 +632,9 @@ BK_ENTRY int efg_MPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const 
 BK_ENTRY int efg_MPI_File_iwrite_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_iwrite_shared];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, buf, count, datatype, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite_shared])(fh, buf, count, datatype, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_iwrite_shared];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iwrite_shared, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -659,9 +659,9 @@ BK_ENTRY int efg_MPI_File_iwrite_shared(MPI_File fh, const void *buf, int count,
 BK_ENTRY int efg_MPI_File_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_iwrite_shared_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, buf, count, datatype, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite_shared_c])(fh, buf, count, datatype, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_iwrite_shared_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iwrite_shared, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -686,9 +686,9 @@ BK_ENTRY int efg_MPI_File_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Coun
 BK_ENTRY int efg_MPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh)
 {
     typedef int (*const real_fn)(MPI_Comm, const char *, int, MPI_Info, MPI_File *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_open];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm, filename, amode, info, fh);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_open])(comm, filename, amode, info, fh);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_open];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_open, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_string(filename);
@@ -711,9 +711,9 @@ BK_ENTRY int efg_MPI_File_open(MPI_Comm comm, const char *filename, int amode, M
 BK_ENTRY int efg_MPI_File_preallocate(MPI_File fh, MPI_Offset size)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_preallocate];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, size);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_preallocate])(fh, size);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_preallocate];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_preallocate, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)size;
@@ -729,9 +729,9 @@ BK_ENTRY int efg_MPI_File_preallocate(MPI_File fh, MPI_Offset size)
 BK_ENTRY int efg_MPI_File_read(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_read];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, buf, count, datatype, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read])(fh, buf, count, datatype, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_read];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -755,9 +755,9 @@ BK_ENTRY int efg_MPI_File_read(MPI_File fh, const void *buf, int count, MPI_Data
 BK_ENTRY int efg_MPI_File_read_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_read_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, buf, count, datatype, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_c])(fh, buf, count, datatype, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_read_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -781,9 +781,9 @@ BK_ENTRY int efg_MPI_File_read_c(MPI_File fh, const void *buf, MPI_Count count, 
 BK_ENTRY int efg_MPI_File_read_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_read_all];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, buf, count, datatype, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_all])(fh, buf, count, datatype, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_read_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_all, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -807,9 +807,9 @@ BK_ENTRY int efg_MPI_File_read_all(MPI_File fh, const void *buf, int count, MPI_
 BK_ENTRY int efg_MPI_File_read_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_read_all_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, buf, count, datatype, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_all_c])(fh, buf, count, datatype, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_read_all_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_all, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -833,9 +833,9 @@ BK_ENTRY int efg_MPI_File_read_all_c(MPI_File fh, const void *buf, MPI_Count cou
 BK_ENTRY int efg_MPI_File_read_all_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_read_all_begin];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, buf, count, datatype);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_all_begin])(fh, buf, count, datatype);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_read_all_begin];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_all_begin, BK_C, 0, 6), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -853,9 +853,9 @@ BK_ENTRY int efg_MPI_File_read_all_begin(MPI_File fh, const void *buf, int count
 BK_ENTRY int efg_MPI_File_read_all_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_read_all_begin_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, buf, count, datatype);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_all_begin_c])(fh, buf, count, datatype);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_read_all_begin_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_all_begin, BK_C, 1, 6), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -873,9 +873,9 @@ BK_ENTRY int efg_MPI_File_read_all_begin_c(MPI_File fh, const void *buf, MPI_Cou
 BK_ENTRY int efg_MPI_File_read_all_end(MPI_File fh, const void *buf, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_read_all_end];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, buf, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_all_end])(fh, buf, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_read_all_end];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_all_end, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -897,9 +897,9 @@ BK_ENTRY int efg_MPI_File_read_all_end(MPI_File fh, const void *buf, MPI_Status 
 BK_ENTRY int efg_MPI_File_read_at(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_read_at];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, offset, buf, count, datatype, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_at])(fh, offset, buf, count, datatype, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_read_at];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_at, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)offset;
@@ -924,9 +924,9 @@ BK_ENTRY int efg_MPI_File_read_at(MPI_File fh, MPI_Offset offset, const void *bu
 BK_ENTRY int efg_MPI_File_read_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_read_at_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, offset, buf, count, datatype, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_at_c])(fh, offset, buf, count, datatype, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_read_at_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_at, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)offset;
@@ -951,9 +951,9 @@ BK_ENTRY int efg_MPI_File_read_at_c(MPI_File fh, MPI_Offset offset, const void *
 BK_ENTRY int efg_MPI_File_read_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_read_at_all];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, offset, buf, count, datatype, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_at_all])(fh, offset, buf, count, datatype, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_read_at_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_at_all, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)offset;
@@ -978,9 +978,9 @@ BK_ENTRY int efg_MPI_File_read_at_all(MPI_File fh, MPI_Offset offset, const void
 BK_ENTRY int efg_MPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_read_at_all_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, offset, buf, count, datatype, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_at_all_c])(fh, offset, buf, count, datatype, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_read_at_all_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_at_all, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)offset;
@@ -1005,9 +1005,9 @@ BK_ENTRY int efg_MPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, const vo
 BK_ENTRY int efg_MPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_read_at_all_begin];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, offset, buf, count, datatype);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_at_all_begin])(fh, offset, buf, count, datatype);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_read_at_all_begin];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_at_all_begin, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)offset;
@@ -1026,9 +1026,9 @@ BK_ENTRY int efg_MPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, cons
 BK_ENTRY int efg_MPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_read_at_all_begin_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, offset, buf, count, datatype);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_at_all_begin_c])(fh, offset, buf, count, datatype);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_read_at_all_begin_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_at_all_begin, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)offset;
@@ -1047,9 +1047,9 @@ BK_ENTRY int efg_MPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, co
 BK_ENTRY int efg_MPI_File_read_at_all_end(MPI_File fh, const void *buf, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_read_at_all_end];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, buf, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_at_all_end])(fh, buf, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_read_at_all_end];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_at_all_end, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -1071,9 +1071,9 @@ BK_ENTRY int efg_MPI_File_read_at_all_end(MPI_File fh, const void *buf, MPI_Stat
 BK_ENTRY int efg_MPI_File_read_ordered(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_read_ordered];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, buf, count, datatype, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_ordered])(fh, buf, count, datatype, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_read_ordered];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_ordered, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -1097,9 +1097,9 @@ BK_ENTRY int efg_MPI_File_read_ordered(MPI_File fh, const void *buf, int count, 
 BK_ENTRY int efg_MPI_File_read_ordered_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_read_ordered_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, buf, count, datatype, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_ordered_c])(fh, buf, count, datatype, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_read_ordered_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_ordered, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -1123,9 +1123,9 @@ BK_ENTRY int efg_MPI_File_read_ordered_c(MPI_File fh, const void *buf, MPI_Count
 BK_ENTRY int efg_MPI_File_read_ordered_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_read_ordered_begin];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, buf, count, datatype);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_ordered_begin])(fh, buf, count, datatype);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_read_ordered_begin];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_ordered_begin, BK_C, 0, 6), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -1143,9 +1143,9 @@ BK_ENTRY int efg_MPI_File_read_ordered_begin(MPI_File fh, const void *buf, int c
 BK_ENTRY int efg_MPI_File_read_ordered_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_read_ordered_begin_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, buf, count, datatype);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_ordered_begin_c])(fh, buf, count, datatype);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_read_ordered_begin_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_ordered_begin, BK_C, 1, 6), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -1163,9 +1163,9 @@ BK_ENTRY int efg_MPI_File_read_ordered_begin_c(MPI_File fh, const void *buf, MPI
 BK_ENTRY int efg_MPI_File_read_ordered_end(MPI_File fh, const void *buf, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_read_ordered_end];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, buf, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_ordered_end])(fh, buf, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_read_ordered_end];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_ordered_end, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -1187,9 +1187,9 @@ BK_ENTRY int efg_MPI_File_read_ordered_end(MPI_File fh, const void *buf, MPI_Sta
 BK_ENTRY int efg_MPI_File_read_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_read_shared];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, buf, count, datatype, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_shared])(fh, buf, count, datatype, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_read_shared];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_shared, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -1213,9 +1213,9 @@ BK_ENTRY int efg_MPI_File_read_shared(MPI_File fh, const void *buf, int count, M
 BK_ENTRY int efg_MPI_File_read_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_read_shared_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, buf, count, datatype, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_shared_c])(fh, buf, count, datatype, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_read_shared_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_shared, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -1239,9 +1239,9 @@ BK_ENTRY int efg_MPI_File_read_shared_c(MPI_File fh, const void *buf, MPI_Count 
 BK_ENTRY int efg_MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, int);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_seek];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, offset, whence);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_seek])(fh, offset, whence);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_seek];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_seek, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)offset;
@@ -1258,9 +1258,9 @@ BK_ENTRY int efg_MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence)
 BK_ENTRY int efg_MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, int);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_seek_shared];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, offset, whence);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_seek_shared])(fh, offset, whence);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_seek_shared];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_seek_shared, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)offset;
@@ -1277,9 +1277,9 @@ BK_ENTRY int efg_MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence
 BK_ENTRY int efg_MPI_File_set_atomicity(MPI_File fh, int flag)
 {
     typedef int (*const real_fn)(MPI_File, int);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_set_atomicity];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, flag);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_set_atomicity])(fh, flag);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_set_atomicity];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_set_atomicity, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = flag != 0;
@@ -1295,9 +1295,9 @@ BK_ENTRY int efg_MPI_File_set_atomicity(MPI_File fh, int flag)
 BK_ENTRY int efg_MPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Errhandler);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_set_errhandler];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(file, errhandler);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_set_errhandler])(file, errhandler);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_set_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_set_errhandler, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_file_word(file);
     w[3] = bk_object_word(BK_ERRH, BK_KEY(errhandler));
@@ -1313,9 +1313,9 @@ BK_ENTRY int efg_MPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandle
 BK_ENTRY int efg_MPI_File_set_info(MPI_File fh, MPI_Info info)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Info);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_set_info];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, info);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_set_info])(fh, info);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_set_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_set_info, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_object_word(BK_INFO, BK_KEY(info));
@@ -1331,9 +1331,9 @@ BK_ENTRY int efg_MPI_File_set_info(MPI_File fh, MPI_Info info)
 BK_ENTRY int efg_MPI_File_set_size(MPI_File fh, MPI_Offset size)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_set_size];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, size);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_set_size])(fh, size);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_set_size];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_set_size, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)size;
@@ -1349,9 +1349,9 @@ BK_ENTRY int efg_MPI_File_set_size(MPI_File fh, MPI_Offset size)
 BK_ENTRY int efg_MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype, const char *datarep, MPI_Info info)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, MPI_Datatype, MPI_Datatype, const char *, MPI_Info);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_set_view];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, disp, etype, filetype, datarep, info);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_set_view])(fh, disp, etype, filetype, datarep, info);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_set_view];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_set_view, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)disp;
@@ -1371,9 +1371,9 @@ BK_ENTRY int efg_MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype et
 BK_ENTRY int efg_MPI_File_sync(MPI_File fh)
 {
     typedef int (*const real_fn)(MPI_File);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_sync];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_sync])(fh);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_sync];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_sync, BK_C, 0, 3), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     efg_call_begin(b->t);
@@ -1388,9 +1388,9 @@ BK_ENTRY int efg_MPI_File_sync(MPI_File fh)
 BK_ENTRY int efg_MPI_File_write(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_write];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, buf, count, datatype, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write])(fh, buf, count, datatype, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_write];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -1414,9 +1414,9 @@ BK_ENTRY int efg_MPI_File_write(MPI_File fh, const void *buf, int count, MPI_Dat
 BK_ENTRY int efg_MPI_File_write_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_write_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, buf, count, datatype, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_c])(fh, buf, count, datatype, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_write_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -1440,9 +1440,9 @@ BK_ENTRY int efg_MPI_File_write_c(MPI_File fh, const void *buf, MPI_Count count,
 BK_ENTRY int efg_MPI_File_write_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_write_all];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, buf, count, datatype, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_all])(fh, buf, count, datatype, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_write_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_all, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -1466,9 +1466,9 @@ BK_ENTRY int efg_MPI_File_write_all(MPI_File fh, const void *buf, int count, MPI
 BK_ENTRY int efg_MPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_write_all_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, buf, count, datatype, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_all_c])(fh, buf, count, datatype, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_write_all_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_all, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -1492,9 +1492,9 @@ BK_ENTRY int efg_MPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count co
 BK_ENTRY int efg_MPI_File_write_all_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_write_all_begin];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, buf, count, datatype);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_all_begin])(fh, buf, count, datatype);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_write_all_begin];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_all_begin, BK_C, 0, 6), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -1512,9 +1512,9 @@ BK_ENTRY int efg_MPI_File_write_all_begin(MPI_File fh, const void *buf, int coun
 BK_ENTRY int efg_MPI_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_write_all_begin_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, buf, count, datatype);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_all_begin_c])(fh, buf, count, datatype);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_write_all_begin_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_all_begin, BK_C, 1, 6), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -1532,9 +1532,9 @@ BK_ENTRY int efg_MPI_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Co
 BK_ENTRY int efg_MPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_write_all_end];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, buf, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_all_end])(fh, buf, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_write_all_end];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_all_end, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -1556,9 +1556,9 @@ BK_ENTRY int efg_MPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status
 BK_ENTRY int efg_MPI_File_write_at(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_write_at];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, offset, buf, count, datatype, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_at])(fh, offset, buf, count, datatype, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_write_at];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_at, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)offset;
@@ -1583,9 +1583,9 @@ BK_ENTRY int efg_MPI_File_write_at(MPI_File fh, MPI_Offset offset, const void *b
 BK_ENTRY int efg_MPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_write_at_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, offset, buf, count, datatype, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_at_c])(fh, offset, buf, count, datatype, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_write_at_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_at, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)offset;
@@ -1610,9 +1610,9 @@ BK_ENTRY int efg_MPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void 
 BK_ENTRY int efg_MPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_write_at_all];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, offset, buf, count, datatype, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_at_all])(fh, offset, buf, count, datatype, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_write_at_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_at_all, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)offset;
@@ -1637,9 +1637,9 @@ BK_ENTRY int efg_MPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const voi
 BK_ENTRY int efg_MPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_write_at_all_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, offset, buf, count, datatype, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_at_all_c])(fh, offset, buf, count, datatype, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_write_at_all_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_at_all, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)offset;
@@ -1664,9 +1664,9 @@ BK_ENTRY int efg_MPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const v
 BK_ENTRY int efg_MPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_write_at_all_begin];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, offset, buf, count, datatype);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_at_all_begin])(fh, offset, buf, count, datatype);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_write_at_all_begin];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_at_all_begin, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)offset;
@@ -1685,9 +1685,9 @@ BK_ENTRY int efg_MPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, con
 BK_ENTRY int efg_MPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_write_at_all_begin_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, offset, buf, count, datatype);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_at_all_begin_c])(fh, offset, buf, count, datatype);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_write_at_all_begin_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_at_all_begin, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)offset;
@@ -1706,9 +1706,9 @@ BK_ENTRY int efg_MPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, c
 BK_ENTRY int efg_MPI_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_write_at_all_end];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, buf, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_at_all_end])(fh, buf, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_write_at_all_end];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_at_all_end, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -1730,9 +1730,9 @@ BK_ENTRY int efg_MPI_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Sta
 BK_ENTRY int efg_MPI_File_write_ordered(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_write_ordered];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, buf, count, datatype, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_ordered])(fh, buf, count, datatype, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_write_ordered];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_ordered, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -1756,9 +1756,9 @@ BK_ENTRY int efg_MPI_File_write_ordered(MPI_File fh, const void *buf, int count,
 BK_ENTRY int efg_MPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_write_ordered_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, buf, count, datatype, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_ordered_c])(fh, buf, count, datatype, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_write_ordered_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_ordered, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -1782,9 +1782,9 @@ BK_ENTRY int efg_MPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Coun
 BK_ENTRY int efg_MPI_File_write_ordered_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_write_ordered_begin];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, buf, count, datatype);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_ordered_begin])(fh, buf, count, datatype);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_write_ordered_begin];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_ordered_begin, BK_C, 0, 6), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -1802,9 +1802,9 @@ BK_ENTRY int efg_MPI_File_write_ordered_begin(MPI_File fh, const void *buf, int 
 BK_ENTRY int efg_MPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_write_ordered_begin_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, buf, count, datatype);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_ordered_begin_c])(fh, buf, count, datatype);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_write_ordered_begin_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_ordered_begin, BK_C, 1, 6), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -1822,9 +1822,9 @@ BK_ENTRY int efg_MPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MP
 BK_ENTRY int efg_MPI_File_write_ordered_end(MPI_File fh, const void *buf, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_write_ordered_end];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, buf, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_ordered_end])(fh, buf, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_write_ordered_end];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_ordered_end, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -1846,9 +1846,9 @@ BK_ENTRY int efg_MPI_File_write_ordered_end(MPI_File fh, const void *buf, MPI_St
 BK_ENTRY int efg_MPI_File_write_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_write_shared];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, buf, count, datatype, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_shared])(fh, buf, count, datatype, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_write_shared];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_shared, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -1872,9 +1872,9 @@ BK_ENTRY int efg_MPI_File_write_shared(MPI_File fh, const void *buf, int count, 
 BK_ENTRY int efg_MPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_write_shared_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, buf, count, datatype, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_shared_c])(fh, buf, count, datatype, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_write_shared_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_shared, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);

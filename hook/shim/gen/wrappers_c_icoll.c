@@ -5,9 +5,9 @@
 BK_ENTRY int efg_MPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Iallgather];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iallgather])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Iallgather];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Iallgather, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -35,9 +35,9 @@ BK_ENTRY int efg_MPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype
 BK_ENTRY int efg_MPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Iallgather_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iallgather_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Iallgather_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Iallgather, BK_C, 1, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -65,9 +65,9 @@ BK_ENTRY int efg_MPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_
 BK_ENTRY int efg_MPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Iallgatherv];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iallgatherv])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Iallgatherv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Iallgatherv, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -96,9 +96,9 @@ BK_ENTRY int efg_MPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatyp
 BK_ENTRY int efg_MPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Iallgatherv_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iallgatherv_c])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Iallgatherv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Iallgatherv, BK_C, 1, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -127,9 +127,9 @@ BK_ENTRY int efg_MPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI
 BK_ENTRY int efg_MPI_Iallreduce(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Iallreduce];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, recvbuf, count, datatype, op, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iallreduce])(sendbuf, recvbuf, count, datatype, op, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Iallreduce];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Iallreduce, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -156,9 +156,9 @@ BK_ENTRY int efg_MPI_Iallreduce(const void *sendbuf, const void *recvbuf, int co
 BK_ENTRY int efg_MPI_Iallreduce_c(const void *sendbuf, const void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Iallreduce_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, recvbuf, count, datatype, op, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iallreduce_c])(sendbuf, recvbuf, count, datatype, op, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Iallreduce_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Iallreduce, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -185,9 +185,9 @@ BK_ENTRY int efg_MPI_Iallreduce_c(const void *sendbuf, const void *recvbuf, MPI_
 BK_ENTRY int efg_MPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ialltoall];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ialltoall])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Ialltoall];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ialltoall, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -215,9 +215,9 @@ BK_ENTRY int efg_MPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype 
 BK_ENTRY int efg_MPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ialltoall_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ialltoall_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Ialltoall_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ialltoall, BK_C, 1, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -245,9 +245,9 @@ BK_ENTRY int efg_MPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_D
 BK_ENTRY int efg_MPI_Ialltoallv(const void *sendbuf, const int *sendcounts, const int *sdispls, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *rdispls, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ialltoallv];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ialltoallv])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Ialltoallv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ialltoallv, BK_C, 0, 12), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -277,9 +277,9 @@ BK_ENTRY int efg_MPI_Ialltoallv(const void *sendbuf, const int *sendcounts, cons
 BK_ENTRY int efg_MPI_Ialltoallv_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls, MPI_Datatype sendtype, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ialltoallv_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ialltoallv_c])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Ialltoallv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ialltoallv, BK_C, 1, 12), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -309,9 +309,9 @@ BK_ENTRY int efg_MPI_Ialltoallv_c(const void *sendbuf, const MPI_Count *sendcoun
 BK_ENTRY int efg_MPI_Ialltoallw(const void *sendbuf, const int *sendcounts, const int *sdispls, const MPI_Datatype *sendtypes, const void *recvbuf, const int *recvcounts, const int *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, const MPI_Datatype *, const void *, const int *, const int *, const MPI_Datatype *, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ialltoallw];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ialltoallw])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Ialltoallw];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ialltoallw, BK_C, 0, 12), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -341,9 +341,9 @@ BK_ENTRY int efg_MPI_Ialltoallw(const void *sendbuf, const int *sendcounts, cons
 BK_ENTRY int efg_MPI_Ialltoallw_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls, const MPI_Datatype *sendtypes, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ialltoallw_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ialltoallw_c])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Ialltoallw_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ialltoallw, BK_C, 1, 12), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -373,9 +373,9 @@ BK_ENTRY int efg_MPI_Ialltoallw_c(const void *sendbuf, const MPI_Count *sendcoun
 BK_ENTRY int efg_MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ibarrier];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ibarrier])(comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Ibarrier];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ibarrier, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     efg_call_begin(b->t);
@@ -397,9 +397,9 @@ BK_ENTRY int efg_MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
 BK_ENTRY int efg_MPI_Ibcast(const void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ibcast];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(buffer, count, datatype, root, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ibcast])(buffer, count, datatype, root, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Ibcast];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ibcast, BK_C, 0, 8), __builtin_return_address(0));
     const bool takes_part = bk_takes_part(b, comm, (int)root);
     w[2] = bk_comm_word(b, comm);
@@ -426,9 +426,9 @@ BK_ENTRY int efg_MPI_Ibcast(const void *buffer, int count, MPI_Datatype datatype
 BK_ENTRY int efg_MPI_Ibcast_c(const void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ibcast_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(buffer, count, datatype, root, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ibcast_c])(buffer, count, datatype, root, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Ibcast_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ibcast, BK_C, 1, 8), __builtin_return_address(0));
     const bool takes_part = bk_takes_part(b, comm, (int)root);
     w[2] = bk_comm_word(b, comm);
@@ -455,9 +455,9 @@ BK_ENTRY int efg_MPI_Ibcast_c(const void *buffer, MPI_Count count, MPI_Datatype 
 BK_ENTRY int efg_MPI_Iexscan(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Iexscan];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, recvbuf, count, datatype, op, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iexscan])(sendbuf, recvbuf, count, datatype, op, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Iexscan];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Iexscan, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -484,9 +484,9 @@ BK_ENTRY int efg_MPI_Iexscan(const void *sendbuf, const void *recvbuf, int count
 BK_ENTRY int efg_MPI_Iexscan_c(const void *sendbuf, const void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Iexscan_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, recvbuf, count, datatype, op, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iexscan_c])(sendbuf, recvbuf, count, datatype, op, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Iexscan_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Iexscan, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -513,9 +513,9 @@ BK_ENTRY int efg_MPI_Iexscan_c(const void *sendbuf, const void *recvbuf, MPI_Cou
 BK_ENTRY int efg_MPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Igather];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Igather])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Igather];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Igather, BK_C, 0, 11), __builtin_return_address(0));
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
     const bool at_root = bk_at_root(b, comm, (int)root);
@@ -546,9 +546,9 @@ BK_ENTRY int efg_MPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype se
 BK_ENTRY int efg_MPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, int, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Igather_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Igather_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Igather_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Igather, BK_C, 1, 11), __builtin_return_address(0));
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
     const bool at_root = bk_at_root(b, comm, (int)root);
@@ -579,9 +579,9 @@ BK_ENTRY int efg_MPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
 BK_ENTRY int efg_MPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *displs, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, int, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Igatherv];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Igatherv])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Igatherv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Igatherv, BK_C, 0, 12), __builtin_return_address(0));
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
     const bool at_root = bk_at_root(b, comm, (int)root);
@@ -613,9 +613,9 @@ BK_ENTRY int efg_MPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype s
 BK_ENTRY int efg_MPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, int, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Igatherv_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Igatherv_c])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Igatherv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Igatherv, BK_C, 1, 12), __builtin_return_address(0));
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
     const bool at_root = bk_at_root(b, comm, (int)root);
@@ -647,9 +647,9 @@ BK_ENTRY int efg_MPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
 BK_ENTRY int efg_MPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ineighbor_allgather];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ineighbor_allgather])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Ineighbor_allgather];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ineighbor_allgather, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -677,9 +677,9 @@ BK_ENTRY int efg_MPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI
 BK_ENTRY int efg_MPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ineighbor_allgather_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ineighbor_allgather_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Ineighbor_allgather_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ineighbor_allgather, BK_C, 1, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -707,9 +707,9 @@ BK_ENTRY int efg_MPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendco
 BK_ENTRY int efg_MPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ineighbor_allgatherv];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ineighbor_allgatherv])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Ineighbor_allgatherv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ineighbor_allgatherv, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -738,9 +738,9 @@ BK_ENTRY int efg_MPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MP
 BK_ENTRY int efg_MPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ineighbor_allgatherv_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ineighbor_allgatherv_c])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Ineighbor_allgatherv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ineighbor_allgatherv, BK_C, 1, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -769,9 +769,9 @@ BK_ENTRY int efg_MPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendc
 BK_ENTRY int efg_MPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ineighbor_alltoall];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ineighbor_alltoall])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Ineighbor_alltoall];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ineighbor_alltoall, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -799,9 +799,9 @@ BK_ENTRY int efg_MPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_
 BK_ENTRY int efg_MPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ineighbor_alltoall_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ineighbor_alltoall_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Ineighbor_alltoall_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ineighbor_alltoall, BK_C, 1, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -829,9 +829,9 @@ BK_ENTRY int efg_MPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcou
 BK_ENTRY int efg_MPI_Ineighbor_alltoallv(const void *sendbuf, const int *sendcounts, const int *sdispls, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *rdispls, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ineighbor_alltoallv];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ineighbor_alltoallv])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Ineighbor_alltoallv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ineighbor_alltoallv, BK_C, 0, 12), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -861,9 +861,9 @@ BK_ENTRY int efg_MPI_Ineighbor_alltoallv(const void *sendbuf, const int *sendcou
 BK_ENTRY int efg_MPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls, MPI_Datatype sendtype, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ineighbor_alltoallv_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ineighbor_alltoallv_c])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Ineighbor_alltoallv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ineighbor_alltoallv, BK_C, 1, 12), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -893,9 +893,9 @@ BK_ENTRY int efg_MPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count 
 BK_ENTRY int efg_MPI_Ineighbor_alltoallw(const void *sendbuf, const int *sendcounts, const MPI_Aint *sdispls, const MPI_Datatype *sendtypes, const void *recvbuf, const int *recvcounts, const MPI_Aint *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const int *, const MPI_Aint *, const MPI_Datatype *, const void *, const int *, const MPI_Aint *, const MPI_Datatype *, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ineighbor_alltoallw];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ineighbor_alltoallw])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Ineighbor_alltoallw];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ineighbor_alltoallw, BK_C, 0, 12), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -925,9 +925,9 @@ BK_ENTRY int efg_MPI_Ineighbor_alltoallw(const void *sendbuf, const int *sendcou
 BK_ENTRY int efg_MPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls, const MPI_Datatype *sendtypes, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ineighbor_alltoallw_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ineighbor_alltoallw_c])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Ineighbor_alltoallw_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ineighbor_alltoallw, BK_C, 1, 12), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -957,9 +957,9 @@ BK_ENTRY int efg_MPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count 
 BK_ENTRY int efg_MPI_Ireduce(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, int, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ireduce];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, recvbuf, count, datatype, op, root, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ireduce])(sendbuf, recvbuf, count, datatype, op, root, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Ireduce];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ireduce, BK_C, 0, 10), __builtin_return_address(0));
     const bool takes_part = bk_takes_part(b, comm, (int)root);
     w[2] = bk_comm_word(b, comm);
@@ -988,9 +988,9 @@ BK_ENTRY int efg_MPI_Ireduce(const void *sendbuf, const void *recvbuf, int count
 BK_ENTRY int efg_MPI_Ireduce_c(const void *sendbuf, const void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, int, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ireduce_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, recvbuf, count, datatype, op, root, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ireduce_c])(sendbuf, recvbuf, count, datatype, op, root, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Ireduce_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ireduce, BK_C, 1, 10), __builtin_return_address(0));
     const bool takes_part = bk_takes_part(b, comm, (int)root);
     w[2] = bk_comm_word(b, comm);
@@ -1019,9 +1019,9 @@ BK_ENTRY int efg_MPI_Ireduce_c(const void *sendbuf, const void *recvbuf, MPI_Cou
 BK_ENTRY int efg_MPI_Ireduce_scatter(const void *sendbuf, const void *recvbuf, const int *recvcounts, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, const int *, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ireduce_scatter];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ireduce_scatter])(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Ireduce_scatter];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ireduce_scatter, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1048,9 +1048,9 @@ BK_ENTRY int efg_MPI_Ireduce_scatter(const void *sendbuf, const void *recvbuf, c
 BK_ENTRY int efg_MPI_Ireduce_scatter_c(const void *sendbuf, const void *recvbuf, const MPI_Count *recvcounts, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, const MPI_Count *, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ireduce_scatter_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ireduce_scatter_c])(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Ireduce_scatter_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ireduce_scatter, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1077,9 +1077,9 @@ BK_ENTRY int efg_MPI_Ireduce_scatter_c(const void *sendbuf, const void *recvbuf,
 BK_ENTRY int efg_MPI_Ireduce_scatter_block(const void *sendbuf, const void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ireduce_scatter_block];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ireduce_scatter_block])(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Ireduce_scatter_block];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ireduce_scatter_block, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1106,9 +1106,9 @@ BK_ENTRY int efg_MPI_Ireduce_scatter_block(const void *sendbuf, const void *recv
 BK_ENTRY int efg_MPI_Ireduce_scatter_block_c(const void *sendbuf, const void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ireduce_scatter_block_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ireduce_scatter_block_c])(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Ireduce_scatter_block_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ireduce_scatter_block, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1135,9 +1135,9 @@ BK_ENTRY int efg_MPI_Ireduce_scatter_block_c(const void *sendbuf, const void *re
 BK_ENTRY int efg_MPI_Iscan(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Iscan];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, recvbuf, count, datatype, op, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iscan])(sendbuf, recvbuf, count, datatype, op, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Iscan];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Iscan, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1164,9 +1164,9 @@ BK_ENTRY int efg_MPI_Iscan(const void *sendbuf, const void *recvbuf, int count, 
 BK_ENTRY int efg_MPI_Iscan_c(const void *sendbuf, const void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Iscan_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, recvbuf, count, datatype, op, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iscan_c])(sendbuf, recvbuf, count, datatype, op, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Iscan_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Iscan, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1193,9 +1193,9 @@ BK_ENTRY int efg_MPI_Iscan_c(const void *sendbuf, const void *recvbuf, MPI_Count
 BK_ENTRY int efg_MPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Iscatter];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iscatter])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Iscatter];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Iscatter, BK_C, 0, 11), __builtin_return_address(0));
     const bool at_root = bk_at_root(b, comm, (int)root);
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
@@ -1226,9 +1226,9 @@ BK_ENTRY int efg_MPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype s
 BK_ENTRY int efg_MPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, int, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Iscatter_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iscatter_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Iscatter_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Iscatter, BK_C, 1, 11), __builtin_return_address(0));
     const bool at_root = bk_at_root(b, comm, (int)root);
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
@@ -1259,9 +1259,9 @@ BK_ENTRY int efg_MPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
 BK_ENTRY int efg_MPI_Iscatterv(const void *sendbuf, const int *sendcounts, const int *displs, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Iscatterv];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iscatterv])(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Iscatterv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Iscatterv, BK_C, 0, 12), __builtin_return_address(0));
     const bool at_root = bk_at_root(b, comm, (int)root);
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
@@ -1293,9 +1293,9 @@ BK_ENTRY int efg_MPI_Iscatterv(const void *sendbuf, const int *sendcounts, const
 BK_ENTRY int efg_MPI_Iscatterv_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *displs, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, int, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Iscatterv_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iscatterv_c])(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Iscatterv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Iscatterv, BK_C, 1, 12), __builtin_return_address(0));
     const bool at_root = bk_at_root(b, comm, (int)root);
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);

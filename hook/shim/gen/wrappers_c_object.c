@@ -5,9 +5,9 @@
 BK_ENTRY int efg_MPI_Get_hw_resource_info(MPI_Info *hw_info)
 {
     typedef int (*const real_fn)(MPI_Info *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Get_hw_resource_info];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(hw_info);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_hw_resource_info])(hw_info);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Get_hw_resource_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get_hw_resource_info, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real(hw_info);
@@ -27,9 +27,9 @@ BK_ENTRY int efg_MPI_Get_hw_resource_info(MPI_Info *hw_info)
 BK_ENTRY int efg_MPI_Win_create_errhandler(void *win_errhandler_fn, MPI_Errhandler *errhandler)
 {
     typedef int (*const real_fn)(void *, MPI_Errhandler *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_create_errhandler];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(win_errhandler_fn, errhandler);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_create_errhandler])(win_errhandler_fn, errhandler);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_create_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_create_errhandler, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real(win_errhandler_fn, errhandler);
@@ -49,9 +49,9 @@ BK_ENTRY int efg_MPI_Win_create_errhandler(void *win_errhandler_fn, MPI_Errhandl
 BK_ENTRY int efg_MPI_Win_create_keyval(void *win_copy_attr_fn, void *win_delete_attr_fn, int *win_keyval, void *extra_state)
 {
     typedef int (*const real_fn)(void *, void *, int *, void *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_create_keyval];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_create_keyval])(win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_create_keyval];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_create_keyval, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real(win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state);
@@ -71,9 +71,9 @@ BK_ENTRY int efg_MPI_Win_create_keyval(void *win_copy_attr_fn, void *win_delete_
 BK_ENTRY int efg_MPI_Win_free_keyval(int *win_keyval)
 {
     typedef int (*const real_fn)(int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_free_keyval];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(win_keyval);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_free_keyval])(win_keyval);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_free_keyval];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_free_keyval, BK_C, 0, 4), __builtin_return_address(0));
     const int win_keyval_v = *win_keyval;
     w[3] = bk_object_word(BK_KEYVAL, BK_KEY(win_keyval_v));
@@ -92,9 +92,9 @@ BK_ENTRY int efg_MPI_Win_free_keyval(int *win_keyval)
 BK_ENTRY int efg_MPI_Attr_delete(MPI_Comm comm, int keyval)
 {
     typedef int (*const real_fn)(MPI_Comm, int);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Attr_delete];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm, keyval);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Attr_delete])(comm, keyval);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Attr_delete];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Attr_delete, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_object_word(BK_KEYVAL, BK_KEY(keyval));
@@ -110,9 +110,9 @@ BK_ENTRY int efg_MPI_Attr_delete(MPI_Comm comm, int keyval)
 BK_ENTRY int efg_MPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val)
 {
     typedef int (*const real_fn)(MPI_Comm, int, void *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Attr_put];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm, keyval, attribute_val);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Attr_put])(comm, keyval, attribute_val);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Attr_put];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Attr_put, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_object_word(BK_KEYVAL, BK_KEY(keyval));
@@ -128,9 +128,9 @@ BK_ENTRY int efg_MPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val)
 BK_ENTRY int efg_MPI_Comm_create_errhandler(void *comm_errhandler_fn, MPI_Errhandler *errhandler)
 {
     typedef int (*const real_fn)(void *, MPI_Errhandler *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_create_errhandler];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm_errhandler_fn, errhandler);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_create_errhandler])(comm_errhandler_fn, errhandler);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_create_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_create_errhandler, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real(comm_errhandler_fn, errhandler);
@@ -150,9 +150,9 @@ BK_ENTRY int efg_MPI_Comm_create_errhandler(void *comm_errhandler_fn, MPI_Errhan
 BK_ENTRY int efg_MPI_Comm_create_keyval(void *comm_copy_attr_fn, void *comm_delete_attr_fn, int *comm_keyval, void *extra_state)
 {
     typedef int (*const real_fn)(void *, void *, int *, void *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_create_keyval];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_create_keyval])(comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_create_keyval];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_create_keyval, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real(comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state);
@@ -172,9 +172,9 @@ BK_ENTRY int efg_MPI_Comm_create_keyval(void *comm_copy_attr_fn, void *comm_dele
 BK_ENTRY int efg_MPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
 {
     typedef int (*const real_fn)(MPI_Comm, int);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_delete_attr];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm, comm_keyval);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_delete_attr])(comm, comm_keyval);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_delete_attr];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_delete_attr, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_object_word(BK_KEYVAL, BK_KEY(comm_keyval));
@@ -190,9 +190,9 @@ BK_ENTRY int efg_MPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
 BK_ENTRY int efg_MPI_Comm_free_keyval(int *comm_keyval)
 {
     typedef int (*const real_fn)(int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_free_keyval];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm_keyval);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_free_keyval])(comm_keyval);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_free_keyval];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_free_keyval, BK_C, 0, 4), __builtin_return_address(0));
     const int comm_keyval_v = *comm_keyval;
     w[3] = bk_object_word(BK_KEYVAL, BK_KEY(comm_keyval_v));
@@ -211,9 +211,9 @@ BK_ENTRY int efg_MPI_Comm_free_keyval(int *comm_keyval)
 BK_ENTRY int efg_MPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Errhandler *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_get_errhandler];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm, errhandler);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_get_errhandler])(comm, errhandler);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_get_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_get_errhandler, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     efg_call_begin(b->t);
@@ -234,9 +234,9 @@ BK_ENTRY int efg_MPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandl
 BK_ENTRY int efg_MPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Info *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_get_info];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm, info_used);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_get_info])(comm, info_used);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_get_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_get_info, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     efg_call_begin(b->t);
@@ -257,9 +257,9 @@ BK_ENTRY int efg_MPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
 BK_ENTRY int efg_MPI_Comm_group(MPI_Comm comm, MPI_Group *group)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Group *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_group];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm, group);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_group])(comm, group);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_group];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_group, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     efg_call_begin(b->t);
@@ -279,9 +279,9 @@ BK_ENTRY int efg_MPI_Comm_group(MPI_Comm comm, MPI_Group *group)
 BK_ENTRY int efg_MPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Group *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_remote_group];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm, group);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_remote_group])(comm, group);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_remote_group];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_remote_group, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     efg_call_begin(b->t);
@@ -301,9 +301,9 @@ BK_ENTRY int efg_MPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
 BK_ENTRY int efg_MPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val)
 {
     typedef int (*const real_fn)(MPI_Comm, int, void *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_set_attr];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm, comm_keyval, attribute_val);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_set_attr])(comm, comm_keyval, attribute_val);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_set_attr];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_set_attr, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_object_word(BK_KEYVAL, BK_KEY(comm_keyval));
@@ -319,9 +319,9 @@ BK_ENTRY int efg_MPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribu
 BK_ENTRY int efg_MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Errhandler);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_set_errhandler];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm, errhandler);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_set_errhandler])(comm, errhandler);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_set_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_set_errhandler, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_object_word(BK_ERRH, BK_KEY(errhandler));
@@ -337,9 +337,9 @@ BK_ENTRY int efg_MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandle
 BK_ENTRY int efg_MPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
 {
     typedef int (*const real_fn)(MPI_Comm, const char *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_set_name];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm, comm_name);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_set_name])(comm, comm_name);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_set_name];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_set_name, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_string(comm_name);
@@ -355,9 +355,9 @@ BK_ENTRY int efg_MPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
 BK_ENTRY int efg_MPI_Keyval_create(void *copy_fn, void *delete_fn, int *keyval, void *extra_state)
 {
     typedef int (*const real_fn)(void *, void *, int *, void *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Keyval_create];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(copy_fn, delete_fn, keyval, extra_state);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Keyval_create])(copy_fn, delete_fn, keyval, extra_state);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Keyval_create];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Keyval_create, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real(copy_fn, delete_fn, keyval, extra_state);
@@ -377,9 +377,9 @@ BK_ENTRY int efg_MPI_Keyval_create(void *copy_fn, void *delete_fn, int *keyval, 
 BK_ENTRY int efg_MPI_Keyval_free(int *keyval)
 {
     typedef int (*const real_fn)(int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Keyval_free];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(keyval);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Keyval_free])(keyval);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Keyval_free];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Keyval_free, BK_C, 0, 4), __builtin_return_address(0));
     const int keyval_v = *keyval;
     w[3] = bk_object_word(BK_KEYVAL, BK_KEY(keyval_v));
@@ -398,9 +398,9 @@ BK_ENTRY int efg_MPI_Keyval_free(int *keyval)
 BK_ENTRY int efg_MPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
     typedef int (*const real_fn)(MPI_Group, MPI_Group, MPI_Group *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Group_difference];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(group1, group2, newgroup);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_difference])(group1, group2, newgroup);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Group_difference];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_difference, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_group_word(group1);
     w[4] = bk_group_word(group2);
@@ -421,9 +421,9 @@ BK_ENTRY int efg_MPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Gr
 BK_ENTRY int efg_MPI_Group_excl(MPI_Group group, int n, const int *ranks, MPI_Group *newgroup)
 {
     typedef int (*const real_fn)(MPI_Group, int, const int *, MPI_Group *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Group_excl];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(group, n, ranks, newgroup);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_excl])(group, n, ranks, newgroup);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Group_excl];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_excl, BK_C, 0, 7), __builtin_return_address(0));
     w[3] = bk_group_word(group);
     w[4] = (uint64_t)(int64_t)n;
@@ -445,9 +445,9 @@ BK_ENTRY int efg_MPI_Group_excl(MPI_Group group, int n, const int *ranks, MPI_Gr
 BK_ENTRY int efg_MPI_Group_free(MPI_Group *group)
 {
     typedef int (*const real_fn)(MPI_Group *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Group_free];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(group);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_free])(group);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Group_free];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_free, BK_C, 0, 4), __builtin_return_address(0));
     const MPI_Group group_v = *group;
     w[3] = bk_group_word(group_v);
@@ -466,9 +466,9 @@ BK_ENTRY int efg_MPI_Group_free(MPI_Group *group)
 BK_ENTRY int efg_MPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI_Group *newgroup)
 {
     typedef int (*const real_fn)(MPI_Session, const char *, MPI_Group *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Group_from_session_pset];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(session, pset_name, newgroup);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_from_session_pset])(session, pset_name, newgroup);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Group_from_session_pset];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_from_session_pset, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_object_word(BK_SESSION, BK_KEY(session));
     w[4] = bk_string(pset_name);
@@ -489,9 +489,9 @@ BK_ENTRY int efg_MPI_Group_from_session_pset(MPI_Session session, const char *ps
 BK_ENTRY int efg_MPI_Group_incl(MPI_Group group, int n, const int *ranks, MPI_Group *newgroup)
 {
     typedef int (*const real_fn)(MPI_Group, int, const int *, MPI_Group *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Group_incl];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(group, n, ranks, newgroup);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_incl])(group, n, ranks, newgroup);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Group_incl];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_incl, BK_C, 0, 7), __builtin_return_address(0));
     w[3] = bk_group_word(group);
     w[4] = (uint64_t)(int64_t)n;
@@ -513,9 +513,9 @@ BK_ENTRY int efg_MPI_Group_incl(MPI_Group group, int n, const int *ranks, MPI_Gr
 BK_ENTRY int efg_MPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
     typedef int (*const real_fn)(MPI_Group, MPI_Group, MPI_Group *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Group_intersection];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(group1, group2, newgroup);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_intersection])(group1, group2, newgroup);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Group_intersection];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_intersection, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_group_word(group1);
     w[4] = bk_group_word(group2);
@@ -536,9 +536,9 @@ BK_ENTRY int efg_MPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_
 BK_ENTRY int efg_MPI_Group_range_excl(MPI_Group group, int n, const int *ranges, MPI_Group *newgroup)
 {
     typedef int (*const real_fn)(MPI_Group, int, const int *, MPI_Group *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Group_range_excl];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(group, n, ranges, newgroup);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_range_excl])(group, n, ranges, newgroup);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Group_range_excl];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_range_excl, BK_C, 0, 7), __builtin_return_address(0));
     w[3] = bk_group_word(group);
     w[4] = (uint64_t)(int64_t)n;
@@ -560,9 +560,9 @@ BK_ENTRY int efg_MPI_Group_range_excl(MPI_Group group, int n, const int *ranges,
 BK_ENTRY int efg_MPI_Group_range_incl(MPI_Group group, int n, const int *ranges, MPI_Group *newgroup)
 {
     typedef int (*const real_fn)(MPI_Group, int, const int *, MPI_Group *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Group_range_incl];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(group, n, ranges, newgroup);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_range_incl])(group, n, ranges, newgroup);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Group_range_incl];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_range_incl, BK_C, 0, 7), __builtin_return_address(0));
     w[3] = bk_group_word(group);
     w[4] = (uint64_t)(int64_t)n;
@@ -584,9 +584,9 @@ BK_ENTRY int efg_MPI_Group_range_incl(MPI_Group group, int n, const int *ranges,
 BK_ENTRY int efg_MPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
     typedef int (*const real_fn)(MPI_Group, MPI_Group, MPI_Group *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Group_union];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(group1, group2, newgroup);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_union])(group1, group2, newgroup);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Group_union];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_union, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_group_word(group1);
     w[4] = bk_group_word(group2);
@@ -607,9 +607,9 @@ BK_ENTRY int efg_MPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *
 BK_ENTRY int efg_MPI_Type_commit(MPI_Datatype *datatype)
 {
     typedef int (*const real_fn)(MPI_Datatype *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_commit];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(datatype);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_commit])(datatype);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_commit];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_commit, BK_C, 0, 4), __builtin_return_address(0));
     const MPI_Datatype datatype_v = *datatype;
     w[3] = bk_type_word(b, datatype_v);
@@ -625,9 +625,9 @@ BK_ENTRY int efg_MPI_Type_commit(MPI_Datatype *datatype)
 BK_ENTRY int efg_MPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, MPI_Datatype, MPI_Datatype *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_contiguous];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(count, oldtype, newtype);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_contiguous])(count, oldtype, newtype);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_contiguous];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_contiguous, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     w[4] = bk_type_word(b, oldtype);
@@ -648,9 +648,9 @@ BK_ENTRY int efg_MPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Dataty
 BK_ENTRY int efg_MPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(MPI_Count, MPI_Datatype, MPI_Datatype *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_contiguous_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(count, oldtype, newtype);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_contiguous_c])(count, oldtype, newtype);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_contiguous_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_contiguous, BK_C, 1, 6), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     w[4] = bk_type_word(b, oldtype);
@@ -671,9 +671,9 @@ BK_ENTRY int efg_MPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MP
 BK_ENTRY int efg_MPI_Type_create_darray(int size, int rank, int ndims, const int *array_of_gsizes, const int *array_of_distribs, const int *array_of_dargs, const int *array_of_psizes, int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, int, int, const int *, const int *, const int *, const int *, int, MPI_Datatype, MPI_Datatype *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_create_darray];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_darray])(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_create_darray];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_darray, BK_C, 0, 13), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)size;
     w[4] = bk_rank(rank);
@@ -701,9 +701,9 @@ BK_ENTRY int efg_MPI_Type_create_darray(int size, int rank, int ndims, const int
 BK_ENTRY int efg_MPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count *array_of_gsizes, const int *array_of_distribs, const int *array_of_dargs, const int *array_of_psizes, int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, int, int, const MPI_Count *, const int *, const int *, const int *, int, MPI_Datatype, MPI_Datatype *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_create_darray_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_darray_c])(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_create_darray_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_darray, BK_C, 1, 13), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)size;
     w[4] = bk_rank(rank);
@@ -731,9 +731,9 @@ BK_ENTRY int efg_MPI_Type_create_darray_c(int size, int rank, int ndims, const M
 BK_ENTRY int efg_MPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, int, MPI_Datatype *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_create_f90_complex];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(p, r, newtype);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_f90_complex])(p, r, newtype);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_create_f90_complex];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_f90_complex, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_undefined(p);
     w[4] = bk_undefined(r);
@@ -754,9 +754,9 @@ BK_ENTRY int efg_MPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype
 BK_ENTRY int efg_MPI_Type_create_f90_integer(int r, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, MPI_Datatype *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_create_f90_integer];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(r, newtype);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_f90_integer])(r, newtype);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_create_f90_integer];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_f90_integer, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_undefined(r);
     efg_call_begin(b->t);
@@ -776,9 +776,9 @@ BK_ENTRY int efg_MPI_Type_create_f90_integer(int r, MPI_Datatype *newtype)
 BK_ENTRY int efg_MPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, int, MPI_Datatype *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_create_f90_real];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(p, r, newtype);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_f90_real])(p, r, newtype);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_create_f90_real];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_f90_real, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_undefined(p);
     w[4] = bk_undefined(r);
@@ -799,9 +799,9 @@ BK_ENTRY int efg_MPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype)
 BK_ENTRY int efg_MPI_Type_create_hindexed(int count, const int *array_of_blocklengths, const MPI_Aint *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, const int *, const MPI_Aint *, MPI_Datatype, MPI_Datatype *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_create_hindexed];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_hindexed])(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_create_hindexed];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_hindexed, BK_C, 0, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     w[4] = bk_vec_num(b, 4, array_of_blocklengths, count, 4);
@@ -824,9 +824,9 @@ BK_ENTRY int efg_MPI_Type_create_hindexed(int count, const int *array_of_blockle
 BK_ENTRY int efg_MPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count *array_of_blocklengths, const MPI_Count *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(MPI_Count, const MPI_Count *, const MPI_Count *, MPI_Datatype, MPI_Datatype *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_create_hindexed_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_hindexed_c])(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_create_hindexed_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_hindexed, BK_C, 1, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     w[4] = bk_vec_num(b, 4, array_of_blocklengths, count, 8);
@@ -849,9 +849,9 @@ BK_ENTRY int efg_MPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count *ar
 BK_ENTRY int efg_MPI_Type_create_hindexed_block(int count, int blocklength, const MPI_Aint *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, int, const MPI_Aint *, MPI_Datatype, MPI_Datatype *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_create_hindexed_block];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(count, blocklength, array_of_displacements, oldtype, newtype);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_hindexed_block])(count, blocklength, array_of_displacements, oldtype, newtype);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_create_hindexed_block];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_hindexed_block, BK_C, 0, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     w[4] = (uint64_t)(int64_t)blocklength;
@@ -874,9 +874,9 @@ BK_ENTRY int efg_MPI_Type_create_hindexed_block(int count, int blocklength, cons
 BK_ENTRY int efg_MPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength, const MPI_Count *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(MPI_Count, MPI_Count, const MPI_Count *, MPI_Datatype, MPI_Datatype *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_create_hindexed_block_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(count, blocklength, array_of_displacements, oldtype, newtype);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_hindexed_block_c])(count, blocklength, array_of_displacements, oldtype, newtype);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_create_hindexed_block_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_hindexed_block, BK_C, 1, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     w[4] = (uint64_t)(int64_t)blocklength;
@@ -899,9 +899,9 @@ BK_ENTRY int efg_MPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blo
 BK_ENTRY int efg_MPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, int, MPI_Aint, MPI_Datatype, MPI_Datatype *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_create_hvector];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(count, blocklength, stride, oldtype, newtype);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_hvector])(count, blocklength, stride, oldtype, newtype);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_create_hvector];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_hvector, BK_C, 0, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     w[4] = (uint64_t)(int64_t)blocklength;
@@ -924,9 +924,9 @@ BK_ENTRY int efg_MPI_Type_create_hvector(int count, int blocklength, MPI_Aint st
 BK_ENTRY int efg_MPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(MPI_Count, MPI_Count, MPI_Count, MPI_Datatype, MPI_Datatype *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_create_hvector_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(count, blocklength, stride, oldtype, newtype);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_hvector_c])(count, blocklength, stride, oldtype, newtype);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_create_hvector_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_hvector, BK_C, 1, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     w[4] = (uint64_t)(int64_t)blocklength;
@@ -949,9 +949,9 @@ BK_ENTRY int efg_MPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklengt
 BK_ENTRY int efg_MPI_Type_create_indexed_block(int count, int blocklength, const int *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, int, const int *, MPI_Datatype, MPI_Datatype *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_create_indexed_block];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(count, blocklength, array_of_displacements, oldtype, newtype);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_indexed_block])(count, blocklength, array_of_displacements, oldtype, newtype);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_create_indexed_block];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_indexed_block, BK_C, 0, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     w[4] = (uint64_t)(int64_t)blocklength;
@@ -974,9 +974,9 @@ BK_ENTRY int efg_MPI_Type_create_indexed_block(int count, int blocklength, const
 BK_ENTRY int efg_MPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength, const MPI_Count *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(MPI_Count, MPI_Count, const MPI_Count *, MPI_Datatype, MPI_Datatype *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_create_indexed_block_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(count, blocklength, array_of_displacements, oldtype, newtype);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_indexed_block_c])(count, blocklength, array_of_displacements, oldtype, newtype);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_create_indexed_block_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_indexed_block, BK_C, 1, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     w[4] = (uint64_t)(int64_t)blocklength;
@@ -999,9 +999,9 @@ BK_ENTRY int efg_MPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count bloc
 BK_ENTRY int efg_MPI_Type_create_keyval(void *type_copy_attr_fn, void *type_delete_attr_fn, int *type_keyval, void *extra_state)
 {
     typedef int (*const real_fn)(void *, void *, int *, void *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_create_keyval];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_keyval])(type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_create_keyval];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_keyval, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real(type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state);
@@ -1021,9 +1021,9 @@ BK_ENTRY int efg_MPI_Type_create_keyval(void *type_copy_attr_fn, void *type_dele
 BK_ENTRY int efg_MPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Aint, MPI_Aint, MPI_Datatype *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_create_resized];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(oldtype, lb, extent, newtype);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_resized])(oldtype, lb, extent, newtype);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_create_resized];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_resized, BK_C, 0, 7), __builtin_return_address(0));
     w[3] = bk_type_word(b, oldtype);
     w[4] = (uint64_t)(int64_t)lb;
@@ -1045,9 +1045,9 @@ BK_ENTRY int efg_MPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_
 BK_ENTRY int efg_MPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Count, MPI_Count, MPI_Datatype *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_create_resized_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(oldtype, lb, extent, newtype);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_resized_c])(oldtype, lb, extent, newtype);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_create_resized_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_resized, BK_C, 1, 7), __builtin_return_address(0));
     w[3] = bk_type_word(b, oldtype);
     w[4] = (uint64_t)(int64_t)lb;
@@ -1069,9 +1069,9 @@ BK_ENTRY int efg_MPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, M
 BK_ENTRY int efg_MPI_Type_create_struct(int count, const int *array_of_blocklengths, const MPI_Aint *array_of_displacements, const MPI_Datatype *array_of_types, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, const int *, const MPI_Aint *, const MPI_Datatype *, MPI_Datatype *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_create_struct];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_struct])(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_create_struct];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_struct, BK_C, 0, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     w[4] = bk_vec_num(b, 4, array_of_blocklengths, count, 4);
@@ -1094,9 +1094,9 @@ BK_ENTRY int efg_MPI_Type_create_struct(int count, const int *array_of_blockleng
 BK_ENTRY int efg_MPI_Type_create_struct_c(MPI_Count count, const MPI_Count *array_of_blocklengths, const MPI_Count *array_of_displacements, const MPI_Datatype *array_of_types, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(MPI_Count, const MPI_Count *, const MPI_Count *, const MPI_Datatype *, MPI_Datatype *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_create_struct_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_struct_c])(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_create_struct_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_struct, BK_C, 1, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     w[4] = bk_vec_num(b, 4, array_of_blocklengths, count, 8);
@@ -1119,9 +1119,9 @@ BK_ENTRY int efg_MPI_Type_create_struct_c(MPI_Count count, const MPI_Count *arra
 BK_ENTRY int efg_MPI_Type_create_subarray(int ndims, const int *array_of_sizes, const int *array_of_subsizes, const int *array_of_starts, int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, const int *, const int *, const int *, int, MPI_Datatype, MPI_Datatype *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_create_subarray];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_subarray])(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_create_subarray];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_subarray, BK_C, 0, 10), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)ndims;
     w[4] = bk_vec_num(b, 4, array_of_sizes, ndims, 4);
@@ -1146,9 +1146,9 @@ BK_ENTRY int efg_MPI_Type_create_subarray(int ndims, const int *array_of_sizes, 
 BK_ENTRY int efg_MPI_Type_create_subarray_c(int ndims, const MPI_Count *array_of_sizes, const MPI_Count *array_of_subsizes, const MPI_Count *array_of_starts, int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, const MPI_Count *, const MPI_Count *, const MPI_Count *, int, MPI_Datatype, MPI_Datatype *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_create_subarray_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_subarray_c])(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_create_subarray_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_subarray, BK_C, 1, 10), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)ndims;
     w[4] = bk_vec_num(b, 4, array_of_sizes, ndims, 8);
@@ -1173,9 +1173,9 @@ BK_ENTRY int efg_MPI_Type_create_subarray_c(int ndims, const MPI_Count *array_of
 BK_ENTRY int efg_MPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
 {
     typedef int (*const real_fn)(MPI_Datatype, int);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_delete_attr];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(datatype, type_keyval);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_delete_attr])(datatype, type_keyval);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_delete_attr];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_delete_attr, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
     w[4] = bk_object_word(BK_KEYVAL, BK_KEY(type_keyval));
@@ -1191,9 +1191,9 @@ BK_ENTRY int efg_MPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
 BK_ENTRY int efg_MPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Datatype *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_dup];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(oldtype, newtype);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_dup])(oldtype, newtype);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_dup];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_dup, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_type_word(b, oldtype);
     efg_call_begin(b->t);
@@ -1213,9 +1213,9 @@ BK_ENTRY int efg_MPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
 BK_ENTRY int efg_MPI_Type_free(MPI_Datatype *datatype)
 {
     typedef int (*const real_fn)(MPI_Datatype *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_free];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(datatype);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_free])(datatype);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_free];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_free, BK_C, 0, 4), __builtin_return_address(0));
     const MPI_Datatype datatype_v = *datatype;
     w[3] = bk_type_word(b, datatype_v);
@@ -1234,9 +1234,9 @@ BK_ENTRY int efg_MPI_Type_free(MPI_Datatype *datatype)
 BK_ENTRY int efg_MPI_Type_free_keyval(int *type_keyval)
 {
     typedef int (*const real_fn)(int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_free_keyval];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(type_keyval);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_free_keyval])(type_keyval);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_free_keyval];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_free_keyval, BK_C, 0, 4), __builtin_return_address(0));
     const int type_keyval_v = *type_keyval;
     w[3] = bk_object_word(BK_KEYVAL, BK_KEY(type_keyval_v));
@@ -1255,9 +1255,9 @@ BK_ENTRY int efg_MPI_Type_free_keyval(int *type_keyval)
 BK_ENTRY int efg_MPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes, int *array_of_integers, MPI_Aint *array_of_addresses, MPI_Datatype *array_of_datatypes)
 {
     typedef int (*const real_fn)(MPI_Datatype, int, int, int, int *, MPI_Aint *, MPI_Datatype *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_get_contents];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(datatype, max_integers, max_addresses, max_datatypes, array_of_integers, array_of_addresses, array_of_datatypes);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_contents])(datatype, max_integers, max_addresses, max_datatypes, array_of_integers, array_of_addresses, array_of_datatypes);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_get_contents];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_get_contents, BK_C, 0, 12), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
     w[4] = (uint64_t)(int64_t)max_integers;
@@ -1286,9 +1286,9 @@ BK_ENTRY int efg_MPI_Type_get_contents(MPI_Datatype datatype, int max_integers, 
 BK_ENTRY int efg_MPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses, MPI_Count max_large_counts, MPI_Count max_datatypes, int *array_of_integers, MPI_Aint *array_of_addresses, MPI_Count *array_of_large_counts, MPI_Datatype *array_of_datatypes)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Count, MPI_Count, MPI_Count, MPI_Count, int *, MPI_Aint *, MPI_Count *, MPI_Datatype *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_get_contents_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(datatype, max_integers, max_addresses, max_large_counts, max_datatypes, array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_contents_c])(datatype, max_integers, max_addresses, max_large_counts, max_datatypes, array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_get_contents_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_get_contents, BK_C, 1, 12), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
     w[4] = (uint64_t)(int64_t)max_integers;
@@ -1318,9 +1318,9 @@ BK_ENTRY int efg_MPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_in
 BK_ENTRY int efg_MPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Datatype, MPI_Datatype *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_get_value_index];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(value_type, index_type, pair_type);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_value_index])(value_type, index_type, pair_type);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_get_value_index];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_get_value_index, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_type_word(b, value_type);
     w[4] = bk_type_word(b, index_type);
@@ -1341,9 +1341,9 @@ BK_ENTRY int efg_MPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype 
 BK_ENTRY int efg_MPI_Type_hindexed(int count, const int *array_of_blocklengths, const MPI_Aint *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, const int *, const MPI_Aint *, MPI_Datatype, MPI_Datatype *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_hindexed];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_hindexed])(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_hindexed];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_hindexed, BK_C, 0, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     w[4] = bk_vec_num(b, 4, array_of_blocklengths, count, 4);
@@ -1366,9 +1366,9 @@ BK_ENTRY int efg_MPI_Type_hindexed(int count, const int *array_of_blocklengths, 
 BK_ENTRY int efg_MPI_Type_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, int, MPI_Aint, MPI_Datatype, MPI_Datatype *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_hvector];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(count, blocklength, stride, oldtype, newtype);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_hvector])(count, blocklength, stride, oldtype, newtype);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_hvector];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_hvector, BK_C, 0, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     w[4] = (uint64_t)(int64_t)blocklength;
@@ -1391,9 +1391,9 @@ BK_ENTRY int efg_MPI_Type_hvector(int count, int blocklength, MPI_Aint stride, M
 BK_ENTRY int efg_MPI_Type_indexed(int count, const int *array_of_blocklengths, const int *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, const int *, const int *, MPI_Datatype, MPI_Datatype *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_indexed];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_indexed])(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_indexed];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_indexed, BK_C, 0, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     w[4] = bk_vec_num(b, 4, array_of_blocklengths, count, 4);
@@ -1416,9 +1416,9 @@ BK_ENTRY int efg_MPI_Type_indexed(int count, const int *array_of_blocklengths, c
 BK_ENTRY int efg_MPI_Type_indexed_c(MPI_Count count, const MPI_Count *array_of_blocklengths, const MPI_Count *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(MPI_Count, const MPI_Count *, const MPI_Count *, MPI_Datatype, MPI_Datatype *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_indexed_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_indexed_c])(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_indexed_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_indexed, BK_C, 1, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     w[4] = bk_vec_num(b, 4, array_of_blocklengths, count, 8);
@@ -1441,9 +1441,9 @@ BK_ENTRY int efg_MPI_Type_indexed_c(MPI_Count count, const MPI_Count *array_of_b
 BK_ENTRY int efg_MPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
 {
     typedef int (*const real_fn)(int, int, MPI_Datatype *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_match_size];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(typeclass, size, datatype);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_match_size])(typeclass, size, datatype);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_match_size];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_match_size, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_enum_typeclass(typeclass);
     w[4] = (uint64_t)(int64_t)size;
@@ -1464,9 +1464,9 @@ BK_ENTRY int efg_MPI_Type_match_size(int typeclass, int size, MPI_Datatype *data
 BK_ENTRY int efg_MPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val)
 {
     typedef int (*const real_fn)(MPI_Datatype, int, void *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_set_attr];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(datatype, type_keyval, attribute_val);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_set_attr])(datatype, type_keyval, attribute_val);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_set_attr];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_set_attr, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
     w[4] = bk_object_word(BK_KEYVAL, BK_KEY(type_keyval));
@@ -1482,9 +1482,9 @@ BK_ENTRY int efg_MPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void 
 BK_ENTRY int efg_MPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
 {
     typedef int (*const real_fn)(MPI_Datatype, const char *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_set_name];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(datatype, type_name);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_set_name])(datatype, type_name);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_set_name];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_set_name, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
     w[4] = bk_string(type_name);
@@ -1500,9 +1500,9 @@ BK_ENTRY int efg_MPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
 BK_ENTRY int efg_MPI_Type_struct(int count, const int *array_of_blocklengths, const MPI_Aint *array_of_displacements, const MPI_Datatype *array_of_types, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, const int *, const MPI_Aint *, const MPI_Datatype *, MPI_Datatype *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_struct];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_struct])(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_struct];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_struct, BK_C, 0, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     w[4] = bk_vec_num(b, 4, array_of_blocklengths, count, 4);
@@ -1525,9 +1525,9 @@ BK_ENTRY int efg_MPI_Type_struct(int count, const int *array_of_blocklengths, co
 BK_ENTRY int efg_MPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, int, int, MPI_Datatype, MPI_Datatype *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_vector];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(count, blocklength, stride, oldtype, newtype);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_vector])(count, blocklength, stride, oldtype, newtype);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_vector];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_vector, BK_C, 0, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     w[4] = (uint64_t)(int64_t)blocklength;
@@ -1550,9 +1550,9 @@ BK_ENTRY int efg_MPI_Type_vector(int count, int blocklength, int stride, MPI_Dat
 BK_ENTRY int efg_MPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(MPI_Count, MPI_Count, MPI_Count, MPI_Datatype, MPI_Datatype *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_vector_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(count, blocklength, stride, oldtype, newtype);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_vector_c])(count, blocklength, stride, oldtype, newtype);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_vector_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_vector, BK_C, 1, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     w[4] = (uint64_t)(int64_t)blocklength;
@@ -1575,9 +1575,9 @@ BK_ENTRY int efg_MPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_C
 BK_ENTRY int efg_MPI_Op_create(void *user_fn, int commute, MPI_Op *op)
 {
     typedef int (*const real_fn)(void *, int, MPI_Op *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Op_create];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(user_fn, commute, op);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Op_create])(user_fn, commute, op);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Op_create];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Op_create, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = commute != 0;
     efg_call_begin(b->t);
@@ -1597,9 +1597,9 @@ BK_ENTRY int efg_MPI_Op_create(void *user_fn, int commute, MPI_Op *op)
 BK_ENTRY int efg_MPI_Op_create_c(void *user_fn, int commute, MPI_Op *op)
 {
     typedef int (*const real_fn)(void *, int, MPI_Op *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Op_create_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(user_fn, commute, op);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Op_create_c])(user_fn, commute, op);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Op_create_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Op_create, BK_C, 1, 5), __builtin_return_address(0));
     w[3] = commute != 0;
     efg_call_begin(b->t);
@@ -1619,9 +1619,9 @@ BK_ENTRY int efg_MPI_Op_create_c(void *user_fn, int commute, MPI_Op *op)
 BK_ENTRY int efg_MPI_Op_free(MPI_Op *op)
 {
     typedef int (*const real_fn)(MPI_Op *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Op_free];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(op);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Op_free])(op);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Op_free];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Op_free, BK_C, 0, 4), __builtin_return_address(0));
     const MPI_Op op_v = *op;
     w[3] = bk_op_word(b, op_v);
@@ -1640,9 +1640,9 @@ BK_ENTRY int efg_MPI_Op_free(MPI_Op *op)
 BK_ENTRY int efg_MPI_Info_create(MPI_Info *info)
 {
     typedef int (*const real_fn)(MPI_Info *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Info_create];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(info);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_create])(info);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Info_create];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Info_create, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real(info);
@@ -1662,9 +1662,9 @@ BK_ENTRY int efg_MPI_Info_create(MPI_Info *info)
 BK_ENTRY int efg_MPI_Info_create_env(int argc, void *argv, MPI_Info *info)
 {
     typedef int (*const real_fn)(int, void *, MPI_Info *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Info_create_env];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(argc, argv, info);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_create_env])(argc, argv, info);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Info_create_env];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Info_create_env, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)argc;
     efg_call_begin(b->t);
@@ -1685,9 +1685,9 @@ BK_ENTRY int efg_MPI_Info_create_env(int argc, void *argv, MPI_Info *info)
 BK_ENTRY int efg_MPI_Info_delete(MPI_Info info, const char *key)
 {
     typedef int (*const real_fn)(MPI_Info, const char *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Info_delete];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(info, key);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_delete])(info, key);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Info_delete];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Info_delete, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_object_word(BK_INFO, BK_KEY(info));
     w[4] = bk_string(key);
@@ -1703,9 +1703,9 @@ BK_ENTRY int efg_MPI_Info_delete(MPI_Info info, const char *key)
 BK_ENTRY int efg_MPI_Info_dup(MPI_Info info, MPI_Info *newinfo)
 {
     typedef int (*const real_fn)(MPI_Info, MPI_Info *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Info_dup];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(info, newinfo);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_dup])(info, newinfo);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Info_dup];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Info_dup, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_object_word(BK_INFO, BK_KEY(info));
     efg_call_begin(b->t);
@@ -1726,9 +1726,9 @@ BK_ENTRY int efg_MPI_Info_dup(MPI_Info info, MPI_Info *newinfo)
 BK_ENTRY int efg_MPI_Info_free(MPI_Info *info)
 {
     typedef int (*const real_fn)(MPI_Info *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Info_free];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(info);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_free])(info);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Info_free];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Info_free, BK_C, 0, 4), __builtin_return_address(0));
     const MPI_Info info_v = *info;
     w[3] = bk_object_word(BK_INFO, BK_KEY(info_v));
@@ -1747,9 +1747,9 @@ BK_ENTRY int efg_MPI_Info_free(MPI_Info *info)
 BK_ENTRY int efg_MPI_Info_set(MPI_Info info, const char *key, const char *value)
 {
     typedef int (*const real_fn)(MPI_Info, const char *, const char *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Info_set];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(info, key, value);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_set])(info, key, value);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Info_set];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Info_set, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_object_word(BK_INFO, BK_KEY(info));
     w[4] = bk_string(key);
@@ -1766,9 +1766,9 @@ BK_ENTRY int efg_MPI_Info_set(MPI_Info info, const char *key, const char *value)
 BK_ENTRY int efg_MPI_Add_error_class(int *errorclass)
 {
     typedef int (*const real_fn)(int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Add_error_class];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(errorclass);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Add_error_class])(errorclass);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Add_error_class];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Add_error_class, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real(errorclass);
@@ -1787,9 +1787,9 @@ BK_ENTRY int efg_MPI_Add_error_class(int *errorclass)
 BK_ENTRY int efg_MPI_Add_error_code(int errorclass, int *errorcode)
 {
     typedef int (*const real_fn)(int, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Add_error_code];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(errorclass, errorcode);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Add_error_code])(errorclass, errorcode);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Add_error_code];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Add_error_code, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_error_class_word(errorclass);
     efg_call_begin(b->t);
@@ -1809,9 +1809,9 @@ BK_ENTRY int efg_MPI_Add_error_code(int errorclass, int *errorcode)
 BK_ENTRY int efg_MPI_Add_error_string(int errorcode, const char *string)
 {
     typedef int (*const real_fn)(int, const char *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Add_error_string];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(errorcode, string);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Add_error_string])(errorcode, string);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Add_error_string];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Add_error_string, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)errorcode;
     w[4] = bk_string(string);
@@ -1827,9 +1827,9 @@ BK_ENTRY int efg_MPI_Add_error_string(int errorcode, const char *string)
 BK_ENTRY int efg_MPI_Errhandler_create(void *comm_errhandler_fn, MPI_Errhandler *errhandler)
 {
     typedef int (*const real_fn)(void *, MPI_Errhandler *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Errhandler_create];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm_errhandler_fn, errhandler);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Errhandler_create])(comm_errhandler_fn, errhandler);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Errhandler_create];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Errhandler_create, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real(comm_errhandler_fn, errhandler);
@@ -1849,9 +1849,9 @@ BK_ENTRY int efg_MPI_Errhandler_create(void *comm_errhandler_fn, MPI_Errhandler 
 BK_ENTRY int efg_MPI_Errhandler_free(MPI_Errhandler *errhandler)
 {
     typedef int (*const real_fn)(MPI_Errhandler *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Errhandler_free];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(errhandler);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Errhandler_free])(errhandler);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Errhandler_free];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Errhandler_free, BK_C, 0, 4), __builtin_return_address(0));
     const MPI_Errhandler errhandler_v = *errhandler;
     w[3] = bk_object_word(BK_ERRH, BK_KEY(errhandler_v));
@@ -1870,9 +1870,9 @@ BK_ENTRY int efg_MPI_Errhandler_free(MPI_Errhandler *errhandler)
 BK_ENTRY int efg_MPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Errhandler *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Errhandler_get];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm, errhandler);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Errhandler_get])(comm, errhandler);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Errhandler_get];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Errhandler_get, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     efg_call_begin(b->t);
@@ -1893,9 +1893,9 @@ BK_ENTRY int efg_MPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler)
 BK_ENTRY int efg_MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Errhandler);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Errhandler_set];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm, errhandler);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Errhandler_set])(comm, errhandler);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Errhandler_set];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Errhandler_set, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_object_word(BK_ERRH, BK_KEY(errhandler));
@@ -1911,9 +1911,9 @@ BK_ENTRY int efg_MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler)
 BK_ENTRY int efg_MPI_Remove_error_class(int errorclass)
 {
     typedef int (*const real_fn)(int);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Remove_error_class];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(errorclass);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Remove_error_class])(errorclass);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Remove_error_class];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Remove_error_class, BK_C, 0, 4), __builtin_return_address(0));
     w[3] = bk_error_class_word(errorclass);
     efg_call_begin(b->t);
@@ -1928,9 +1928,9 @@ BK_ENTRY int efg_MPI_Remove_error_class(int errorclass)
 BK_ENTRY int efg_MPI_Remove_error_code(int errorcode)
 {
     typedef int (*const real_fn)(int);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Remove_error_code];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(errorcode);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Remove_error_code])(errorcode);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Remove_error_code];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Remove_error_code, BK_C, 0, 4), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)errorcode;
     efg_call_begin(b->t);
@@ -1945,9 +1945,9 @@ BK_ENTRY int efg_MPI_Remove_error_code(int errorcode)
 BK_ENTRY int efg_MPI_Remove_error_string(int errorcode)
 {
     typedef int (*const real_fn)(int);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Remove_error_string];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(errorcode);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Remove_error_string])(errorcode);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Remove_error_string];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Remove_error_string, BK_C, 0, 4), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)errorcode;
     efg_call_begin(b->t);
@@ -1962,9 +1962,9 @@ BK_ENTRY int efg_MPI_Remove_error_string(int errorcode)
 BK_ENTRY int efg_MPI_Session_create_errhandler(void *session_errhandler_fn, MPI_Errhandler *errhandler)
 {
     typedef int (*const real_fn)(void *, MPI_Errhandler *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Session_create_errhandler];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(session_errhandler_fn, errhandler);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_create_errhandler])(session_errhandler_fn, errhandler);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Session_create_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_create_errhandler, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real(session_errhandler_fn, errhandler);
@@ -1984,9 +1984,9 @@ BK_ENTRY int efg_MPI_Session_create_errhandler(void *session_errhandler_fn, MPI_
 BK_ENTRY int efg_MPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler *errhandler)
 {
     typedef int (*const real_fn)(MPI_Session, MPI_Errhandler *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Session_get_errhandler];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(session, errhandler);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_get_errhandler])(session, errhandler);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Session_get_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_get_errhandler, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_object_word(BK_SESSION, BK_KEY(session));
     efg_call_begin(b->t);
@@ -2007,9 +2007,9 @@ BK_ENTRY int efg_MPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler 
 BK_ENTRY int efg_MPI_Session_get_info(MPI_Session session, MPI_Info *info_used)
 {
     typedef int (*const real_fn)(MPI_Session, MPI_Info *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Session_get_info];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(session, info_used);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_get_info])(session, info_used);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Session_get_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_get_info, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_object_word(BK_SESSION, BK_KEY(session));
     efg_call_begin(b->t);
@@ -2030,9 +2030,9 @@ BK_ENTRY int efg_MPI_Session_get_info(MPI_Session session, MPI_Info *info_used)
 BK_ENTRY int efg_MPI_Session_get_pset_info(MPI_Session session, const char *pset_name, MPI_Info *info)
 {
     typedef int (*const real_fn)(MPI_Session, const char *, MPI_Info *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Session_get_pset_info];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(session, pset_name, info);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_get_pset_info])(session, pset_name, info);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Session_get_pset_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_get_pset_info, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_object_word(BK_SESSION, BK_KEY(session));
     w[4] = bk_string(pset_name);
@@ -2054,9 +2054,9 @@ BK_ENTRY int efg_MPI_Session_get_pset_info(MPI_Session session, const char *pset
 BK_ENTRY int efg_MPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler)
 {
     typedef int (*const real_fn)(MPI_Session, MPI_Errhandler);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Session_set_errhandler];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(session, errhandler);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_set_errhandler])(session, errhandler);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Session_set_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_set_errhandler, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_object_word(BK_SESSION, BK_KEY(session));
     w[4] = bk_object_word(BK_ERRH, BK_KEY(errhandler));
@@ -2072,9 +2072,9 @@ BK_ENTRY int efg_MPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler 
 BK_ENTRY int efg_MPI_File_create_errhandler(void *file_errhandler_fn, MPI_Errhandler *errhandler)
 {
     typedef int (*const real_fn)(void *, MPI_Errhandler *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_create_errhandler];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(file_errhandler_fn, errhandler);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_create_errhandler])(file_errhandler_fn, errhandler);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_create_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_create_errhandler, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real(file_errhandler_fn, errhandler);
@@ -2094,9 +2094,9 @@ BK_ENTRY int efg_MPI_File_create_errhandler(void *file_errhandler_fn, MPI_Errhan
 BK_ENTRY int efg_MPI_Register_datarep(const char *datarep, void *read_conversion_fn, void *write_conversion_fn, void *dtype_file_extent_fn, void *extra_state)
 {
     typedef int (*const real_fn)(const char *, void *, void *, void *, void *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Register_datarep];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Register_datarep])(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Register_datarep];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Register_datarep, BK_C, 0, 4), __builtin_return_address(0));
     w[3] = bk_string(datarep);
     efg_call_begin(b->t);
@@ -2111,9 +2111,9 @@ BK_ENTRY int efg_MPI_Register_datarep(const char *datarep, void *read_conversion
 BK_ENTRY int efg_MPI_Register_datarep_c(const char *datarep, void *read_conversion_fn, void *write_conversion_fn, void *dtype_file_extent_fn, void *extra_state)
 {
     typedef int (*const real_fn)(const char *, void *, void *, void *, void *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Register_datarep_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Register_datarep_c])(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Register_datarep_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Register_datarep, BK_C, 1, 4), __builtin_return_address(0));
     w[3] = bk_string(datarep);
     efg_call_begin(b->t);
@@ -2128,9 +2128,9 @@ BK_ENTRY int efg_MPI_Register_datarep_c(const char *datarep, void *read_conversi
 BK_ENTRY int efg_MPI_Abi_get_fortran_info(MPI_Info *info)
 {
     typedef int (*const real_fn)(MPI_Info *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Abi_get_fortran_info];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(info);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Abi_get_fortran_info])(info);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Abi_get_fortran_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Abi_get_fortran_info, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real(info);
@@ -2150,9 +2150,9 @@ BK_ENTRY int efg_MPI_Abi_get_fortran_info(MPI_Info *info)
 BK_ENTRY int efg_MPI_Abi_get_info(MPI_Info *info)
 {
     typedef int (*const real_fn)(MPI_Info *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Abi_get_info];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(info);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Abi_get_info])(info);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Abi_get_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Abi_get_info, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real(info);
@@ -2172,9 +2172,9 @@ BK_ENTRY int efg_MPI_Abi_get_info(MPI_Info *info)
 BK_ENTRY int efg_MPIX_Delete_error_class(int errorclass)
 {
     typedef int (*const real_fn)(int);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Delete_error_class];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(errorclass);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Delete_error_class])(errorclass);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Delete_error_class];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Delete_error_class, BK_C, 0, 4), __builtin_return_address(0));
     w[3] = bk_error_class_word(errorclass);
     efg_call_begin(b->t);
@@ -2189,9 +2189,9 @@ BK_ENTRY int efg_MPIX_Delete_error_class(int errorclass)
 BK_ENTRY int efg_MPIX_Delete_error_code(int errorcode)
 {
     typedef int (*const real_fn)(int);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Delete_error_code];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(errorcode);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Delete_error_code])(errorcode);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Delete_error_code];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Delete_error_code, BK_C, 0, 4), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)errorcode;
     efg_call_begin(b->t);
@@ -2206,9 +2206,9 @@ BK_ENTRY int efg_MPIX_Delete_error_code(int errorcode)
 BK_ENTRY int efg_MPIX_Delete_error_string(int errorcode)
 {
     typedef int (*const real_fn)(int);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Delete_error_string];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(errorcode);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Delete_error_string])(errorcode);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Delete_error_string];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Delete_error_string, BK_C, 0, 4), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)errorcode;
     efg_call_begin(b->t);

@@ -4,9 +4,9 @@
 BK_ENTRY int efg_MPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Bsend];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(buf, count, datatype, dest, tag, comm);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Bsend])(buf, count, datatype, dest, tag, comm);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Bsend];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Bsend, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -26,9 +26,9 @@ BK_ENTRY int efg_MPI_Bsend(const void *buf, int count, MPI_Datatype datatype, in
 BK_ENTRY int efg_MPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Bsend_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(buf, count, datatype, dest, tag, comm);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Bsend_c])(buf, count, datatype, dest, tag, comm);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Bsend_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Bsend, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -48,9 +48,9 @@ BK_ENTRY int efg_MPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype data
 BK_ENTRY int efg_MPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Bsend_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(buf, count, datatype, dest, tag, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Bsend_init])(buf, count, datatype, dest, tag, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Bsend_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Bsend_init, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -77,9 +77,9 @@ BK_ENTRY int efg_MPI_Bsend_init(const void *buf, int count, MPI_Datatype datatyp
 BK_ENTRY int efg_MPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Bsend_init_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(buf, count, datatype, dest, tag, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Bsend_init_c])(buf, count, datatype, dest, tag, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Bsend_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Bsend_init, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -106,9 +106,9 @@ BK_ENTRY int efg_MPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype
 BK_ENTRY int efg_MPI_Buffer_iflush(MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Buffer_iflush];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Buffer_iflush])(request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Buffer_iflush];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Buffer_iflush, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real(request);
@@ -129,9 +129,9 @@ BK_ENTRY int efg_MPI_Buffer_iflush(MPI_Request *request)
 BK_ENTRY int efg_MPI_Cancel(MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Cancel];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Cancel])(request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Cancel];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Cancel, BK_C, 0, 4), __builtin_return_address(0));
     const MPI_Request request_v = *request;
     w[3] = bk_request_word(BK_KEY(request_v), request);
@@ -147,9 +147,9 @@ BK_ENTRY int efg_MPI_Cancel(MPI_Request *request)
 BK_ENTRY int efg_MPI_Grequest_complete(MPI_Request request)
 {
     typedef int (*const real_fn)(MPI_Request);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Grequest_complete];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Grequest_complete])(request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Grequest_complete];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Grequest_complete, BK_C, 0, 4), __builtin_return_address(0));
     w[3] = bk_request_word(BK_KEY(request), NULL);
     efg_call_begin(b->t);
@@ -164,9 +164,9 @@ BK_ENTRY int efg_MPI_Grequest_complete(MPI_Request request)
 BK_ENTRY int efg_MPI_Grequest_start(void *query_fn, void *free_fn, void *cancel_fn, void *extra_state, MPI_Request *request)
 {
     typedef int (*const real_fn)(void *, void *, void *, void *, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Grequest_start];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(query_fn, free_fn, cancel_fn, extra_state, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Grequest_start])(query_fn, free_fn, cancel_fn, extra_state, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Grequest_start];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Grequest_start, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real(query_fn, free_fn, cancel_fn, extra_state, request);
@@ -187,9 +187,9 @@ BK_ENTRY int efg_MPI_Grequest_start(void *query_fn, void *free_fn, void *cancel_
 BK_ENTRY int efg_MPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ibsend];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(buf, count, datatype, dest, tag, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ibsend])(buf, count, datatype, dest, tag, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Ibsend];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ibsend, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -216,9 +216,9 @@ BK_ENTRY int efg_MPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, i
 BK_ENTRY int efg_MPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ibsend_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(buf, count, datatype, dest, tag, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ibsend_c])(buf, count, datatype, dest, tag, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Ibsend_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ibsend, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -245,9 +245,9 @@ BK_ENTRY int efg_MPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype dat
 BK_ENTRY int efg_MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
 {
     typedef int (*const real_fn)(int, int, MPI_Comm, int *, MPI_Message *, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Improbe];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(source, tag, comm, flag, message, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Improbe])(source, tag, comm, flag, message, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Improbe];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Improbe, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_rank(source);
@@ -275,9 +275,9 @@ BK_ENTRY int efg_MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_
 BK_ENTRY int efg_MPI_Imrecv(const void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, MPI_Message *, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Imrecv];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(buf, count, datatype, message, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Imrecv])(buf, count, datatype, message, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Imrecv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Imrecv, BK_C, 0, 8), __builtin_return_address(0));
     const MPI_Message message_v = *message;
     w[3] = bk_buffer(b, buf);
@@ -307,9 +307,9 @@ BK_ENTRY int efg_MPI_Imrecv(const void *buf, int count, MPI_Datatype datatype, M
 BK_ENTRY int efg_MPI_Imrecv_c(const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, MPI_Message *, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Imrecv_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(buf, count, datatype, message, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Imrecv_c])(buf, count, datatype, message, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Imrecv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Imrecv, BK_C, 1, 8), __builtin_return_address(0));
     const MPI_Message message_v = *message;
     w[3] = bk_buffer(b, buf);
@@ -339,9 +339,9 @@ BK_ENTRY int efg_MPI_Imrecv_c(const void *buf, MPI_Count count, MPI_Datatype dat
 BK_ENTRY int efg_MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
 {
     typedef int (*const real_fn)(int, int, MPI_Comm, int *, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Iprobe];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(source, tag, comm, flag, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iprobe])(source, tag, comm, flag, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Iprobe];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Iprobe, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_rank(source);
@@ -366,9 +366,9 @@ BK_ENTRY int efg_MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_S
 BK_ENTRY int efg_MPI_Irecv(const void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Irecv];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(buf, count, datatype, source, tag, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Irecv])(buf, count, datatype, source, tag, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Irecv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Irecv, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -396,9 +396,9 @@ BK_ENTRY int efg_MPI_Irecv(const void *buf, int count, MPI_Datatype datatype, in
 BK_ENTRY int efg_MPI_Irecv_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Irecv_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(buf, count, datatype, source, tag, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Irecv_c])(buf, count, datatype, source, tag, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Irecv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Irecv, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -426,9 +426,9 @@ BK_ENTRY int efg_MPI_Irecv_c(const void *buf, MPI_Count count, MPI_Datatype data
 BK_ENTRY int efg_MPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Irsend];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(buf, count, datatype, dest, tag, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Irsend])(buf, count, datatype, dest, tag, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Irsend];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Irsend, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -455,9 +455,9 @@ BK_ENTRY int efg_MPI_Irsend(const void *buf, int count, MPI_Datatype datatype, i
 BK_ENTRY int efg_MPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Irsend_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(buf, count, datatype, dest, tag, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Irsend_c])(buf, count, datatype, dest, tag, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Irsend_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Irsend, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -484,9 +484,9 @@ BK_ENTRY int efg_MPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype dat
 BK_ENTRY int efg_MPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Isend];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(buf, count, datatype, dest, tag, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Isend])(buf, count, datatype, dest, tag, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Isend];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Isend, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -513,9 +513,9 @@ BK_ENTRY int efg_MPI_Isend(const void *buf, int count, MPI_Datatype datatype, in
 BK_ENTRY int efg_MPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Isend_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(buf, count, datatype, dest, tag, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Isend_c])(buf, count, datatype, dest, tag, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Isend_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Isend, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -542,9 +542,9 @@ BK_ENTRY int efg_MPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype data
 BK_ENTRY int efg_MPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, const void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Isendrecv];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Isendrecv])(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Isendrecv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Isendrecv, BK_C, 0, 14), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -577,9 +577,9 @@ BK_ENTRY int efg_MPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype 
 BK_ENTRY int efg_MPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Isendrecv_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Isendrecv_c])(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Isendrecv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Isendrecv, BK_C, 1, 14), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -612,9 +612,9 @@ BK_ENTRY int efg_MPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_D
 BK_ENTRY int efg_MPI_Isendrecv_replace(const void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, int, int, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Isendrecv_replace];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Isendrecv_replace])(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Isendrecv_replace];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Isendrecv_replace, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -644,9 +644,9 @@ BK_ENTRY int efg_MPI_Isendrecv_replace(const void *buf, int count, MPI_Datatype 
 BK_ENTRY int efg_MPI_Isendrecv_replace_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, int, int, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Isendrecv_replace_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Isendrecv_replace_c])(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Isendrecv_replace_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Isendrecv_replace, BK_C, 1, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -676,9 +676,9 @@ BK_ENTRY int efg_MPI_Isendrecv_replace_c(const void *buf, MPI_Count count, MPI_D
 BK_ENTRY int efg_MPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Issend];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(buf, count, datatype, dest, tag, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Issend])(buf, count, datatype, dest, tag, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Issend];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Issend, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -705,9 +705,9 @@ BK_ENTRY int efg_MPI_Issend(const void *buf, int count, MPI_Datatype datatype, i
 BK_ENTRY int efg_MPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Issend_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(buf, count, datatype, dest, tag, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Issend_c])(buf, count, datatype, dest, tag, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Issend_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Issend, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -734,9 +734,9 @@ BK_ENTRY int efg_MPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype dat
 BK_ENTRY int efg_MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
 {
     typedef int (*const real_fn)(int, int, MPI_Comm, MPI_Message *, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Mprobe];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(source, tag, comm, message, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Mprobe])(source, tag, comm, message, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Mprobe];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Mprobe, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_rank(source);
@@ -762,9 +762,9 @@ BK_ENTRY int efg_MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *mes
 BK_ENTRY int efg_MPI_Mrecv(const void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, MPI_Message *, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Mrecv];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(buf, count, datatype, message, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Mrecv])(buf, count, datatype, message, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Mrecv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Mrecv, BK_C, 0, 10), __builtin_return_address(0));
     const MPI_Message message_v = *message;
     w[3] = bk_buffer(b, buf);
@@ -792,9 +792,9 @@ BK_ENTRY int efg_MPI_Mrecv(const void *buf, int count, MPI_Datatype datatype, MP
 BK_ENTRY int efg_MPI_Mrecv_c(const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, MPI_Message *, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Mrecv_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(buf, count, datatype, message, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Mrecv_c])(buf, count, datatype, message, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Mrecv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Mrecv, BK_C, 1, 10), __builtin_return_address(0));
     const MPI_Message message_v = *message;
     w[3] = bk_buffer(b, buf);
@@ -822,9 +822,9 @@ BK_ENTRY int efg_MPI_Mrecv_c(const void *buf, MPI_Count count, MPI_Datatype data
 BK_ENTRY int efg_MPI_Parrived(MPI_Request request, int partition, int *flag)
 {
     typedef int (*const real_fn)(MPI_Request, int, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Parrived];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(request, partition, flag);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Parrived])(request, partition, flag);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Parrived];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Parrived, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_request_word(BK_KEY(request), NULL);
     w[4] = (uint64_t)(int64_t)partition;
@@ -845,9 +845,9 @@ BK_ENTRY int efg_MPI_Parrived(MPI_Request request, int partition, int *flag)
 BK_ENTRY int efg_MPI_Pready(int partition, MPI_Request request)
 {
     typedef int (*const real_fn)(int, MPI_Request);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Pready];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(partition, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pready])(partition, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Pready];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Pready, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)partition;
     w[4] = bk_request_word(BK_KEY(request), NULL);
@@ -863,9 +863,9 @@ BK_ENTRY int efg_MPI_Pready(int partition, MPI_Request request)
 BK_ENTRY int efg_MPI_Pready_list(int length, const int *array_of_partitions, MPI_Request request)
 {
     typedef int (*const real_fn)(int, const int *, MPI_Request);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Pready_list];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(length, array_of_partitions, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pready_list])(length, array_of_partitions, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Pready_list];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Pready_list, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)length;
     w[4] = bk_vec_num(b, 4, array_of_partitions, length, 4);
@@ -882,9 +882,9 @@ BK_ENTRY int efg_MPI_Pready_list(int length, const int *array_of_partitions, MPI
 BK_ENTRY int efg_MPI_Pready_range(int partition_low, int partition_high, MPI_Request request)
 {
     typedef int (*const real_fn)(int, int, MPI_Request);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Pready_range];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(partition_low, partition_high, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pready_range])(partition_low, partition_high, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Pready_range];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Pready_range, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)partition_low;
     w[4] = (uint64_t)(int64_t)partition_high;
@@ -901,9 +901,9 @@ BK_ENTRY int efg_MPI_Pready_range(int partition_low, int partition_high, MPI_Req
 BK_ENTRY int efg_MPI_Precv_init(const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Precv_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(buf, partitions, count, datatype, source, tag, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Precv_init])(buf, partitions, count, datatype, source, tag, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Precv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Precv_init, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -933,9 +933,9 @@ BK_ENTRY int efg_MPI_Precv_init(const void *buf, int partitions, MPI_Count count
 BK_ENTRY int efg_MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
     typedef int (*const real_fn)(int, int, MPI_Comm, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Probe];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(source, tag, comm, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Probe])(source, tag, comm, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Probe];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Probe, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_rank(source);
@@ -958,9 +958,9 @@ BK_ENTRY int efg_MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *statu
 BK_ENTRY int efg_MPI_Psend_init(const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Psend_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(buf, partitions, count, datatype, dest, tag, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Psend_init])(buf, partitions, count, datatype, dest, tag, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Psend_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Psend_init, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -989,9 +989,9 @@ BK_ENTRY int efg_MPI_Psend_init(const void *buf, int partitions, MPI_Count count
 BK_ENTRY int efg_MPI_Recv(const void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Recv];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(buf, count, datatype, source, tag, comm, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Recv])(buf, count, datatype, source, tag, comm, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Recv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Recv, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -1017,9 +1017,9 @@ BK_ENTRY int efg_MPI_Recv(const void *buf, int count, MPI_Datatype datatype, int
 BK_ENTRY int efg_MPI_Recv_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Recv_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(buf, count, datatype, source, tag, comm, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Recv_c])(buf, count, datatype, source, tag, comm, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Recv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Recv, BK_C, 1, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -1045,9 +1045,9 @@ BK_ENTRY int efg_MPI_Recv_c(const void *buf, MPI_Count count, MPI_Datatype datat
 BK_ENTRY int efg_MPI_Recv_init(const void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Recv_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(buf, count, datatype, source, tag, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Recv_init])(buf, count, datatype, source, tag, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Recv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Recv_init, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -1075,9 +1075,9 @@ BK_ENTRY int efg_MPI_Recv_init(const void *buf, int count, MPI_Datatype datatype
 BK_ENTRY int efg_MPI_Recv_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Recv_init_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(buf, count, datatype, source, tag, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Recv_init_c])(buf, count, datatype, source, tag, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Recv_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Recv_init, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -1105,9 +1105,9 @@ BK_ENTRY int efg_MPI_Recv_init_c(const void *buf, MPI_Count count, MPI_Datatype 
 BK_ENTRY int efg_MPI_Request_free(MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Request_free];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Request_free])(request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Request_free];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Request_free, BK_C, 0, 4), __builtin_return_address(0));
     const MPI_Request request_v = *request;
     bk_one one;
@@ -1125,9 +1125,9 @@ BK_ENTRY int efg_MPI_Request_free(MPI_Request *request)
 BK_ENTRY int efg_MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_Request, int *, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Request_get_status];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(request, flag, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Request_get_status])(request, flag, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Request_get_status];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Request_get_status, BK_C, 0, 8), __builtin_return_address(0));
     bk_one one;
     w[3] = bk_one_begin(&one, BK_KEY(request), NULL);
@@ -1151,9 +1151,9 @@ BK_ENTRY int efg_MPI_Request_get_status(MPI_Request request, int *flag, MPI_Stat
 BK_ENTRY int efg_MPI_Request_get_status_all(int count, const MPI_Request *array_of_requests, int *flag, MPI_Status *array_of_statuses)
 {
     typedef int (*const real_fn)(int, const MPI_Request *, int *, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Request_get_status_all];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(count, array_of_requests, flag, array_of_statuses);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Request_get_status_all])(count, array_of_requests, flag, array_of_statuses);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Request_get_status_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Request_get_status_all, BK_C, 0, 7), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     bk_many many;
@@ -1179,9 +1179,9 @@ BK_ENTRY int efg_MPI_Request_get_status_all(int count, const MPI_Request *array_
 BK_ENTRY int efg_MPI_Request_get_status_any(int count, const MPI_Request *array_of_requests, int *index, int *flag, MPI_Status *status)
 {
     typedef int (*const real_fn)(int, const MPI_Request *, int *, int *, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Request_get_status_any];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(count, array_of_requests, index, flag, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Request_get_status_any])(count, array_of_requests, index, flag, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Request_get_status_any];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Request_get_status_any, BK_C, 0, 10), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     bk_many many;
@@ -1211,9 +1211,9 @@ BK_ENTRY int efg_MPI_Request_get_status_any(int count, const MPI_Request *array_
 BK_ENTRY int efg_MPI_Request_get_status_some(int incount, const MPI_Request *array_of_requests, int *outcount, int *array_of_indices, MPI_Status *array_of_statuses)
 {
     typedef int (*const real_fn)(int, const MPI_Request *, int *, int *, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Request_get_status_some];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Request_get_status_some])(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Request_get_status_some];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Request_get_status_some, BK_C, 0, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)incount;
     bk_many many;
@@ -1246,9 +1246,9 @@ BK_ENTRY int efg_MPI_Request_get_status_some(int incount, const MPI_Request *arr
 BK_ENTRY int efg_MPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Rsend];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(buf, count, datatype, dest, tag, comm);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rsend])(buf, count, datatype, dest, tag, comm);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Rsend];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Rsend, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -1268,9 +1268,9 @@ BK_ENTRY int efg_MPI_Rsend(const void *buf, int count, MPI_Datatype datatype, in
 BK_ENTRY int efg_MPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Rsend_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(buf, count, datatype, dest, tag, comm);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rsend_c])(buf, count, datatype, dest, tag, comm);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Rsend_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Rsend, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -1290,9 +1290,9 @@ BK_ENTRY int efg_MPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype data
 BK_ENTRY int efg_MPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Rsend_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(buf, count, datatype, dest, tag, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rsend_init])(buf, count, datatype, dest, tag, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Rsend_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Rsend_init, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -1319,9 +1319,9 @@ BK_ENTRY int efg_MPI_Rsend_init(const void *buf, int count, MPI_Datatype datatyp
 BK_ENTRY int efg_MPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Rsend_init_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(buf, count, datatype, dest, tag, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rsend_init_c])(buf, count, datatype, dest, tag, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Rsend_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Rsend_init, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -1348,9 +1348,9 @@ BK_ENTRY int efg_MPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype
 BK_ENTRY int efg_MPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Send];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(buf, count, datatype, dest, tag, comm);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Send])(buf, count, datatype, dest, tag, comm);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Send];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Send, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -1370,9 +1370,9 @@ BK_ENTRY int efg_MPI_Send(const void *buf, int count, MPI_Datatype datatype, int
 BK_ENTRY int efg_MPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Send_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(buf, count, datatype, dest, tag, comm);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Send_c])(buf, count, datatype, dest, tag, comm);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Send_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Send, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -1392,9 +1392,9 @@ BK_ENTRY int efg_MPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datat
 BK_ENTRY int efg_MPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Send_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(buf, count, datatype, dest, tag, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Send_init])(buf, count, datatype, dest, tag, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Send_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Send_init, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -1421,9 +1421,9 @@ BK_ENTRY int efg_MPI_Send_init(const void *buf, int count, MPI_Datatype datatype
 BK_ENTRY int efg_MPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Send_init_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(buf, count, datatype, dest, tag, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Send_init_c])(buf, count, datatype, dest, tag, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Send_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Send_init, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -1450,9 +1450,9 @@ BK_ENTRY int efg_MPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype 
 BK_ENTRY int efg_MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, const void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Sendrecv];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Sendrecv])(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Sendrecv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Sendrecv, BK_C, 0, 16), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1483,9 +1483,9 @@ BK_ENTRY int efg_MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype s
 BK_ENTRY int efg_MPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Sendrecv_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Sendrecv_c])(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Sendrecv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Sendrecv, BK_C, 1, 16), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1516,9 +1516,9 @@ BK_ENTRY int efg_MPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
 BK_ENTRY int efg_MPI_Sendrecv_replace(const void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, int, int, MPI_Comm, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Sendrecv_replace];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Sendrecv_replace])(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Sendrecv_replace];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Sendrecv_replace, BK_C, 0, 13), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -1546,9 +1546,9 @@ BK_ENTRY int efg_MPI_Sendrecv_replace(const void *buf, int count, MPI_Datatype d
 BK_ENTRY int efg_MPI_Sendrecv_replace_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, int, int, MPI_Comm, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Sendrecv_replace_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Sendrecv_replace_c])(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Sendrecv_replace_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Sendrecv_replace, BK_C, 1, 13), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -1576,9 +1576,9 @@ BK_ENTRY int efg_MPI_Sendrecv_replace_c(const void *buf, MPI_Count count, MPI_Da
 BK_ENTRY int efg_MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ssend];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(buf, count, datatype, dest, tag, comm);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ssend])(buf, count, datatype, dest, tag, comm);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Ssend];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ssend, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -1598,9 +1598,9 @@ BK_ENTRY int efg_MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, in
 BK_ENTRY int efg_MPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ssend_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(buf, count, datatype, dest, tag, comm);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ssend_c])(buf, count, datatype, dest, tag, comm);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Ssend_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ssend, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -1620,9 +1620,9 @@ BK_ENTRY int efg_MPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype data
 BK_ENTRY int efg_MPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ssend_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(buf, count, datatype, dest, tag, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ssend_init])(buf, count, datatype, dest, tag, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Ssend_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ssend_init, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -1649,9 +1649,9 @@ BK_ENTRY int efg_MPI_Ssend_init(const void *buf, int count, MPI_Datatype datatyp
 BK_ENTRY int efg_MPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Ssend_init_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(buf, count, datatype, dest, tag, comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ssend_init_c])(buf, count, datatype, dest, tag, comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Ssend_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ssend_init, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -1678,9 +1678,9 @@ BK_ENTRY int efg_MPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype
 BK_ENTRY int efg_MPI_Start(MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Start];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Start])(request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Start];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Start, BK_C, 0, 4), __builtin_return_address(0));
     const MPI_Request request_v = *request;
     bk_one one;
@@ -1698,9 +1698,9 @@ BK_ENTRY int efg_MPI_Start(MPI_Request *request)
 BK_ENTRY int efg_MPI_Startall(int count, MPI_Request *array_of_requests)
 {
     typedef int (*const real_fn)(int, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Startall];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(count, array_of_requests);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Startall])(count, array_of_requests);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Startall];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Startall, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     bk_many many;
@@ -1718,9 +1718,9 @@ BK_ENTRY int efg_MPI_Startall(int count, MPI_Request *array_of_requests)
 BK_ENTRY int efg_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_Request *, int *, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Test];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(request, flag, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Test])(request, flag, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Test];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Test, BK_C, 0, 8), __builtin_return_address(0));
     const MPI_Request request_v = *request;
     bk_one one;
@@ -1746,9 +1746,9 @@ BK_ENTRY int efg_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 BK_ENTRY int efg_MPI_Testall(int count, MPI_Request *array_of_requests, int *flag, MPI_Status *array_of_statuses)
 {
     typedef int (*const real_fn)(int, MPI_Request *, int *, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Testall];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(count, array_of_requests, flag, array_of_statuses);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Testall])(count, array_of_requests, flag, array_of_statuses);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Testall];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Testall, BK_C, 0, 7), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     bk_many many;
@@ -1774,9 +1774,9 @@ BK_ENTRY int efg_MPI_Testall(int count, MPI_Request *array_of_requests, int *fla
 BK_ENTRY int efg_MPI_Testany(int count, MPI_Request *array_of_requests, int *index, int *flag, MPI_Status *status)
 {
     typedef int (*const real_fn)(int, MPI_Request *, int *, int *, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Testany];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(count, array_of_requests, index, flag, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Testany])(count, array_of_requests, index, flag, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Testany];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Testany, BK_C, 0, 10), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     bk_many many;
@@ -1806,9 +1806,9 @@ BK_ENTRY int efg_MPI_Testany(int count, MPI_Request *array_of_requests, int *ind
 BK_ENTRY int efg_MPI_Testsome(int incount, MPI_Request *array_of_requests, int *outcount, int *array_of_indices, MPI_Status *array_of_statuses)
 {
     typedef int (*const real_fn)(int, MPI_Request *, int *, int *, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Testsome];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Testsome])(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Testsome];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Testsome, BK_C, 0, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)incount;
     bk_many many;
@@ -1841,9 +1841,9 @@ BK_ENTRY int efg_MPI_Testsome(int incount, MPI_Request *array_of_requests, int *
 BK_ENTRY int efg_MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_Request *, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Wait];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(request, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Wait])(request, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Wait];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Wait, BK_C, 0, 7), __builtin_return_address(0));
     const MPI_Request request_v = *request;
     bk_one one;
@@ -1867,9 +1867,9 @@ BK_ENTRY int efg_MPI_Wait(MPI_Request *request, MPI_Status *status)
 BK_ENTRY int efg_MPI_Waitall(int count, MPI_Request *array_of_requests, MPI_Status *array_of_statuses)
 {
     typedef int (*const real_fn)(int, MPI_Request *, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Waitall];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(count, array_of_requests, array_of_statuses);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Waitall])(count, array_of_requests, array_of_statuses);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Waitall];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Waitall, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     bk_many many;
@@ -1893,9 +1893,9 @@ BK_ENTRY int efg_MPI_Waitall(int count, MPI_Request *array_of_requests, MPI_Stat
 BK_ENTRY int efg_MPI_Waitany(int count, MPI_Request *array_of_requests, int *index, MPI_Status *status)
 {
     typedef int (*const real_fn)(int, MPI_Request *, int *, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Waitany];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(count, array_of_requests, index, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Waitany])(count, array_of_requests, index, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Waitany];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Waitany, BK_C, 0, 9), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     bk_many many;
@@ -1923,9 +1923,9 @@ BK_ENTRY int efg_MPI_Waitany(int count, MPI_Request *array_of_requests, int *ind
 BK_ENTRY int efg_MPI_Waitsome(int incount, MPI_Request *array_of_requests, int *outcount, int *array_of_indices, MPI_Status *array_of_statuses)
 {
     typedef int (*const real_fn)(int, MPI_Request *, int *, int *, MPI_Status *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Waitsome];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Waitsome])(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Waitsome];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Waitsome, BK_C, 0, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)incount;
     bk_many many;
@@ -1958,9 +1958,9 @@ BK_ENTRY int efg_MPI_Waitsome(int incount, MPI_Request *array_of_requests, int *
 BK_ENTRY int efg_MPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_iflush_buffer];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_iflush_buffer])(comm, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_iflush_buffer];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_iflush_buffer, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     efg_call_begin(b->t);
@@ -1982,9 +1982,9 @@ BK_ENTRY int efg_MPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
 BK_ENTRY int efg_MPI_Session_iflush_buffer(MPI_Session session, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_Session, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Session_iflush_buffer];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(session, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_iflush_buffer])(session, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Session_iflush_buffer];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_iflush_buffer, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_object_word(BK_SESSION, BK_KEY(session));
     efg_call_begin(b->t);
@@ -2006,9 +2006,9 @@ BK_ENTRY int efg_MPI_Session_iflush_buffer(MPI_Session session, MPI_Request *req
 BK_ENTRY int efg_MPIX_Grequest_start(void *query_fn, void *free_fn, void *cancel_fn, void *poll_fn, void *wait_fn, void *extra_state, MPI_Request *request)
 {
     typedef int (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Grequest_start];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(query_fn, free_fn, cancel_fn, poll_fn, wait_fn, extra_state, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Grequest_start])(query_fn, free_fn, cancel_fn, poll_fn, wait_fn, extra_state, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Grequest_start];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Grequest_start, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real(query_fn, free_fn, cancel_fn, poll_fn, wait_fn, extra_state, request);

@@ -5,9 +5,9 @@
 BK_ENTRY int efg_MPI_Allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Allgather_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allgather_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Allgather_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Allgather_init, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -36,9 +36,9 @@ BK_ENTRY int efg_MPI_Allgather_init(const void *sendbuf, int sendcount, MPI_Data
 BK_ENTRY int efg_MPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Allgather_init_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allgather_init_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Allgather_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Allgather_init, BK_C, 1, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -67,9 +67,9 @@ BK_ENTRY int efg_MPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, 
 BK_ENTRY int efg_MPI_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Allgatherv_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allgatherv_init])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Allgatherv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Allgatherv_init, BK_C, 0, 12), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -99,9 +99,9 @@ BK_ENTRY int efg_MPI_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Dat
 BK_ENTRY int efg_MPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Allgatherv_init_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allgatherv_init_c])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Allgatherv_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Allgatherv_init, BK_C, 1, 12), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -131,9 +131,9 @@ BK_ENTRY int efg_MPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount,
 BK_ENTRY int efg_MPI_Allreduce_init(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Allreduce_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allreduce_init])(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Allreduce_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Allreduce_init, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -161,9 +161,9 @@ BK_ENTRY int efg_MPI_Allreduce_init(const void *sendbuf, const void *recvbuf, in
 BK_ENTRY int efg_MPI_Allreduce_init_c(const void *sendbuf, const void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Allreduce_init_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allreduce_init_c])(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Allreduce_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Allreduce_init, BK_C, 1, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -191,9 +191,9 @@ BK_ENTRY int efg_MPI_Allreduce_init_c(const void *sendbuf, const void *recvbuf, 
 BK_ENTRY int efg_MPI_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Alltoall_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoall_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Alltoall_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Alltoall_init, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -222,9 +222,9 @@ BK_ENTRY int efg_MPI_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datat
 BK_ENTRY int efg_MPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Alltoall_init_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoall_init_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Alltoall_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Alltoall_init, BK_C, 1, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -253,9 +253,9 @@ BK_ENTRY int efg_MPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, M
 BK_ENTRY int efg_MPI_Alltoallv_init(const void *sendbuf, const int *sendcounts, const int *sdispls, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *rdispls, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Alltoallv_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoallv_init])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Alltoallv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Alltoallv_init, BK_C, 0, 13), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -286,9 +286,9 @@ BK_ENTRY int efg_MPI_Alltoallv_init(const void *sendbuf, const int *sendcounts, 
 BK_ENTRY int efg_MPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls, MPI_Datatype sendtype, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Alltoallv_init_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoallv_init_c])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Alltoallv_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Alltoallv_init, BK_C, 1, 13), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -319,9 +319,9 @@ BK_ENTRY int efg_MPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count *send
 BK_ENTRY int efg_MPI_Alltoallw_init(const void *sendbuf, const int *sendcounts, const int *sdispls, const MPI_Datatype *sendtypes, const void *recvbuf, const int *recvcounts, const int *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, const MPI_Datatype *, const void *, const int *, const int *, const MPI_Datatype *, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Alltoallw_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoallw_init])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Alltoallw_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Alltoallw_init, BK_C, 0, 13), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -352,9 +352,9 @@ BK_ENTRY int efg_MPI_Alltoallw_init(const void *sendbuf, const int *sendcounts, 
 BK_ENTRY int efg_MPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls, const MPI_Datatype *sendtypes, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Alltoallw_init_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoallw_init_c])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Alltoallw_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Alltoallw_init, BK_C, 1, 13), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -385,9 +385,9 @@ BK_ENTRY int efg_MPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count *send
 BK_ENTRY int efg_MPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Barrier_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Barrier_init])(comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Barrier_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Barrier_init, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_object_word(BK_INFO, BK_KEY(info));
@@ -410,9 +410,9 @@ BK_ENTRY int efg_MPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *req
 BK_ENTRY int efg_MPI_Bcast_init(const void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Bcast_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(buffer, count, datatype, root, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Bcast_init])(buffer, count, datatype, root, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Bcast_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Bcast_init, BK_C, 0, 9), __builtin_return_address(0));
     const bool takes_part = bk_takes_part(b, comm, (int)root);
     w[2] = bk_comm_word(b, comm);
@@ -440,9 +440,9 @@ BK_ENTRY int efg_MPI_Bcast_init(const void *buffer, int count, MPI_Datatype data
 BK_ENTRY int efg_MPI_Bcast_init_c(const void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Bcast_init_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(buffer, count, datatype, root, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Bcast_init_c])(buffer, count, datatype, root, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Bcast_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Bcast_init, BK_C, 1, 9), __builtin_return_address(0));
     const bool takes_part = bk_takes_part(b, comm, (int)root);
     w[2] = bk_comm_word(b, comm);
@@ -470,9 +470,9 @@ BK_ENTRY int efg_MPI_Bcast_init_c(const void *buffer, MPI_Count count, MPI_Datat
 BK_ENTRY int efg_MPI_Exscan_init(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Exscan_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Exscan_init])(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Exscan_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Exscan_init, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -500,9 +500,9 @@ BK_ENTRY int efg_MPI_Exscan_init(const void *sendbuf, const void *recvbuf, int c
 BK_ENTRY int efg_MPI_Exscan_init_c(const void *sendbuf, const void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Exscan_init_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Exscan_init_c])(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Exscan_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Exscan_init, BK_C, 1, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -530,9 +530,9 @@ BK_ENTRY int efg_MPI_Exscan_init_c(const void *sendbuf, const void *recvbuf, MPI
 BK_ENTRY int efg_MPI_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Gather_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Gather_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Gather_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Gather_init, BK_C, 0, 12), __builtin_return_address(0));
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
     const bool at_root = bk_at_root(b, comm, (int)root);
@@ -564,9 +564,9 @@ BK_ENTRY int efg_MPI_Gather_init(const void *sendbuf, int sendcount, MPI_Datatyp
 BK_ENTRY int efg_MPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Gather_init_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Gather_init_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Gather_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Gather_init, BK_C, 1, 12), __builtin_return_address(0));
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
     const bool at_root = bk_at_root(b, comm, (int)root);
@@ -598,9 +598,9 @@ BK_ENTRY int efg_MPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI
 BK_ENTRY int efg_MPI_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *displs, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Gatherv_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Gatherv_init])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Gatherv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Gatherv_init, BK_C, 0, 13), __builtin_return_address(0));
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
     const bool at_root = bk_at_root(b, comm, (int)root);
@@ -633,9 +633,9 @@ BK_ENTRY int efg_MPI_Gatherv_init(const void *sendbuf, int sendcount, MPI_Dataty
 BK_ENTRY int efg_MPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Gatherv_init_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Gatherv_init_c])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Gatherv_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Gatherv_init, BK_C, 1, 13), __builtin_return_address(0));
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
     const bool at_root = bk_at_root(b, comm, (int)root);
@@ -668,9 +668,9 @@ BK_ENTRY int efg_MPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MP
 BK_ENTRY int efg_MPI_Neighbor_allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Neighbor_allgather_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_allgather_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Neighbor_allgather_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_allgather_init, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -699,9 +699,9 @@ BK_ENTRY int efg_MPI_Neighbor_allgather_init(const void *sendbuf, int sendcount,
 BK_ENTRY int efg_MPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Neighbor_allgather_init_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_allgather_init_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Neighbor_allgather_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_allgather_init, BK_C, 1, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -730,9 +730,9 @@ BK_ENTRY int efg_MPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count se
 BK_ENTRY int efg_MPI_Neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Neighbor_allgatherv_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_allgatherv_init])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Neighbor_allgatherv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_allgatherv_init, BK_C, 0, 12), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -762,9 +762,9 @@ BK_ENTRY int efg_MPI_Neighbor_allgatherv_init(const void *sendbuf, int sendcount
 BK_ENTRY int efg_MPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Neighbor_allgatherv_init_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_allgatherv_init_c])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Neighbor_allgatherv_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_allgatherv_init, BK_C, 1, 12), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -794,9 +794,9 @@ BK_ENTRY int efg_MPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count s
 BK_ENTRY int efg_MPI_Neighbor_alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Neighbor_alltoall_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoall_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Neighbor_alltoall_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_alltoall_init, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -825,9 +825,9 @@ BK_ENTRY int efg_MPI_Neighbor_alltoall_init(const void *sendbuf, int sendcount, 
 BK_ENTRY int efg_MPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Neighbor_alltoall_init_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoall_init_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Neighbor_alltoall_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_alltoall_init, BK_C, 1, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -856,9 +856,9 @@ BK_ENTRY int efg_MPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sen
 BK_ENTRY int efg_MPI_Neighbor_alltoallv_init(const void *sendbuf, const int *sendcounts, const int *sdispls, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *rdispls, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Neighbor_alltoallv_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoallv_init])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Neighbor_alltoallv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_alltoallv_init, BK_C, 0, 13), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -889,9 +889,9 @@ BK_ENTRY int efg_MPI_Neighbor_alltoallv_init(const void *sendbuf, const int *sen
 BK_ENTRY int efg_MPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls, MPI_Datatype sendtype, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Neighbor_alltoallv_init_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoallv_init_c])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Neighbor_alltoallv_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_alltoallv_init, BK_C, 1, 13), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -922,9 +922,9 @@ BK_ENTRY int efg_MPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Co
 BK_ENTRY int efg_MPI_Neighbor_alltoallw_init(const void *sendbuf, const int *sendcounts, const MPI_Aint *sdispls, const MPI_Datatype *sendtypes, const void *recvbuf, const int *recvcounts, const MPI_Aint *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const int *, const MPI_Aint *, const MPI_Datatype *, const void *, const int *, const MPI_Aint *, const MPI_Datatype *, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Neighbor_alltoallw_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoallw_init])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Neighbor_alltoallw_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_alltoallw_init, BK_C, 0, 13), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -955,9 +955,9 @@ BK_ENTRY int efg_MPI_Neighbor_alltoallw_init(const void *sendbuf, const int *sen
 BK_ENTRY int efg_MPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls, const MPI_Datatype *sendtypes, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Neighbor_alltoallw_init_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoallw_init_c])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Neighbor_alltoallw_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_alltoallw_init, BK_C, 1, 13), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -988,9 +988,9 @@ BK_ENTRY int efg_MPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Co
 BK_ENTRY int efg_MPI_Reduce_init(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, int, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Reduce_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_init])(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Reduce_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce_init, BK_C, 0, 11), __builtin_return_address(0));
     const bool takes_part = bk_takes_part(b, comm, (int)root);
     w[2] = bk_comm_word(b, comm);
@@ -1020,9 +1020,9 @@ BK_ENTRY int efg_MPI_Reduce_init(const void *sendbuf, const void *recvbuf, int c
 BK_ENTRY int efg_MPI_Reduce_init_c(const void *sendbuf, const void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, int, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Reduce_init_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_init_c])(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Reduce_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce_init, BK_C, 1, 11), __builtin_return_address(0));
     const bool takes_part = bk_takes_part(b, comm, (int)root);
     w[2] = bk_comm_word(b, comm);
@@ -1052,9 +1052,9 @@ BK_ENTRY int efg_MPI_Reduce_init_c(const void *sendbuf, const void *recvbuf, MPI
 BK_ENTRY int efg_MPI_Reduce_scatter_block_init(const void *sendbuf, const void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Reduce_scatter_block_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_scatter_block_init])(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Reduce_scatter_block_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce_scatter_block_init, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1082,9 +1082,9 @@ BK_ENTRY int efg_MPI_Reduce_scatter_block_init(const void *sendbuf, const void *
 BK_ENTRY int efg_MPI_Reduce_scatter_block_init_c(const void *sendbuf, const void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Reduce_scatter_block_init_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_scatter_block_init_c])(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Reduce_scatter_block_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce_scatter_block_init, BK_C, 1, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1112,9 +1112,9 @@ BK_ENTRY int efg_MPI_Reduce_scatter_block_init_c(const void *sendbuf, const void
 BK_ENTRY int efg_MPI_Reduce_scatter_init(const void *sendbuf, const void *recvbuf, const int *recvcounts, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, const int *, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Reduce_scatter_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_scatter_init])(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Reduce_scatter_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce_scatter_init, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1142,9 +1142,9 @@ BK_ENTRY int efg_MPI_Reduce_scatter_init(const void *sendbuf, const void *recvbu
 BK_ENTRY int efg_MPI_Reduce_scatter_init_c(const void *sendbuf, const void *recvbuf, const MPI_Count *recvcounts, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, const MPI_Count *, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Reduce_scatter_init_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_scatter_init_c])(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Reduce_scatter_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce_scatter_init, BK_C, 1, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1172,9 +1172,9 @@ BK_ENTRY int efg_MPI_Reduce_scatter_init_c(const void *sendbuf, const void *recv
 BK_ENTRY int efg_MPI_Scan_init(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Scan_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scan_init])(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Scan_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Scan_init, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1202,9 +1202,9 @@ BK_ENTRY int efg_MPI_Scan_init(const void *sendbuf, const void *recvbuf, int cou
 BK_ENTRY int efg_MPI_Scan_init_c(const void *sendbuf, const void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Scan_init_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scan_init_c])(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Scan_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Scan_init, BK_C, 1, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1232,9 +1232,9 @@ BK_ENTRY int efg_MPI_Scan_init_c(const void *sendbuf, const void *recvbuf, MPI_C
 BK_ENTRY int efg_MPI_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Scatter_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scatter_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Scatter_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Scatter_init, BK_C, 0, 12), __builtin_return_address(0));
     const bool at_root = bk_at_root(b, comm, (int)root);
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
@@ -1266,9 +1266,9 @@ BK_ENTRY int efg_MPI_Scatter_init(const void *sendbuf, int sendcount, MPI_Dataty
 BK_ENTRY int efg_MPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Scatter_init_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scatter_init_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Scatter_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Scatter_init, BK_C, 1, 12), __builtin_return_address(0));
     const bool at_root = bk_at_root(b, comm, (int)root);
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
@@ -1300,9 +1300,9 @@ BK_ENTRY int efg_MPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MP
 BK_ENTRY int efg_MPI_Scatterv_init(const void *sendbuf, const int *sendcounts, const int *displs, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Scatterv_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scatterv_init])(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Scatterv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Scatterv_init, BK_C, 0, 13), __builtin_return_address(0));
     const bool at_root = bk_at_root(b, comm, (int)root);
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
@@ -1335,9 +1335,9 @@ BK_ENTRY int efg_MPI_Scatterv_init(const void *sendbuf, const int *sendcounts, c
 BK_ENTRY int efg_MPI_Scatterv_init_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *displs, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Scatterv_init_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scatterv_init_c])(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Scatterv_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Scatterv_init, BK_C, 1, 13), __builtin_return_address(0));
     const bool at_root = bk_at_root(b, comm, (int)root);
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
@@ -1370,9 +1370,9 @@ BK_ENTRY int efg_MPI_Scatterv_init_c(const void *sendbuf, const MPI_Count *sendc
 BK_ENTRY int efg_MPIX_Allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Allgather_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Allgather_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Allgather_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Allgather_init, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1401,9 +1401,9 @@ BK_ENTRY int efg_MPIX_Allgather_init(const void *sendbuf, int sendcount, MPI_Dat
 BK_ENTRY int efg_MPIX_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Allgatherv_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Allgatherv_init])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Allgatherv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Allgatherv_init, BK_C, 0, 12), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1433,9 +1433,9 @@ BK_ENTRY int efg_MPIX_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Da
 BK_ENTRY int efg_MPIX_Allreduce_init(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Allreduce_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Allreduce_init])(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Allreduce_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Allreduce_init, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1463,9 +1463,9 @@ BK_ENTRY int efg_MPIX_Allreduce_init(const void *sendbuf, const void *recvbuf, i
 BK_ENTRY int efg_MPIX_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Alltoall_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Alltoall_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Alltoall_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Alltoall_init, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1494,9 +1494,9 @@ BK_ENTRY int efg_MPIX_Alltoall_init(const void *sendbuf, int sendcount, MPI_Data
 BK_ENTRY int efg_MPIX_Alltoallv_init(const void *sendbuf, const int *sendcounts, const int *sdispls, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *rdispls, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Alltoallv_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Alltoallv_init])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Alltoallv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Alltoallv_init, BK_C, 0, 13), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1527,9 +1527,9 @@ BK_ENTRY int efg_MPIX_Alltoallv_init(const void *sendbuf, const int *sendcounts,
 BK_ENTRY int efg_MPIX_Alltoallw_init(const void *sendbuf, const int *sendcounts, const int *sdispls, const MPI_Datatype *sendtypes, const void *recvbuf, const int *recvcounts, const int *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, const MPI_Datatype *, const void *, const int *, const int *, const MPI_Datatype *, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Alltoallw_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Alltoallw_init])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Alltoallw_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Alltoallw_init, BK_C, 0, 13), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1560,9 +1560,9 @@ BK_ENTRY int efg_MPIX_Alltoallw_init(const void *sendbuf, const int *sendcounts,
 BK_ENTRY int efg_MPIX_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Barrier_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Barrier_init])(comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Barrier_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Barrier_init, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_object_word(BK_INFO, BK_KEY(info));
@@ -1585,9 +1585,9 @@ BK_ENTRY int efg_MPIX_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *re
 BK_ENTRY int efg_MPIX_Bcast_init(const void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Bcast_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(buffer, count, datatype, root, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Bcast_init])(buffer, count, datatype, root, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Bcast_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Bcast_init, BK_C, 0, 9), __builtin_return_address(0));
     const bool takes_part = bk_takes_part(b, comm, (int)root);
     w[2] = bk_comm_word(b, comm);
@@ -1615,9 +1615,9 @@ BK_ENTRY int efg_MPIX_Bcast_init(const void *buffer, int count, MPI_Datatype dat
 BK_ENTRY int efg_MPIX_Exscan_init(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Exscan_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Exscan_init])(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Exscan_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Exscan_init, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1645,9 +1645,9 @@ BK_ENTRY int efg_MPIX_Exscan_init(const void *sendbuf, const void *recvbuf, int 
 BK_ENTRY int efg_MPIX_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Gather_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Gather_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Gather_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Gather_init, BK_C, 0, 12), __builtin_return_address(0));
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
     const bool at_root = bk_at_root(b, comm, (int)root);
@@ -1679,9 +1679,9 @@ BK_ENTRY int efg_MPIX_Gather_init(const void *sendbuf, int sendcount, MPI_Dataty
 BK_ENTRY int efg_MPIX_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *displs, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Gatherv_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Gatherv_init])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Gatherv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Gatherv_init, BK_C, 0, 13), __builtin_return_address(0));
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
     const bool at_root = bk_at_root(b, comm, (int)root);
@@ -1714,9 +1714,9 @@ BK_ENTRY int efg_MPIX_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datat
 BK_ENTRY int efg_MPIX_Neighbor_allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Neighbor_allgather_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Neighbor_allgather_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Neighbor_allgather_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Neighbor_allgather_init, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1745,9 +1745,9 @@ BK_ENTRY int efg_MPIX_Neighbor_allgather_init(const void *sendbuf, int sendcount
 BK_ENTRY int efg_MPIX_Neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Neighbor_allgatherv_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Neighbor_allgatherv_init])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Neighbor_allgatherv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Neighbor_allgatherv_init, BK_C, 0, 12), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1777,9 +1777,9 @@ BK_ENTRY int efg_MPIX_Neighbor_allgatherv_init(const void *sendbuf, int sendcoun
 BK_ENTRY int efg_MPIX_Neighbor_alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Neighbor_alltoall_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Neighbor_alltoall_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Neighbor_alltoall_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Neighbor_alltoall_init, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1808,9 +1808,9 @@ BK_ENTRY int efg_MPIX_Neighbor_alltoall_init(const void *sendbuf, int sendcount,
 BK_ENTRY int efg_MPIX_Neighbor_alltoallv_init(const void *sendbuf, const int *sendcounts, const int *sdispls, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *rdispls, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Neighbor_alltoallv_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Neighbor_alltoallv_init])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Neighbor_alltoallv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Neighbor_alltoallv_init, BK_C, 0, 13), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1841,9 +1841,9 @@ BK_ENTRY int efg_MPIX_Neighbor_alltoallv_init(const void *sendbuf, const int *se
 BK_ENTRY int efg_MPIX_Neighbor_alltoallw_init(const void *sendbuf, const int *sendcounts, const MPI_Aint *sdispls, const MPI_Datatype *sendtypes, const void *recvbuf, const int *recvcounts, const MPI_Aint *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const int *, const MPI_Aint *, const MPI_Datatype *, const void *, const int *, const MPI_Aint *, const MPI_Datatype *, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Neighbor_alltoallw_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Neighbor_alltoallw_init])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Neighbor_alltoallw_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Neighbor_alltoallw_init, BK_C, 0, 13), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1874,9 +1874,9 @@ BK_ENTRY int efg_MPIX_Neighbor_alltoallw_init(const void *sendbuf, const int *se
 BK_ENTRY int efg_MPIX_Reduce_init(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, int, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Reduce_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Reduce_init])(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Reduce_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Reduce_init, BK_C, 0, 11), __builtin_return_address(0));
     const bool takes_part = bk_takes_part(b, comm, (int)root);
     w[2] = bk_comm_word(b, comm);
@@ -1906,9 +1906,9 @@ BK_ENTRY int efg_MPIX_Reduce_init(const void *sendbuf, const void *recvbuf, int 
 BK_ENTRY int efg_MPIX_Reduce_scatter_block_init(const void *sendbuf, const void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Reduce_scatter_block_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Reduce_scatter_block_init])(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Reduce_scatter_block_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Reduce_scatter_block_init, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1936,9 +1936,9 @@ BK_ENTRY int efg_MPIX_Reduce_scatter_block_init(const void *sendbuf, const void 
 BK_ENTRY int efg_MPIX_Reduce_scatter_init(const void *sendbuf, const void *recvbuf, const int *recvcounts, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, const int *, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Reduce_scatter_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Reduce_scatter_init])(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Reduce_scatter_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Reduce_scatter_init, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1966,9 +1966,9 @@ BK_ENTRY int efg_MPIX_Reduce_scatter_init(const void *sendbuf, const void *recvb
 BK_ENTRY int efg_MPIX_Scan_init(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Scan_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Scan_init])(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Scan_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Scan_init, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1996,9 +1996,9 @@ BK_ENTRY int efg_MPIX_Scan_init(const void *sendbuf, const void *recvbuf, int co
 BK_ENTRY int efg_MPIX_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Scatter_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Scatter_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Scatter_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Scatter_init, BK_C, 0, 12), __builtin_return_address(0));
     const bool at_root = bk_at_root(b, comm, (int)root);
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
@@ -2030,9 +2030,9 @@ BK_ENTRY int efg_MPIX_Scatter_init(const void *sendbuf, int sendcount, MPI_Datat
 BK_ENTRY int efg_MPIX_Scatterv_init(const void *sendbuf, const int *sendcounts, const int *displs, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPIX_Scatterv_init];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Scatterv_init])(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Scatterv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Scatterv_init, BK_C, 0, 13), __builtin_return_address(0));
     const bool at_root = bk_at_root(b, comm, (int)root);
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);

@@ -5,9 +5,9 @@
 BK_ENTRY int efg_MPI_Address(const void *location, MPI_Aint *address)
 {
     typedef int (*const real_fn)(const void *, MPI_Aint *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Address];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(location, address);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Address])(location, address);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Address];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Address, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_buffer(b, location);
     efg_call_begin(b->t);
@@ -27,9 +27,9 @@ BK_ENTRY int efg_MPI_Address(const void *location, MPI_Aint *address)
 BK_ENTRY int efg_MPI_Finalized(int *flag)
 {
     typedef int (*const real_fn)(int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Finalized];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(flag);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Finalized])(flag);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Finalized];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Finalized, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real(flag);
@@ -48,9 +48,9 @@ BK_ENTRY int efg_MPI_Finalized(int *flag)
 BK_ENTRY int efg_MPI_Get_address(const void *location, MPI_Aint *address)
 {
     typedef int (*const real_fn)(const void *, MPI_Aint *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Get_address];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(location, address);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_address])(location, address);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Get_address];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get_address, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_buffer(b, location);
     efg_call_begin(b->t);
@@ -70,9 +70,9 @@ BK_ENTRY int efg_MPI_Get_address(const void *location, MPI_Aint *address)
 BK_ENTRY int efg_MPI_Get_library_version(char *version, int *resultlen)
 {
     typedef int (*const real_fn)(char *, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Get_library_version];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(version, resultlen);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_library_version])(version, resultlen);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Get_library_version];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get_library_version, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real(version, resultlen);
@@ -91,9 +91,9 @@ BK_ENTRY int efg_MPI_Get_library_version(char *version, int *resultlen)
 BK_ENTRY int efg_MPI_Get_processor_name(char *name, int *resultlen)
 {
     typedef int (*const real_fn)(char *, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Get_processor_name];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(name, resultlen);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_processor_name])(name, resultlen);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Get_processor_name];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get_processor_name, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real(name, resultlen);
@@ -112,9 +112,9 @@ BK_ENTRY int efg_MPI_Get_processor_name(char *name, int *resultlen)
 BK_ENTRY int efg_MPI_Get_version(int *version, int *subversion)
 {
     typedef int (*const real_fn)(int *, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Get_version];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(version, subversion);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_version])(version, subversion);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Get_version];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get_version, BK_C, 0, 5), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real(version, subversion);
@@ -135,9 +135,9 @@ BK_ENTRY int efg_MPI_Get_version(int *version, int *subversion)
 BK_ENTRY int efg_MPI_Initialized(int *flag)
 {
     typedef int (*const real_fn)(int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Initialized];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(flag);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Initialized])(flag);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Initialized];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Initialized, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real(flag);
@@ -156,9 +156,9 @@ BK_ENTRY int efg_MPI_Initialized(int *flag)
 BK_ENTRY int efg_MPI_Is_thread_main(int *flag)
 {
     typedef int (*const real_fn)(int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Is_thread_main];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(flag);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Is_thread_main])(flag);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Is_thread_main];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Is_thread_main, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real(flag);
@@ -177,9 +177,9 @@ BK_ENTRY int efg_MPI_Is_thread_main(int *flag)
 BK_ENTRY int efg_MPI_Query_thread(int *provided)
 {
     typedef int (*const real_fn)(int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Query_thread];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(provided);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Query_thread])(provided);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Query_thread];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Query_thread, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real(provided);
@@ -198,9 +198,9 @@ BK_ENTRY int efg_MPI_Query_thread(int *provided)
 BK_ENTRY int efg_MPI_Get_count(MPI_Status *status, MPI_Datatype datatype, int *count)
 {
     typedef int (*const real_fn)(MPI_Status *, MPI_Datatype, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Get_count];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(status, datatype, count);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_count])(status, datatype, count);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Get_count];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get_count, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
     efg_call_begin(b->t);
@@ -220,9 +220,9 @@ BK_ENTRY int efg_MPI_Get_count(MPI_Status *status, MPI_Datatype datatype, int *c
 BK_ENTRY int efg_MPI_Get_count_c(MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
     typedef int (*const real_fn)(MPI_Status *, MPI_Datatype, MPI_Count *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Get_count_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(status, datatype, count);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_count_c])(status, datatype, count);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Get_count_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get_count, BK_C, 1, 5), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
     efg_call_begin(b->t);
@@ -242,9 +242,9 @@ BK_ENTRY int efg_MPI_Get_count_c(MPI_Status *status, MPI_Datatype datatype, MPI_
 BK_ENTRY int efg_MPI_Get_elements(MPI_Status *status, MPI_Datatype datatype, int *count)
 {
     typedef int (*const real_fn)(MPI_Status *, MPI_Datatype, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Get_elements];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(status, datatype, count);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_elements])(status, datatype, count);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Get_elements];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get_elements, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
     efg_call_begin(b->t);
@@ -264,9 +264,9 @@ BK_ENTRY int efg_MPI_Get_elements(MPI_Status *status, MPI_Datatype datatype, int
 BK_ENTRY int efg_MPI_Get_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
     typedef int (*const real_fn)(MPI_Status *, MPI_Datatype, MPI_Count *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Get_elements_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(status, datatype, count);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_elements_c])(status, datatype, count);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Get_elements_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get_elements, BK_C, 1, 5), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
     efg_call_begin(b->t);
@@ -286,9 +286,9 @@ BK_ENTRY int efg_MPI_Get_elements_c(MPI_Status *status, MPI_Datatype datatype, M
 BK_ENTRY int efg_MPI_Get_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
     typedef int (*const real_fn)(MPI_Status *, MPI_Datatype, MPI_Count *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Get_elements_x];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(status, datatype, count);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_elements_x])(status, datatype, count);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Get_elements_x];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get_elements_x, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
     efg_call_begin(b->t);
@@ -308,9 +308,9 @@ BK_ENTRY int efg_MPI_Get_elements_x(MPI_Status *status, MPI_Datatype datatype, M
 BK_ENTRY int efg_MPI_Test_cancelled(MPI_Status *status, int *flag)
 {
     typedef int (*const real_fn)(MPI_Status *, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Test_cancelled];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(status, flag);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Test_cancelled])(status, flag);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Test_cancelled];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Test_cancelled, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real(status, flag);
@@ -329,9 +329,9 @@ BK_ENTRY int efg_MPI_Test_cancelled(MPI_Status *status, int *flag)
 BK_ENTRY int efg_MPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag)
 {
     typedef int (*const real_fn)(MPI_Win, int, void *, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_get_attr];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(win, win_keyval, attribute_val, flag);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_get_attr])(win, win_keyval, attribute_val, flag);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_get_attr];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_get_attr, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_object_word(BK_KEYVAL, BK_KEY(win_keyval));
@@ -352,9 +352,9 @@ BK_ENTRY int efg_MPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_v
 BK_ENTRY int efg_MPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen)
 {
     typedef int (*const real_fn)(MPI_Win, char *, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_get_name];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(win, win_name, resultlen);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_get_name])(win, win_name, resultlen);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_get_name];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_get_name, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     efg_call_begin(b->t);
@@ -374,9 +374,9 @@ BK_ENTRY int efg_MPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen)
 BK_ENTRY int efg_MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr)
 {
     typedef int (*const real_fn)(MPI_Win, int, MPI_Aint *, int *, void *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_shared_query];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(win, rank, size, disp_unit, baseptr);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_shared_query])(win, rank, size, disp_unit, baseptr);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_shared_query];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_shared_query, BK_C, 0, 6), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_rank(rank);
@@ -399,9 +399,9 @@ BK_ENTRY int efg_MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int
 BK_ENTRY int efg_MPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr)
 {
     typedef int (*const real_fn)(MPI_Win, int, MPI_Aint *, MPI_Aint *, void *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_shared_query_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(win, rank, size, disp_unit, baseptr);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_shared_query_c])(win, rank, size, disp_unit, baseptr);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_shared_query_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_shared_query, BK_C, 1, 6), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_rank(rank);
@@ -424,9 +424,9 @@ BK_ENTRY int efg_MPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, M
 BK_ENTRY int efg_MPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag)
 {
     typedef int (*const real_fn)(MPI_Comm, int, void *, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Attr_get];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm, keyval, attribute_val, flag);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Attr_get])(comm, keyval, attribute_val, flag);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Attr_get];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Attr_get, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_object_word(BK_KEYVAL, BK_KEY(keyval));
@@ -447,9 +447,9 @@ BK_ENTRY int efg_MPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, in
 BK_ENTRY int efg_MPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Comm, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_compare];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm1, comm2, result);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_compare])(comm1, comm2, result);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_compare];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_compare, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm1);
     w[3] = bk_comm_word(b, comm2);
@@ -470,9 +470,9 @@ BK_ENTRY int efg_MPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
 BK_ENTRY int efg_MPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag)
 {
     typedef int (*const real_fn)(MPI_Comm, int, void *, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_get_attr];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm, comm_keyval, attribute_val, flag);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_get_attr])(comm, comm_keyval, attribute_val, flag);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_get_attr];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_get_attr, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_object_word(BK_KEYVAL, BK_KEY(comm_keyval));
@@ -493,9 +493,9 @@ BK_ENTRY int efg_MPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribu
 BK_ENTRY int efg_MPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
 {
     typedef int (*const real_fn)(MPI_Comm, char *, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_get_name];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm, comm_name, resultlen);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_get_name])(comm, comm_name, resultlen);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_get_name];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_get_name, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     efg_call_begin(b->t);
@@ -515,9 +515,9 @@ BK_ENTRY int efg_MPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultle
 BK_ENTRY int efg_MPI_Comm_rank(MPI_Comm comm, int *rank)
 {
     typedef int (*const real_fn)(MPI_Comm, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_rank];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm, rank);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_rank])(comm, rank);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_rank];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_rank, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     efg_call_begin(b->t);
@@ -537,9 +537,9 @@ BK_ENTRY int efg_MPI_Comm_rank(MPI_Comm comm, int *rank)
 BK_ENTRY int efg_MPI_Comm_remote_size(MPI_Comm comm, int *size)
 {
     typedef int (*const real_fn)(MPI_Comm, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_remote_size];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm, size);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_remote_size])(comm, size);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_remote_size];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_remote_size, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     efg_call_begin(b->t);
@@ -559,9 +559,9 @@ BK_ENTRY int efg_MPI_Comm_remote_size(MPI_Comm comm, int *size)
 BK_ENTRY int efg_MPI_Comm_size(MPI_Comm comm, int *size)
 {
     typedef int (*const real_fn)(MPI_Comm, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_size];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm, size);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_size])(comm, size);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_size];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_size, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     efg_call_begin(b->t);
@@ -581,9 +581,9 @@ BK_ENTRY int efg_MPI_Comm_size(MPI_Comm comm, int *size)
 BK_ENTRY int efg_MPI_Comm_test_inter(MPI_Comm comm, int *flag)
 {
     typedef int (*const real_fn)(MPI_Comm, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Comm_test_inter];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm, flag);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_test_inter])(comm, flag);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_test_inter];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_test_inter, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     efg_call_begin(b->t);
@@ -603,9 +603,9 @@ BK_ENTRY int efg_MPI_Comm_test_inter(MPI_Comm comm, int *flag)
 BK_ENTRY int efg_MPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int *coords)
 {
     typedef int (*const real_fn)(MPI_Comm, int, int, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Cart_coords];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm, rank, maxdims, coords);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Cart_coords])(comm, rank, maxdims, coords);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Cart_coords];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Cart_coords, BK_C, 0, 6), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_rank(rank);
@@ -627,9 +627,9 @@ BK_ENTRY int efg_MPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int *coor
 BK_ENTRY int efg_MPI_Cart_get(MPI_Comm comm, int maxdims, int *dims, int *periods, int *coords)
 {
     typedef int (*const real_fn)(MPI_Comm, int, int *, int *, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Cart_get];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm, maxdims, dims, periods, coords);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Cart_get])(comm, maxdims, dims, periods, coords);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Cart_get];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Cart_get, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = (uint64_t)(int64_t)maxdims;
@@ -654,9 +654,9 @@ BK_ENTRY int efg_MPI_Cart_get(MPI_Comm comm, int maxdims, int *dims, int *period
 BK_ENTRY int efg_MPI_Cart_rank(MPI_Comm comm, const int *coords, int *rank)
 {
     typedef int (*const real_fn)(MPI_Comm, const int *, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Cart_rank];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm, coords, rank);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Cart_rank])(comm, coords, rank);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Cart_rank];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Cart_rank, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_vec_num(b, 3, coords, bk_cart_dims(comm), 4);
@@ -677,9 +677,9 @@ BK_ENTRY int efg_MPI_Cart_rank(MPI_Comm comm, const int *coords, int *rank)
 BK_ENTRY int efg_MPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, int *rank_dest)
 {
     typedef int (*const real_fn)(MPI_Comm, int, int, int *, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Cart_shift];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm, direction, disp, rank_source, rank_dest);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Cart_shift])(comm, direction, disp, rank_source, rank_dest);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Cart_shift];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Cart_shift, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = (uint64_t)(int64_t)direction;
@@ -703,9 +703,9 @@ BK_ENTRY int efg_MPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *ran
 BK_ENTRY int efg_MPI_Cartdim_get(MPI_Comm comm, int *ndims)
 {
     typedef int (*const real_fn)(MPI_Comm, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Cartdim_get];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm, ndims);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Cartdim_get])(comm, ndims);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Cartdim_get];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Cartdim_get, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     efg_call_begin(b->t);
@@ -725,9 +725,9 @@ BK_ENTRY int efg_MPI_Cartdim_get(MPI_Comm comm, int *ndims)
 BK_ENTRY int efg_MPI_Dims_create(int nnodes, int ndims, int *dims)
 {
     typedef int (*const real_fn)(int, int, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Dims_create];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(nnodes, ndims, dims);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Dims_create])(nnodes, ndims, dims);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Dims_create];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Dims_create, BK_C, 0, 7), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)nnodes;
     w[4] = (uint64_t)(int64_t)ndims;
@@ -749,9 +749,9 @@ BK_ENTRY int efg_MPI_Dims_create(int nnodes, int ndims, int *dims)
 BK_ENTRY int efg_MPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int *sources, int *sourceweights, int maxoutdegree, int *destinations, int *destweights)
 {
     typedef int (*const real_fn)(MPI_Comm, int, int *, int *, int, int *, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Dist_graph_neighbors];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm, maxindegree, sources, sourceweights, maxoutdegree, destinations, destweights);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Dist_graph_neighbors])(comm, maxindegree, sources, sourceweights, maxoutdegree, destinations, destweights);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Dist_graph_neighbors];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Dist_graph_neighbors, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = (uint64_t)(int64_t)maxindegree;
@@ -779,9 +779,9 @@ BK_ENTRY int efg_MPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int *s
 BK_ENTRY int efg_MPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree, int *weighted)
 {
     typedef int (*const real_fn)(MPI_Comm, int *, int *, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Dist_graph_neighbors_count];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm, indegree, outdegree, weighted);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Dist_graph_neighbors_count])(comm, indegree, outdegree, weighted);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Dist_graph_neighbors_count];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Dist_graph_neighbors_count, BK_C, 0, 6), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     efg_call_begin(b->t);
@@ -805,9 +805,9 @@ BK_ENTRY int efg_MPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, in
 BK_ENTRY int efg_MPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int *index, int *edges)
 {
     typedef int (*const real_fn)(MPI_Comm, int, int, int *, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Graph_get];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm, maxindex, maxedges, index, edges);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Graph_get])(comm, maxindex, maxedges, index, edges);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Graph_get];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Graph_get, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = (uint64_t)(int64_t)maxindex;
@@ -831,9 +831,9 @@ BK_ENTRY int efg_MPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int *i
 BK_ENTRY int efg_MPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int *neighbors)
 {
     typedef int (*const real_fn)(MPI_Comm, int, int, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Graph_neighbors];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm, rank, maxneighbors, neighbors);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Graph_neighbors])(comm, rank, maxneighbors, neighbors);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Graph_neighbors];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Graph_neighbors, BK_C, 0, 6), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_rank(rank);
@@ -855,9 +855,9 @@ BK_ENTRY int efg_MPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, 
 BK_ENTRY int efg_MPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors)
 {
     typedef int (*const real_fn)(MPI_Comm, int, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Graph_neighbors_count];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm, rank, nneighbors);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Graph_neighbors_count])(comm, rank, nneighbors);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Graph_neighbors_count];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Graph_neighbors_count, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_rank(rank);
@@ -878,9 +878,9 @@ BK_ENTRY int efg_MPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighb
 BK_ENTRY int efg_MPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges)
 {
     typedef int (*const real_fn)(MPI_Comm, int *, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Graphdims_get];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm, nnodes, nedges);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Graphdims_get])(comm, nnodes, nedges);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Graphdims_get];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Graphdims_get, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     efg_call_begin(b->t);
@@ -902,9 +902,9 @@ BK_ENTRY int efg_MPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges)
 BK_ENTRY int efg_MPI_Topo_test(MPI_Comm comm, int *status)
 {
     typedef int (*const real_fn)(MPI_Comm, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Topo_test];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(comm, status);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Topo_test])(comm, status);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Topo_test];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Topo_test, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     efg_call_begin(b->t);
@@ -924,9 +924,9 @@ BK_ENTRY int efg_MPI_Topo_test(MPI_Comm comm, int *status)
 BK_ENTRY int efg_MPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
 {
     typedef int (*const real_fn)(MPI_Group, MPI_Group, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Group_compare];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(group1, group2, result);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_compare])(group1, group2, result);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Group_compare];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_compare, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_group_word(group1);
     w[4] = bk_group_word(group2);
@@ -947,9 +947,9 @@ BK_ENTRY int efg_MPI_Group_compare(MPI_Group group1, MPI_Group group2, int *resu
 BK_ENTRY int efg_MPI_Group_rank(MPI_Group group, int *rank)
 {
     typedef int (*const real_fn)(MPI_Group, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Group_rank];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(group, rank);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_rank])(group, rank);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Group_rank];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_rank, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_group_word(group);
     efg_call_begin(b->t);
@@ -969,9 +969,9 @@ BK_ENTRY int efg_MPI_Group_rank(MPI_Group group, int *rank)
 BK_ENTRY int efg_MPI_Group_size(MPI_Group group, int *size)
 {
     typedef int (*const real_fn)(MPI_Group, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Group_size];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(group, size);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_size])(group, size);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Group_size];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_size, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_group_word(group);
     efg_call_begin(b->t);
@@ -991,9 +991,9 @@ BK_ENTRY int efg_MPI_Group_size(MPI_Group group, int *size)
 BK_ENTRY int efg_MPI_Group_translate_ranks(MPI_Group group1, int n, const int *ranks1, MPI_Group group2, int *ranks2)
 {
     typedef int (*const real_fn)(MPI_Group, int, const int *, MPI_Group, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Group_translate_ranks];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(group1, n, ranks1, group2, ranks2);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_translate_ranks])(group1, n, ranks1, group2, ranks2);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Group_translate_ranks];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_translate_ranks, BK_C, 0, 8), __builtin_return_address(0));
     w[3] = bk_group_word(group1);
     w[4] = (uint64_t)(int64_t)n;
@@ -1016,9 +1016,9 @@ BK_ENTRY int efg_MPI_Group_translate_ranks(MPI_Group group1, int n, const int *r
 BK_ENTRY int efg_MPI_Pack_external_size(const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size)
 {
     typedef int (*const real_fn)(const char *, int, MPI_Datatype, MPI_Aint *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Pack_external_size];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(datarep, incount, datatype, size);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pack_external_size])(datarep, incount, datatype, size);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Pack_external_size];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Pack_external_size, BK_C, 0, 7), __builtin_return_address(0));
     w[3] = bk_string(datarep);
     w[4] = (uint64_t)(int64_t)incount;
@@ -1040,9 +1040,9 @@ BK_ENTRY int efg_MPI_Pack_external_size(const char *datarep, int incount, MPI_Da
 BK_ENTRY int efg_MPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatype datatype, MPI_Count *size)
 {
     typedef int (*const real_fn)(const char *, MPI_Count, MPI_Datatype, MPI_Count *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Pack_external_size_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(datarep, incount, datatype, size);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pack_external_size_c])(datarep, incount, datatype, size);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Pack_external_size_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Pack_external_size, BK_C, 1, 7), __builtin_return_address(0));
     w[3] = bk_string(datarep);
     w[4] = (uint64_t)(int64_t)incount;
@@ -1064,9 +1064,9 @@ BK_ENTRY int efg_MPI_Pack_external_size_c(const char *datarep, MPI_Count incount
 BK_ENTRY int efg_MPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
 {
     typedef int (*const real_fn)(int, MPI_Datatype, MPI_Comm, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Pack_size];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(incount, datatype, comm, size);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pack_size])(incount, datatype, comm, size);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Pack_size];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Pack_size, BK_C, 0, 6), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = (uint64_t)(int64_t)incount;
@@ -1088,9 +1088,9 @@ BK_ENTRY int efg_MPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm
 BK_ENTRY int efg_MPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size)
 {
     typedef int (*const real_fn)(MPI_Count, MPI_Datatype, MPI_Comm, MPI_Count *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Pack_size_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(incount, datatype, comm, size);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pack_size_c])(incount, datatype, comm, size);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Pack_size_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Pack_size, BK_C, 1, 6), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = (uint64_t)(int64_t)incount;
@@ -1112,9 +1112,9 @@ BK_ENTRY int efg_MPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_C
 BK_ENTRY int efg_MPI_Type_extent(MPI_Datatype datatype, MPI_Aint *extent)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Aint *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_extent];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(datatype, extent);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_extent])(datatype, extent);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_extent];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_extent, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
     efg_call_begin(b->t);
@@ -1134,9 +1134,9 @@ BK_ENTRY int efg_MPI_Type_extent(MPI_Datatype datatype, MPI_Aint *extent)
 BK_ENTRY int efg_MPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag)
 {
     typedef int (*const real_fn)(MPI_Datatype, int, void *, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_get_attr];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(datatype, type_keyval, attribute_val, flag);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_attr])(datatype, type_keyval, attribute_val, flag);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_get_attr];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_get_attr, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
     w[4] = bk_object_word(BK_KEYVAL, BK_KEY(type_keyval));
@@ -1157,9 +1157,9 @@ BK_ENTRY int efg_MPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void 
 BK_ENTRY int efg_MPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_addresses, int *num_datatypes, int *combiner)
 {
     typedef int (*const real_fn)(MPI_Datatype, int *, int *, int *, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_get_envelope];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(datatype, num_integers, num_addresses, num_datatypes, combiner);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_envelope])(datatype, num_integers, num_addresses, num_datatypes, combiner);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_get_envelope];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_get_envelope, BK_C, 0, 9), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
     w[6] = EFG_ABSENT;
@@ -1186,9 +1186,9 @@ BK_ENTRY int efg_MPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers,
 BK_ENTRY int efg_MPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers, MPI_Count *num_addresses, MPI_Count *num_large_counts, MPI_Count *num_datatypes, int *combiner)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Count *, MPI_Count *, MPI_Count *, MPI_Count *, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_get_envelope_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_envelope_c])(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_get_envelope_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_get_envelope, BK_C, 1, 9), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
     efg_call_begin(b->t);
@@ -1216,9 +1216,9 @@ BK_ENTRY int efg_MPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_i
 BK_ENTRY int efg_MPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Aint *, MPI_Aint *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_get_extent];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(datatype, lb, extent);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_extent])(datatype, lb, extent);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_get_extent];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_get_extent, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
     efg_call_begin(b->t);
@@ -1240,9 +1240,9 @@ BK_ENTRY int efg_MPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Ai
 BK_ENTRY int efg_MPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Count *, MPI_Count *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_get_extent_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(datatype, lb, extent);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_extent_c])(datatype, lb, extent);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_get_extent_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_get_extent, BK_C, 1, 6), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
     efg_call_begin(b->t);
@@ -1264,9 +1264,9 @@ BK_ENTRY int efg_MPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI
 BK_ENTRY int efg_MPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Count *, MPI_Count *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_get_extent_x];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(datatype, lb, extent);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_extent_x])(datatype, lb, extent);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_get_extent_x];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_get_extent_x, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
     efg_call_begin(b->t);
@@ -1288,9 +1288,9 @@ BK_ENTRY int efg_MPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI
 BK_ENTRY int efg_MPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
 {
     typedef int (*const real_fn)(MPI_Datatype, char *, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_get_name];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(datatype, type_name, resultlen);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_name])(datatype, type_name, resultlen);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_get_name];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_get_name, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
     efg_call_begin(b->t);
@@ -1310,9 +1310,9 @@ BK_ENTRY int efg_MPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *
 BK_ENTRY int efg_MPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Aint *, MPI_Aint *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_get_true_extent];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(datatype, true_lb, true_extent);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_true_extent])(datatype, true_lb, true_extent);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_get_true_extent];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_get_true_extent, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
     efg_call_begin(b->t);
@@ -1334,9 +1334,9 @@ BK_ENTRY int efg_MPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_
 BK_ENTRY int efg_MPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Count *, MPI_Count *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_get_true_extent_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(datatype, true_lb, true_extent);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_true_extent_c])(datatype, true_lb, true_extent);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_get_true_extent_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_get_true_extent, BK_C, 1, 6), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
     efg_call_begin(b->t);
@@ -1358,9 +1358,9 @@ BK_ENTRY int efg_MPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *tr
 BK_ENTRY int efg_MPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Count *, MPI_Count *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_get_true_extent_x];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(datatype, true_lb, true_extent);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_true_extent_x])(datatype, true_lb, true_extent);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_get_true_extent_x];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_get_true_extent_x, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
     efg_call_begin(b->t);
@@ -1382,9 +1382,9 @@ BK_ENTRY int efg_MPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *tr
 BK_ENTRY int efg_MPI_Type_lb(MPI_Datatype datatype, MPI_Aint *displacement)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Aint *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_lb];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(datatype, displacement);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_lb])(datatype, displacement);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_lb];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_lb, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
     efg_call_begin(b->t);
@@ -1404,9 +1404,9 @@ BK_ENTRY int efg_MPI_Type_lb(MPI_Datatype datatype, MPI_Aint *displacement)
 BK_ENTRY int efg_MPI_Type_size(MPI_Datatype datatype, int *size)
 {
     typedef int (*const real_fn)(MPI_Datatype, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_size];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(datatype, size);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_size])(datatype, size);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_size];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_size, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
     efg_call_begin(b->t);
@@ -1426,9 +1426,9 @@ BK_ENTRY int efg_MPI_Type_size(MPI_Datatype datatype, int *size)
 BK_ENTRY int efg_MPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Count *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_size_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(datatype, size);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_size_c])(datatype, size);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_size_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_size, BK_C, 1, 5), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
     efg_call_begin(b->t);
@@ -1448,9 +1448,9 @@ BK_ENTRY int efg_MPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
 BK_ENTRY int efg_MPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Count *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_size_x];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(datatype, size);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_size_x])(datatype, size);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_size_x];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_size_x, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
     efg_call_begin(b->t);
@@ -1470,9 +1470,9 @@ BK_ENTRY int efg_MPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size)
 BK_ENTRY int efg_MPI_Type_ub(MPI_Datatype datatype, MPI_Aint *displacement)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Aint *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Type_ub];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(datatype, displacement);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_ub])(datatype, displacement);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_ub];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_ub, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
     efg_call_begin(b->t);
@@ -1492,9 +1492,9 @@ BK_ENTRY int efg_MPI_Type_ub(MPI_Datatype datatype, MPI_Aint *displacement)
 BK_ENTRY int efg_MPI_Op_commutative(MPI_Op op, int *commute)
 {
     typedef int (*const real_fn)(MPI_Op, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Op_commutative];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(op, commute);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Op_commutative])(op, commute);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Op_commutative];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Op_commutative, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_op_word(b, op);
     efg_call_begin(b->t);
@@ -1514,9 +1514,9 @@ BK_ENTRY int efg_MPI_Op_commutative(MPI_Op op, int *commute)
 BK_ENTRY int efg_MPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int *flag)
 {
     typedef int (*const real_fn)(MPI_Info, const char *, int, char *, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Info_get];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(info, key, valuelen, value, flag);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_get])(info, key, valuelen, value, flag);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Info_get];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Info_get, BK_C, 0, 7), __builtin_return_address(0));
     w[3] = bk_object_word(BK_INFO, BK_KEY(info));
     w[4] = bk_string(key);
@@ -1538,9 +1538,9 @@ BK_ENTRY int efg_MPI_Info_get(MPI_Info info, const char *key, int valuelen, char
 BK_ENTRY int efg_MPI_Info_get_nkeys(MPI_Info info, int *nkeys)
 {
     typedef int (*const real_fn)(MPI_Info, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Info_get_nkeys];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(info, nkeys);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_get_nkeys])(info, nkeys);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Info_get_nkeys];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Info_get_nkeys, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_object_word(BK_INFO, BK_KEY(info));
     efg_call_begin(b->t);
@@ -1560,9 +1560,9 @@ BK_ENTRY int efg_MPI_Info_get_nkeys(MPI_Info info, int *nkeys)
 BK_ENTRY int efg_MPI_Info_get_nthkey(MPI_Info info, int n, char *key)
 {
     typedef int (*const real_fn)(MPI_Info, int, char *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Info_get_nthkey];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(info, n, key);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_get_nthkey])(info, n, key);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Info_get_nthkey];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Info_get_nthkey, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_object_word(BK_INFO, BK_KEY(info));
     w[4] = (uint64_t)(int64_t)n;
@@ -1578,9 +1578,9 @@ BK_ENTRY int efg_MPI_Info_get_nthkey(MPI_Info info, int n, char *key)
 BK_ENTRY int efg_MPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *value, int *flag)
 {
     typedef int (*const real_fn)(MPI_Info, const char *, int *, char *, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Info_get_string];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(info, key, buflen, value, flag);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_get_string])(info, key, buflen, value, flag);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Info_get_string];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Info_get_string, BK_C, 0, 8), __builtin_return_address(0));
     const int64_t buflen_v = *buflen;
     w[3] = bk_object_word(BK_INFO, BK_KEY(info));
@@ -1605,9 +1605,9 @@ BK_ENTRY int efg_MPI_Info_get_string(MPI_Info info, const char *key, int *buflen
 BK_ENTRY int efg_MPI_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *flag)
 {
     typedef int (*const real_fn)(MPI_Info, const char *, int *, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Info_get_valuelen];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(info, key, valuelen, flag);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_get_valuelen])(info, key, valuelen, flag);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Info_get_valuelen];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Info_get_valuelen, BK_C, 0, 7), __builtin_return_address(0));
     w[3] = bk_object_word(BK_INFO, BK_KEY(info));
     w[4] = bk_string(key);
@@ -1630,9 +1630,9 @@ BK_ENTRY int efg_MPI_Info_get_valuelen(MPI_Info info, const char *key, int *valu
 BK_ENTRY int efg_MPI_Error_class(int errorcode, int *errorclass)
 {
     typedef int (*const real_fn)(int, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Error_class];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(errorcode, errorclass);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Error_class])(errorcode, errorclass);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Error_class];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Error_class, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)errorcode;
     efg_call_begin(b->t);
@@ -1652,9 +1652,9 @@ BK_ENTRY int efg_MPI_Error_class(int errorcode, int *errorclass)
 BK_ENTRY int efg_MPI_Error_string(int errorcode, char *string, int *resultlen)
 {
     typedef int (*const real_fn)(int, char *, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Error_string];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(errorcode, string, resultlen);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Error_string])(errorcode, string, resultlen);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Error_string];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Error_string, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)errorcode;
     efg_call_begin(b->t);
@@ -1674,9 +1674,9 @@ BK_ENTRY int efg_MPI_Error_string(int errorcode, char *string, int *resultlen)
 BK_ENTRY int efg_MPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *pset_len, char *pset_name)
 {
     typedef int (*const real_fn)(MPI_Session, MPI_Info, int, int *, char *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Session_get_nth_pset];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(session, info, n, pset_len, pset_name);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_get_nth_pset])(session, info, n, pset_len, pset_name);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Session_get_nth_pset];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_get_nth_pset, BK_C, 0, 8), __builtin_return_address(0));
     const int64_t pset_len_v = *pset_len;
     w[3] = bk_object_word(BK_SESSION, BK_KEY(session));
@@ -1700,9 +1700,9 @@ BK_ENTRY int efg_MPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, in
 BK_ENTRY int efg_MPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int *npset_names)
 {
     typedef int (*const real_fn)(MPI_Session, MPI_Info, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Session_get_num_psets];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(session, info, npset_names);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_get_num_psets])(session, info, npset_names);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Session_get_num_psets];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_get_num_psets, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_object_word(BK_SESSION, BK_KEY(session));
     w[4] = bk_object_word(BK_INFO, BK_KEY(info));
@@ -1723,9 +1723,9 @@ BK_ENTRY int efg_MPI_Session_get_num_psets(MPI_Session session, MPI_Info info, i
 BK_ENTRY int efg_MPI_File_get_amode(MPI_File fh, int *amode)
 {
     typedef int (*const real_fn)(MPI_File, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_get_amode];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, amode);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_amode])(fh, amode);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_get_amode];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_get_amode, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     efg_call_begin(b->t);
@@ -1745,9 +1745,9 @@ BK_ENTRY int efg_MPI_File_get_amode(MPI_File fh, int *amode)
 BK_ENTRY int efg_MPI_File_get_atomicity(MPI_File fh, int *flag)
 {
     typedef int (*const real_fn)(MPI_File, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_get_atomicity];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, flag);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_atomicity])(fh, flag);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_get_atomicity];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_get_atomicity, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     efg_call_begin(b->t);
@@ -1767,9 +1767,9 @@ BK_ENTRY int efg_MPI_File_get_atomicity(MPI_File fh, int *flag)
 BK_ENTRY int efg_MPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, MPI_Offset *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_get_byte_offset];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, offset, disp);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_byte_offset])(fh, offset, disp);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_get_byte_offset];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_get_byte_offset, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)offset;
@@ -1790,9 +1790,9 @@ BK_ENTRY int efg_MPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Of
 BK_ENTRY int efg_MPI_File_get_position(MPI_File fh, MPI_Offset *offset)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_get_position];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, offset);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_position])(fh, offset);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_get_position];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_get_position, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     efg_call_begin(b->t);
@@ -1812,9 +1812,9 @@ BK_ENTRY int efg_MPI_File_get_position(MPI_File fh, MPI_Offset *offset)
 BK_ENTRY int efg_MPI_File_get_position_shared(MPI_File fh, MPI_Offset *offset)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_get_position_shared];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, offset);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_position_shared])(fh, offset);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_get_position_shared];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_get_position_shared, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     efg_call_begin(b->t);
@@ -1834,9 +1834,9 @@ BK_ENTRY int efg_MPI_File_get_position_shared(MPI_File fh, MPI_Offset *offset)
 BK_ENTRY int efg_MPI_File_get_size(MPI_File fh, MPI_Offset *size)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_get_size];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, size);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_size])(fh, size);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_get_size];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_get_size, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     efg_call_begin(b->t);
@@ -1856,9 +1856,9 @@ BK_ENTRY int efg_MPI_File_get_size(MPI_File fh, MPI_Offset *size)
 BK_ENTRY int efg_MPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Datatype, MPI_Aint *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_get_type_extent];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, datatype, extent);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_type_extent])(fh, datatype, extent);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_get_type_extent];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_get_type_extent, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_type_word(b, datatype);
@@ -1879,9 +1879,9 @@ BK_ENTRY int efg_MPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MP
 BK_ENTRY int efg_MPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *extent)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Datatype, MPI_Count *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_File_get_type_extent_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(fh, datatype, extent);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_type_extent_c])(fh, datatype, extent);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_get_type_extent_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_get_type_extent, BK_C, 1, 5), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_type_word(b, datatype);
@@ -1902,9 +1902,9 @@ BK_ENTRY int efg_MPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, 
 BK_ENTRY int efg_MPI_Abi_get_version(int *abi_major, int *abi_minor)
 {
     typedef int (*const real_fn)(int *, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Abi_get_version];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(abi_major, abi_minor);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Abi_get_version])(abi_major, abi_minor);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Abi_get_version];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Abi_get_version, BK_C, 0, 5), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real(abi_major, abi_minor);

@@ -4,9 +4,9 @@
 BK_ENTRY int efg_MPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Op, MPI_Win);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Accumulate];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Accumulate])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Accumulate];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Accumulate, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_buffer(b, origin_addr);
@@ -29,9 +29,9 @@ BK_ENTRY int efg_MPI_Accumulate(const void *origin_addr, int origin_count, MPI_D
 BK_ENTRY int efg_MPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, MPI_Aint, MPI_Count, MPI_Datatype, MPI_Op, MPI_Win);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Accumulate_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Accumulate_c])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Accumulate_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Accumulate, BK_C, 1, 11), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_buffer(b, origin_addr);
@@ -54,9 +54,9 @@ BK_ENTRY int efg_MPI_Accumulate_c(const void *origin_addr, MPI_Count origin_coun
 BK_ENTRY int efg_MPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, const void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win)
 {
     typedef int (*const real_fn)(const void *, const void *, const void *, MPI_Datatype, int, MPI_Aint, MPI_Win);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Compare_and_swap];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Compare_and_swap])(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Compare_and_swap];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Compare_and_swap, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_buffer(b, origin_addr);
@@ -77,9 +77,9 @@ BK_ENTRY int efg_MPI_Compare_and_swap(const void *origin_addr, const void *compa
 BK_ENTRY int efg_MPI_Fetch_and_op(const void *origin_addr, const void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win)
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Datatype, int, MPI_Aint, MPI_Op, MPI_Win);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Fetch_and_op];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Fetch_and_op])(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Fetch_and_op];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Fetch_and_op, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_buffer(b, origin_addr);
@@ -100,9 +100,9 @@ BK_ENTRY int efg_MPI_Fetch_and_op(const void *origin_addr, const void *result_ad
 BK_ENTRY int efg_MPI_Get(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Win);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Get];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Get];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_buffer(b, origin_addr);
@@ -124,9 +124,9 @@ BK_ENTRY int efg_MPI_Get(const void *origin_addr, int origin_count, MPI_Datatype
 BK_ENTRY int efg_MPI_Get_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, MPI_Aint, MPI_Count, MPI_Datatype, MPI_Win);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Get_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_c])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Get_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get, BK_C, 1, 10), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_buffer(b, origin_addr);
@@ -148,9 +148,9 @@ BK_ENTRY int efg_MPI_Get_c(const void *origin_addr, MPI_Count origin_count, MPI_
 BK_ENTRY int efg_MPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, const void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Op, MPI_Win);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Get_accumulate];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_accumulate])(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Get_accumulate];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get_accumulate, BK_C, 0, 14), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_buffer(b, origin_addr);
@@ -176,9 +176,9 @@ BK_ENTRY int efg_MPI_Get_accumulate(const void *origin_addr, int origin_count, M
 BK_ENTRY int efg_MPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, const void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, int, MPI_Aint, MPI_Count, MPI_Datatype, MPI_Op, MPI_Win);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Get_accumulate_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_accumulate_c])(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Get_accumulate_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get_accumulate, BK_C, 1, 14), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_buffer(b, origin_addr);
@@ -204,9 +204,9 @@ BK_ENTRY int efg_MPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_
 BK_ENTRY int efg_MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Win);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Put];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Put])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Put];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Put, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_buffer(b, origin_addr);
@@ -228,9 +228,9 @@ BK_ENTRY int efg_MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype
 BK_ENTRY int efg_MPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, MPI_Aint, MPI_Count, MPI_Datatype, MPI_Win);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Put_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Put_c])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Put_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Put, BK_C, 1, 10), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_buffer(b, origin_addr);
@@ -252,9 +252,9 @@ BK_ENTRY int efg_MPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_
 BK_ENTRY int efg_MPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Op, MPI_Win, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Raccumulate];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Raccumulate])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Raccumulate];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Raccumulate, BK_C, 0, 12), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_buffer(b, origin_addr);
@@ -284,9 +284,9 @@ BK_ENTRY int efg_MPI_Raccumulate(const void *origin_addr, int origin_count, MPI_
 BK_ENTRY int efg_MPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, MPI_Aint, MPI_Count, MPI_Datatype, MPI_Op, MPI_Win, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Raccumulate_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Raccumulate_c])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Raccumulate_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Raccumulate, BK_C, 1, 12), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_buffer(b, origin_addr);
@@ -316,9 +316,9 @@ BK_ENTRY int efg_MPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_cou
 BK_ENTRY int efg_MPI_Rget(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Win, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Rget];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rget])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Rget];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Rget, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_buffer(b, origin_addr);
@@ -347,9 +347,9 @@ BK_ENTRY int efg_MPI_Rget(const void *origin_addr, int origin_count, MPI_Datatyp
 BK_ENTRY int efg_MPI_Rget_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, MPI_Aint, MPI_Count, MPI_Datatype, MPI_Win, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Rget_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rget_c])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Rget_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Rget, BK_C, 1, 11), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_buffer(b, origin_addr);
@@ -378,9 +378,9 @@ BK_ENTRY int efg_MPI_Rget_c(const void *origin_addr, MPI_Count origin_count, MPI
 BK_ENTRY int efg_MPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, const void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Op, MPI_Win, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Rget_accumulate];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rget_accumulate])(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Rget_accumulate];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Rget_accumulate, BK_C, 0, 15), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_buffer(b, origin_addr);
@@ -413,9 +413,9 @@ BK_ENTRY int efg_MPI_Rget_accumulate(const void *origin_addr, int origin_count, 
 BK_ENTRY int efg_MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, const void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, int, MPI_Aint, MPI_Count, MPI_Datatype, MPI_Op, MPI_Win, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Rget_accumulate_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rget_accumulate_c])(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Rget_accumulate_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Rget_accumulate, BK_C, 1, 15), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_buffer(b, origin_addr);
@@ -448,9 +448,9 @@ BK_ENTRY int efg_MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin
 BK_ENTRY int efg_MPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Win, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Rput];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rput])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Rput];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Rput, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_buffer(b, origin_addr);
@@ -479,9 +479,9 @@ BK_ENTRY int efg_MPI_Rput(const void *origin_addr, int origin_count, MPI_Datatyp
 BK_ENTRY int efg_MPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, MPI_Aint, MPI_Count, MPI_Datatype, MPI_Win, MPI_Request *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Rput_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rput_c])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Rput_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Rput, BK_C, 1, 11), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_buffer(b, origin_addr);
@@ -510,9 +510,9 @@ BK_ENTRY int efg_MPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI
 BK_ENTRY int efg_MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
     typedef int (*const real_fn)(MPI_Aint, int, MPI_Info, MPI_Comm, void *, MPI_Win *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_allocate];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(size, disp_unit, info, comm, baseptr, win);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_allocate])(size, disp_unit, info, comm, baseptr, win);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_allocate];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_allocate, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = (uint64_t)(int64_t)size;
@@ -535,9 +535,9 @@ BK_ENTRY int efg_MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, M
 BK_ENTRY int efg_MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
     typedef int (*const real_fn)(MPI_Aint, MPI_Aint, MPI_Info, MPI_Comm, void *, MPI_Win *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_allocate_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(size, disp_unit, info, comm, baseptr, win);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_allocate_c])(size, disp_unit, info, comm, baseptr, win);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_allocate_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_allocate, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = (uint64_t)(int64_t)size;
@@ -560,9 +560,9 @@ BK_ENTRY int efg_MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info 
 BK_ENTRY int efg_MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
     typedef int (*const real_fn)(MPI_Aint, int, MPI_Info, MPI_Comm, void *, MPI_Win *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_allocate_shared];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(size, disp_unit, info, comm, baseptr, win);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_allocate_shared])(size, disp_unit, info, comm, baseptr, win);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_allocate_shared];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_allocate_shared, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = (uint64_t)(int64_t)size;
@@ -585,9 +585,9 @@ BK_ENTRY int efg_MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info 
 BK_ENTRY int efg_MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
     typedef int (*const real_fn)(MPI_Aint, MPI_Aint, MPI_Info, MPI_Comm, void *, MPI_Win *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_allocate_shared_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(size, disp_unit, info, comm, baseptr, win);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_allocate_shared_c])(size, disp_unit, info, comm, baseptr, win);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_allocate_shared_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_allocate_shared, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = (uint64_t)(int64_t)size;
@@ -610,9 +610,9 @@ BK_ENTRY int efg_MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MP
 BK_ENTRY int efg_MPI_Win_attach(MPI_Win win, const void *base, MPI_Aint size)
 {
     typedef int (*const real_fn)(MPI_Win, const void *, MPI_Aint);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_attach];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(win, base, size);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_attach])(win, base, size);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_attach];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_attach, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_buffer(b, base);
@@ -629,9 +629,9 @@ BK_ENTRY int efg_MPI_Win_attach(MPI_Win win, const void *base, MPI_Aint size)
 BK_ENTRY int efg_MPI_Win_call_errhandler(MPI_Win win, int errorcode)
 {
     typedef int (*const real_fn)(MPI_Win, int);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_call_errhandler];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(win, errorcode);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_call_errhandler])(win, errorcode);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_call_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_call_errhandler, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = (uint64_t)(int64_t)errorcode;
@@ -647,9 +647,9 @@ BK_ENTRY int efg_MPI_Win_call_errhandler(MPI_Win win, int errorcode)
 BK_ENTRY int efg_MPI_Win_complete(MPI_Win win)
 {
     typedef int (*const real_fn)(MPI_Win);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_complete];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(win);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_complete])(win);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_complete];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_complete, BK_C, 0, 3), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     efg_call_begin(b->t);
@@ -664,9 +664,9 @@ BK_ENTRY int efg_MPI_Win_complete(MPI_Win win)
 BK_ENTRY int efg_MPI_Win_create(const void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
     typedef int (*const real_fn)(const void *, MPI_Aint, int, MPI_Info, MPI_Comm, MPI_Win *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_create];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(base, size, disp_unit, info, comm, win);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_create])(base, size, disp_unit, info, comm, win);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_create];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_create, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, base);
@@ -690,9 +690,9 @@ BK_ENTRY int efg_MPI_Win_create(const void *base, MPI_Aint size, int disp_unit, 
 BK_ENTRY int efg_MPI_Win_create_c(const void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
     typedef int (*const real_fn)(const void *, MPI_Aint, MPI_Aint, MPI_Info, MPI_Comm, MPI_Win *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_create_c];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(base, size, disp_unit, info, comm, win);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_create_c])(base, size, disp_unit, info, comm, win);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_create_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_create, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, base);
@@ -716,9 +716,9 @@ BK_ENTRY int efg_MPI_Win_create_c(const void *base, MPI_Aint size, MPI_Aint disp
 BK_ENTRY int efg_MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
     typedef int (*const real_fn)(MPI_Info, MPI_Comm, MPI_Win *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_create_dynamic];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(info, comm, win);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_create_dynamic])(info, comm, win);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_create_dynamic];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_create_dynamic, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_object_word(BK_INFO, BK_KEY(info));
@@ -739,9 +739,9 @@ BK_ENTRY int efg_MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *w
 BK_ENTRY int efg_MPI_Win_delete_attr(MPI_Win win, int win_keyval)
 {
     typedef int (*const real_fn)(MPI_Win, int);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_delete_attr];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(win, win_keyval);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_delete_attr])(win, win_keyval);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_delete_attr];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_delete_attr, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_object_word(BK_KEYVAL, BK_KEY(win_keyval));
@@ -757,9 +757,9 @@ BK_ENTRY int efg_MPI_Win_delete_attr(MPI_Win win, int win_keyval)
 BK_ENTRY int efg_MPI_Win_detach(MPI_Win win, const void *base)
 {
     typedef int (*const real_fn)(MPI_Win, const void *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_detach];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(win, base);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_detach])(win, base);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_detach];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_detach, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_buffer(b, base);
@@ -775,9 +775,9 @@ BK_ENTRY int efg_MPI_Win_detach(MPI_Win win, const void *base)
 BK_ENTRY int efg_MPI_Win_fence(int assert, MPI_Win win)
 {
     typedef int (*const real_fn)(int, MPI_Win);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_fence];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(assert, win);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_fence])(assert, win);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_fence];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_fence, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_bits_assert(assert);
@@ -793,9 +793,9 @@ BK_ENTRY int efg_MPI_Win_fence(int assert, MPI_Win win)
 BK_ENTRY int efg_MPI_Win_flush(int rank, MPI_Win win)
 {
     typedef int (*const real_fn)(int, MPI_Win);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_flush];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(rank, win);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_flush])(rank, win);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_flush];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_flush, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_rank(rank);
@@ -811,9 +811,9 @@ BK_ENTRY int efg_MPI_Win_flush(int rank, MPI_Win win)
 BK_ENTRY int efg_MPI_Win_flush_all(MPI_Win win)
 {
     typedef int (*const real_fn)(MPI_Win);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_flush_all];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(win);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_flush_all])(win);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_flush_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_flush_all, BK_C, 0, 3), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     efg_call_begin(b->t);
@@ -828,9 +828,9 @@ BK_ENTRY int efg_MPI_Win_flush_all(MPI_Win win)
 BK_ENTRY int efg_MPI_Win_flush_local(int rank, MPI_Win win)
 {
     typedef int (*const real_fn)(int, MPI_Win);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_flush_local];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(rank, win);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_flush_local])(rank, win);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_flush_local];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_flush_local, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_rank(rank);
@@ -846,9 +846,9 @@ BK_ENTRY int efg_MPI_Win_flush_local(int rank, MPI_Win win)
 BK_ENTRY int efg_MPI_Win_flush_local_all(MPI_Win win)
 {
     typedef int (*const real_fn)(MPI_Win);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_flush_local_all];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(win);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_flush_local_all])(win);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_flush_local_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_flush_local_all, BK_C, 0, 3), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     efg_call_begin(b->t);
@@ -863,9 +863,9 @@ BK_ENTRY int efg_MPI_Win_flush_local_all(MPI_Win win)
 BK_ENTRY int efg_MPI_Win_free(MPI_Win *win)
 {
     typedef int (*const real_fn)(MPI_Win *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_free];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(win);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_free])(win);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_free];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_free, BK_C, 0, 3), __builtin_return_address(0));
     const MPI_Win win_v = *win;
     w[2] = bk_win_word(win_v);
@@ -884,9 +884,9 @@ BK_ENTRY int efg_MPI_Win_free(MPI_Win *win)
 BK_ENTRY int efg_MPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler)
 {
     typedef int (*const real_fn)(MPI_Win, MPI_Errhandler *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_get_errhandler];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(win, errhandler);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_get_errhandler])(win, errhandler);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_get_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_get_errhandler, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     efg_call_begin(b->t);
@@ -907,9 +907,9 @@ BK_ENTRY int efg_MPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler)
 BK_ENTRY int efg_MPI_Win_get_group(MPI_Win win, MPI_Group *group)
 {
     typedef int (*const real_fn)(MPI_Win, MPI_Group *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_get_group];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(win, group);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_get_group])(win, group);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_get_group];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_get_group, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     efg_call_begin(b->t);
@@ -929,9 +929,9 @@ BK_ENTRY int efg_MPI_Win_get_group(MPI_Win win, MPI_Group *group)
 BK_ENTRY int efg_MPI_Win_get_info(MPI_Win win, MPI_Info *info_used)
 {
     typedef int (*const real_fn)(MPI_Win, MPI_Info *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_get_info];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(win, info_used);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_get_info])(win, info_used);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_get_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_get_info, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     efg_call_begin(b->t);
@@ -952,9 +952,9 @@ BK_ENTRY int efg_MPI_Win_get_info(MPI_Win win, MPI_Info *info_used)
 BK_ENTRY int efg_MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
 {
     typedef int (*const real_fn)(int, int, int, MPI_Win);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_lock];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(lock_type, rank, assert, win);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_lock])(lock_type, rank, assert, win);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_lock];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_lock, BK_C, 0, 6), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_enum_lock(lock_type);
@@ -972,9 +972,9 @@ BK_ENTRY int efg_MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
 BK_ENTRY int efg_MPI_Win_lock_all(int assert, MPI_Win win)
 {
     typedef int (*const real_fn)(int, MPI_Win);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_lock_all];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(assert, win);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_lock_all])(assert, win);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_lock_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_lock_all, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_bits_assert(assert);
@@ -990,9 +990,9 @@ BK_ENTRY int efg_MPI_Win_lock_all(int assert, MPI_Win win)
 BK_ENTRY int efg_MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
 {
     typedef int (*const real_fn)(MPI_Group, int, MPI_Win);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_post];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(group, assert, win);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_post])(group, assert, win);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_post];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_post, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_group_word(group);
@@ -1009,9 +1009,9 @@ BK_ENTRY int efg_MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
 BK_ENTRY int efg_MPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val)
 {
     typedef int (*const real_fn)(MPI_Win, int, void *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_set_attr];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(win, win_keyval, attribute_val);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_set_attr])(win, win_keyval, attribute_val);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_set_attr];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_set_attr, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_object_word(BK_KEYVAL, BK_KEY(win_keyval));
@@ -1027,9 +1027,9 @@ BK_ENTRY int efg_MPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_v
 BK_ENTRY int efg_MPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler)
 {
     typedef int (*const real_fn)(MPI_Win, MPI_Errhandler);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_set_errhandler];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(win, errhandler);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_set_errhandler])(win, errhandler);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_set_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_set_errhandler, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_object_word(BK_ERRH, BK_KEY(errhandler));
@@ -1045,9 +1045,9 @@ BK_ENTRY int efg_MPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler)
 BK_ENTRY int efg_MPI_Win_set_info(MPI_Win win, MPI_Info info)
 {
     typedef int (*const real_fn)(MPI_Win, MPI_Info);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_set_info];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(win, info);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_set_info])(win, info);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_set_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_set_info, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_object_word(BK_INFO, BK_KEY(info));
@@ -1063,9 +1063,9 @@ BK_ENTRY int efg_MPI_Win_set_info(MPI_Win win, MPI_Info info)
 BK_ENTRY int efg_MPI_Win_set_name(MPI_Win win, const char *win_name)
 {
     typedef int (*const real_fn)(MPI_Win, const char *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_set_name];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(win, win_name);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_set_name])(win, win_name);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_set_name];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_set_name, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_string(win_name);
@@ -1081,9 +1081,9 @@ BK_ENTRY int efg_MPI_Win_set_name(MPI_Win win, const char *win_name)
 BK_ENTRY int efg_MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
 {
     typedef int (*const real_fn)(MPI_Group, int, MPI_Win);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_start];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(group, assert, win);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_start])(group, assert, win);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_start];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_start, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_group_word(group);
@@ -1100,9 +1100,9 @@ BK_ENTRY int efg_MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
 BK_ENTRY int efg_MPI_Win_sync(MPI_Win win)
 {
     typedef int (*const real_fn)(MPI_Win);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_sync];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(win);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_sync])(win);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_sync];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_sync, BK_C, 0, 3), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     efg_call_begin(b->t);
@@ -1117,9 +1117,9 @@ BK_ENTRY int efg_MPI_Win_sync(MPI_Win win)
 BK_ENTRY int efg_MPI_Win_test(MPI_Win win, int *flag)
 {
     typedef int (*const real_fn)(MPI_Win, int *);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_test];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(win, flag);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_test])(win, flag);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_test];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_test, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     efg_call_begin(b->t);
@@ -1139,9 +1139,9 @@ BK_ENTRY int efg_MPI_Win_test(MPI_Win win, int *flag)
 BK_ENTRY int efg_MPI_Win_unlock(int rank, MPI_Win win)
 {
     typedef int (*const real_fn)(int, MPI_Win);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_unlock];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(rank, win);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_unlock])(rank, win);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_unlock];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_unlock, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_rank(rank);
@@ -1157,9 +1157,9 @@ BK_ENTRY int efg_MPI_Win_unlock(int rank, MPI_Win win)
 BK_ENTRY int efg_MPI_Win_unlock_all(MPI_Win win)
 {
     typedef int (*const real_fn)(MPI_Win);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_unlock_all];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(win);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_unlock_all])(win);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_unlock_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_unlock_all, BK_C, 0, 3), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     efg_call_begin(b->t);
@@ -1174,9 +1174,9 @@ BK_ENTRY int efg_MPI_Win_unlock_all(MPI_Win win)
 BK_ENTRY int efg_MPI_Win_wait(MPI_Win win)
 {
     typedef int (*const real_fn)(MPI_Win);
-    real_fn real = (real_fn)bk_real[EFG_SLOT_MPI_Win_wait];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return real(win);
+    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_wait])(win);
+    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_wait];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_wait, BK_C, 0, 3), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     efg_call_begin(b->t);

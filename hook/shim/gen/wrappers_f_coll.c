@@ -4,12 +4,12 @@
 static __attribute__((noinline)) void f_MPI_Abort(const unsigned how, void *const site, void *comm, void *errorcode, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(comm, errorcode, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, errorcode, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Abort, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -31,12 +31,12 @@ BK_ENTRY void efg_mpi_abort_f08(void *comm, void *errorcode, MPI_Fint *ierr) { f
 static __attribute__((noinline)) void f_MPI_Alloc_mem(const unsigned how, void *const site, void *size, void *info, void *baseptr, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(size, info, baseptr, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(size, info, baseptr, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Alloc_mem, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -62,12 +62,12 @@ BK_ENTRY void efg_mpi_alloc_mem_f08(void *size, void *info, void *baseptr, MPI_F
 static __attribute__((noinline)) void f_MPI_Free_mem(const unsigned how, void *const site, void *base, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(base, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(base, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Free_mem, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -91,12 +91,12 @@ BK_ENTRY void efg_mpi_free_mem_f08ts(void *base, MPI_Fint *ierr) { f_MPI_Free_me
 static __attribute__((noinline)) void f_MPI_Pcontrol(const unsigned how, void *const site, void *level)
 {
     typedef void (*const real_fn)(void *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(level);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(level);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Pcontrol, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const int64_t level_v = bk_fint(level, 4);
     w[3] = (uint64_t)(int64_t)level_v;
@@ -114,12 +114,12 @@ BK_ENTRY void efg_mpi_pcontrol_f08(void *level) { f_MPI_Pcontrol(BK_HOW(EFG_SLOT
 static __attribute__((noinline)) void f_MPI_Buffer_attach(const unsigned how, void *const site, void *buffer, void *size, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(buffer, size, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buffer, size, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Buffer_attach, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -149,12 +149,12 @@ BK_ENTRY void efg_mpi_buffer_attach_f08ts_large(void *buffer, void *size, MPI_Fi
 static __attribute__((noinline)) void f_MPI_Buffer_detach(const unsigned how, void *const site, void *buffer_addr, void *size, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(buffer_addr, size, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buffer_addr, size, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Buffer_detach, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -181,12 +181,12 @@ BK_ENTRY void efg_mpi_buffer_detach_f08_large(void *buffer_addr, void *size, MPI
 static __attribute__((noinline)) void f_MPI_Buffer_flush(const unsigned how, void *const site, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Buffer_flush, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
@@ -206,12 +206,12 @@ BK_ENTRY void efg_mpi_buffer_flush_f08(MPI_Fint *ierr) { f_MPI_Buffer_flush(BK_H
 static __attribute__((noinline)) void f_MPI_Allgather(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Allgather, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -250,12 +250,12 @@ BK_ENTRY void efg_mpi_allgather_f08ts_large(void *sendbuf, void *sendcount, void
 static __attribute__((noinline)) void f_MPI_Allgatherv(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Allgatherv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
@@ -294,12 +294,12 @@ BK_ENTRY void efg_mpi_allgatherv_f08ts_large(void *sendbuf, void *sendcount, voi
 static __attribute__((noinline)) void f_MPI_Allreduce(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, recvbuf, count, datatype, op, comm, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, comm, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Allreduce, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -337,12 +337,12 @@ BK_ENTRY void efg_mpi_allreduce_f08ts_large(void *sendbuf, void *recvbuf, void *
 static __attribute__((noinline)) void f_MPI_Alltoall(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Alltoall, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -381,12 +381,12 @@ BK_ENTRY void efg_mpi_alltoall_f08ts_large(void *sendbuf, void *sendcount, void 
 static __attribute__((noinline)) void f_MPI_Alltoallv(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Alltoallv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
@@ -425,12 +425,12 @@ BK_ENTRY void efg_mpi_alltoallv_f08ts_large(void *sendbuf, void *sendcounts, voi
 static __attribute__((noinline)) void f_MPI_Alltoallw(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Alltoallw, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
@@ -468,12 +468,12 @@ BK_ENTRY void efg_mpi_alltoallw_f08ts_large(void *sendbuf, void *sendcounts, voi
 static __attribute__((noinline)) void f_MPI_Barrier(const unsigned how, void *const site, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(comm, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Barrier, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
@@ -495,12 +495,12 @@ BK_ENTRY void efg_mpi_barrier_f08(void *comm, MPI_Fint *ierr) { f_MPI_Barrier(BK
 static __attribute__((noinline)) void f_MPI_Bcast(const unsigned how, void *const site, void *buffer, void *count, void *datatype, void *root, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(buffer, count, datatype, root, comm, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buffer, count, datatype, root, comm, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Bcast, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -536,12 +536,12 @@ BK_ENTRY void efg_mpi_bcast_f08ts_large(void *buffer, void *count, void *datatyp
 static __attribute__((noinline)) void f_MPI_Exscan(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, recvbuf, count, datatype, op, comm, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, comm, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Exscan, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -579,12 +579,12 @@ BK_ENTRY void efg_mpi_exscan_f08ts_large(void *sendbuf, void *recvbuf, void *cou
 static __attribute__((noinline)) void f_MPI_Gather(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Gather, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
@@ -626,12 +626,12 @@ BK_ENTRY void efg_mpi_gather_f08ts_large(void *sendbuf, void *sendcount, void *s
 static __attribute__((noinline)) void f_MPI_Gatherv(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *root, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Gatherv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
@@ -673,12 +673,12 @@ BK_ENTRY void efg_mpi_gatherv_f08ts_large(void *sendbuf, void *sendcount, void *
 static __attribute__((noinline)) void f_MPI_Neighbor_allgather(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Neighbor_allgather, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -718,12 +718,12 @@ BK_ENTRY void efg_mpi_neighbor_allgather_f08ts_large(void *sendbuf, void *sendco
 static __attribute__((noinline)) void f_MPI_Neighbor_allgatherv(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Neighbor_allgatherv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
@@ -763,12 +763,12 @@ BK_ENTRY void efg_mpi_neighbor_allgatherv_f08ts_large(void *sendbuf, void *sendc
 static __attribute__((noinline)) void f_MPI_Neighbor_alltoall(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Neighbor_alltoall, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -808,12 +808,12 @@ BK_ENTRY void efg_mpi_neighbor_alltoall_f08ts_large(void *sendbuf, void *sendcou
 static __attribute__((noinline)) void f_MPI_Neighbor_alltoallv(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Neighbor_alltoallv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
@@ -853,12 +853,12 @@ BK_ENTRY void efg_mpi_neighbor_alltoallv_f08ts_large(void *sendbuf, void *sendco
 static __attribute__((noinline)) void f_MPI_Neighbor_alltoallw(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Neighbor_alltoallw, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
@@ -896,12 +896,12 @@ BK_ENTRY void efg_mpi_neighbor_alltoallw_f08ts_large(void *sendbuf, void *sendco
 static __attribute__((noinline)) void f_MPI_Reduce(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *root, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, recvbuf, count, datatype, op, root, comm, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, root, comm, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Reduce, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -940,12 +940,12 @@ BK_ENTRY void efg_mpi_reduce_f08ts_large(void *sendbuf, void *recvbuf, void *cou
 static __attribute__((noinline)) void f_MPI_Reduce_scatter(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *recvcounts, void *datatype, void *op, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Reduce_scatter, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -982,12 +982,12 @@ BK_ENTRY void efg_mpi_reduce_scatter_f08ts_large(void *sendbuf, void *recvbuf, v
 static __attribute__((noinline)) void f_MPI_Reduce_scatter_block(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *recvcount, void *datatype, void *op, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, recvbuf, recvcount, datatype, op, comm, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, recvcount, datatype, op, comm, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Reduce_scatter_block, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -1025,12 +1025,12 @@ BK_ENTRY void efg_mpi_reduce_scatter_block_f08ts_large(void *sendbuf, void *recv
 static __attribute__((noinline)) void f_MPI_Scan(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, recvbuf, count, datatype, op, comm, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, comm, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Scan, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -1068,12 +1068,12 @@ BK_ENTRY void efg_mpi_scan_f08ts_large(void *sendbuf, void *recvbuf, void *count
 static __attribute__((noinline)) void f_MPI_Scatter(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Scatter, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
@@ -1115,12 +1115,12 @@ BK_ENTRY void efg_mpi_scatter_f08ts_large(void *sendbuf, void *sendcount, void *
 static __attribute__((noinline)) void f_MPI_Scatterv(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *displs, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Scatterv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
@@ -1162,12 +1162,12 @@ BK_ENTRY void efg_mpi_scatterv_f08ts_large(void *sendbuf, void *sendcounts, void
 static __attribute__((noinline)) void f_MPI_Close_port(const unsigned how, void *const site, void *port_name, MPI_Fint *ierr, size_t port_name_len)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *, size_t);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(port_name, ierr, port_name_len);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(port_name, ierr, port_name_len);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Close_port, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1188,12 +1188,12 @@ BK_ENTRY void efg_mpi_close_port_f08(void *port_name, MPI_Fint *ierr, size_t por
 static __attribute__((noinline)) void f_MPI_Comm_attach_buffer(const unsigned how, void *const site, void *comm, void *buffer, void *size, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(comm, buffer, size, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, buffer, size, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_attach_buffer, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1225,12 +1225,12 @@ BK_ENTRY void efg_mpi_comm_attach_buffer_f08ts_large(void *comm, void *buffer, v
 static __attribute__((noinline)) void f_MPI_Comm_call_errhandler(const unsigned how, void *const site, void *comm, void *errorcode, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(comm, errorcode, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, errorcode, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_call_errhandler, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1254,12 +1254,12 @@ BK_ENTRY void efg_mpi_comm_call_errhandler_f08(void *comm, void *errorcode, MPI_
 static __attribute__((noinline)) void f_MPI_Comm_detach_buffer(const unsigned how, void *const site, void *comm, void *buffer_addr, void *size, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(comm, buffer_addr, size, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, buffer_addr, size, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_detach_buffer, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1288,12 +1288,12 @@ BK_ENTRY void efg_mpi_comm_detach_buffer_f08_large(void *comm, void *buffer_addr
 static __attribute__((noinline)) void f_MPI_Comm_disconnect(const unsigned how, void *const site, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(comm, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_disconnect, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
@@ -1318,12 +1318,12 @@ BK_ENTRY void efg_mpi_comm_disconnect_f08(void *comm, MPI_Fint *ierr) { f_MPI_Co
 static __attribute__((noinline)) void f_MPI_Comm_flush_buffer(const unsigned how, void *const site, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(comm, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_flush_buffer, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
@@ -1345,12 +1345,12 @@ BK_ENTRY void efg_mpi_comm_flush_buffer_f08(void *comm, MPI_Fint *ierr) { f_MPI_
 static __attribute__((noinline)) void f_MPI_Comm_free(const unsigned how, void *const site, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(comm, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_free, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
@@ -1375,12 +1375,12 @@ BK_ENTRY void efg_mpi_comm_free_f08(void *comm, MPI_Fint *ierr) { f_MPI_Comm_fre
 static __attribute__((noinline)) void f_MPI_Comm_set_info(const unsigned how, void *const site, void *comm, void *info, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(comm, info, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, info, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_set_info, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1404,12 +1404,12 @@ BK_ENTRY void efg_mpi_comm_set_info_f08(void *comm, void *info, MPI_Fint *ierr) 
 static __attribute__((noinline)) void f_MPI_Lookup_name(const unsigned how, void *const site, void *service_name, void *info, void *port_name, MPI_Fint *ierr, size_t service_name_len, size_t port_name_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *, size_t, size_t);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(service_name, info, port_name, ierr, service_name_len, port_name_len);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(service_name, info, port_name, ierr, service_name_len, port_name_len);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Lookup_name, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1432,12 +1432,12 @@ BK_ENTRY void efg_mpi_lookup_name_f08(void *service_name, void *info, void *port
 static __attribute__((noinline)) void f_MPI_Open_port(const unsigned how, void *const site, void *info, void *port_name, MPI_Fint *ierr, size_t port_name_len)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *, size_t);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(info, port_name, ierr, port_name_len);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, port_name, ierr, port_name_len);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Open_port, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1459,12 +1459,12 @@ BK_ENTRY void efg_mpi_open_port_f08(void *info, void *port_name, MPI_Fint *ierr,
 static __attribute__((noinline)) void f_MPI_Publish_name(const unsigned how, void *const site, void *service_name, void *info, void *port_name, MPI_Fint *ierr, size_t service_name_len, size_t port_name_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *, size_t, size_t);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(service_name, info, port_name, ierr, service_name_len, port_name_len);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(service_name, info, port_name, ierr, service_name_len, port_name_len);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Publish_name, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -1488,12 +1488,12 @@ BK_ENTRY void efg_mpi_publish_name_f08(void *service_name, void *info, void *por
 static __attribute__((noinline)) void f_MPI_Unpublish_name(const unsigned how, void *const site, void *service_name, void *info, void *port_name, MPI_Fint *ierr, size_t service_name_len, size_t port_name_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *, size_t, size_t);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(service_name, info, port_name, ierr, service_name_len, port_name_len);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(service_name, info, port_name, ierr, service_name_len, port_name_len);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Unpublish_name, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -1517,12 +1517,12 @@ BK_ENTRY void efg_mpi_unpublish_name_f08(void *service_name, void *info, void *p
 static __attribute__((noinline)) void f_MPI_Cart_map(const unsigned how, void *const site, void *comm, void *ndims, void *dims, void *periods, void *newrank, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(comm, ndims, dims, periods, newrank, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, ndims, dims, periods, newrank, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Cart_map, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -1553,12 +1553,12 @@ BK_ENTRY void efg_mpi_cart_map_f08(void *comm, void *ndims, void *dims, void *pe
 static __attribute__((noinline)) void f_MPI_Graph_map(const unsigned how, void *const site, void *comm, void *nnodes, void *index, void *edges, void *newrank, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(comm, nnodes, index, edges, newrank, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, nnodes, index, edges, newrank, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Graph_map, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -1589,12 +1589,12 @@ BK_ENTRY void efg_mpi_graph_map_f08(void *comm, void *nnodes, void *index, void 
 static __attribute__((noinline)) void f_MPI_Pack(const unsigned how, void *const site, void *inbuf, void *incount, void *datatype, void *outbuf, void *outsize, void *position, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(inbuf, incount, datatype, outbuf, outsize, position, comm, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(inbuf, incount, datatype, outbuf, outsize, position, comm, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Pack, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
@@ -1639,12 +1639,12 @@ BK_ENTRY void efg_mpi_pack_f08ts_large(void *inbuf, void *incount, void *datatyp
 static __attribute__((noinline)) void f_MPI_Pack_external(const unsigned how, void *const site, void *datarep, void *inbuf, void *incount, void *datatype, void *outbuf, void *outsize, void *position, MPI_Fint *ierr, size_t datarep_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *, size_t);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(datarep, inbuf, incount, datatype, outbuf, outsize, position, ierr, datarep_len);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datarep, inbuf, incount, datatype, outbuf, outsize, position, ierr, datarep_len);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Pack_external, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
@@ -1688,12 +1688,12 @@ BK_ENTRY void efg_mpi_pack_external_f08ts_large(void *datarep, void *inbuf, void
 static __attribute__((noinline)) void f_MPI_Unpack(const unsigned how, void *const site, void *inbuf, void *insize, void *position, void *outbuf, void *outcount, void *datatype, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(inbuf, insize, position, outbuf, outcount, datatype, comm, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(inbuf, insize, position, outbuf, outcount, datatype, comm, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Unpack, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
@@ -1738,12 +1738,12 @@ BK_ENTRY void efg_mpi_unpack_f08ts_large(void *inbuf, void *insize, void *positi
 static __attribute__((noinline)) void f_MPI_Unpack_external(const unsigned how, void *const site, void *datarep, void *inbuf, void *insize, void *position, void *outbuf, void *outcount, void *datatype, MPI_Fint *ierr, size_t datarep_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *, size_t);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(datarep, inbuf, insize, position, outbuf, outcount, datatype, ierr, datarep_len);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datarep, inbuf, insize, position, outbuf, outcount, datatype, ierr, datarep_len);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Unpack_external, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
@@ -1787,12 +1787,12 @@ BK_ENTRY void efg_mpi_unpack_external_f08ts_large(void *datarep, void *inbuf, vo
 static __attribute__((noinline)) void f_MPI_Reduce_local(const unsigned how, void *const site, void *inbuf, void *inoutbuf, void *count, void *datatype, void *op, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(inbuf, inoutbuf, count, datatype, op, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(inbuf, inoutbuf, count, datatype, op, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Reduce_local, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -1828,12 +1828,12 @@ BK_ENTRY void efg_mpi_reduce_local_f08ts_large(void *inbuf, void *inoutbuf, void
 static __attribute__((noinline)) void f_MPI_Session_attach_buffer(const unsigned how, void *const site, void *session, void *buffer, void *size, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(session, buffer, size, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, buffer, size, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Session_attach_buffer, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -1865,12 +1865,12 @@ BK_ENTRY void efg_mpi_session_attach_buffer_f08ts_large(void *session, void *buf
 static __attribute__((noinline)) void f_MPI_Session_call_errhandler(const unsigned how, void *const site, void *session, void *errorcode, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(session, errorcode, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, errorcode, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Session_call_errhandler, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1894,12 +1894,12 @@ BK_ENTRY void efg_mpi_session_call_errhandler_f08(void *session, void *errorcode
 static __attribute__((noinline)) void f_MPI_Session_detach_buffer(const unsigned how, void *const site, void *session, void *buffer_addr, void *size, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(session, buffer_addr, size, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, buffer_addr, size, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Session_detach_buffer, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1928,12 +1928,12 @@ BK_ENTRY void efg_mpi_session_detach_buffer_f08_large(void *session, void *buffe
 static __attribute__((noinline)) void f_MPI_Session_finalize(const unsigned how, void *const site, void *session, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(session, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Session_finalize, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1959,12 +1959,12 @@ BK_ENTRY void efg_mpi_session_finalize_f08(void *session, MPI_Fint *ierr) { f_MP
 static __attribute__((noinline)) void f_MPI_Session_flush_buffer(const unsigned how, void *const site, void *session, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(session, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Session_flush_buffer, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1986,12 +1986,12 @@ BK_ENTRY void efg_mpi_session_flush_buffer_f08(void *session, MPI_Fint *ierr) { 
 static __attribute__((noinline)) void f_MPI_Session_init(const unsigned how, void *const site, void *info, void *errhandler, void *session, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(info, errhandler, session, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, errhandler, session, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Session_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -2023,12 +2023,12 @@ BK_ENTRY void efg_mpi_session_init_f08(void *info, void *errhandler, void *sessi
 static __attribute__((noinline)) void f_MPI_File_delete(const unsigned how, void *const site, void *filename, void *info, MPI_Fint *ierr, size_t filename_len)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *, size_t);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(filename, info, ierr, filename_len);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(filename, info, ierr, filename_len);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_delete, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -2051,12 +2051,12 @@ BK_ENTRY void efg_mpi_file_delete_f08(void *filename, void *info, MPI_Fint *ierr
 static __attribute__((noinline)) void f_MPIX_Comm_agree(const unsigned how, void *const site, void *comm, void *flag, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(comm, flag, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, flag, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Comm_agree, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -2085,12 +2085,12 @@ BK_ENTRY void efg_mpix_comm_agree_f08(void *comm, void *flag, MPI_Fint *ierr) { 
 static __attribute__((noinline)) void f_MPIX_Comm_failure_ack(const unsigned how, void *const site, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(comm, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Comm_failure_ack, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
@@ -2112,12 +2112,12 @@ BK_ENTRY void efg_mpix_comm_failure_ack_f08(void *comm, MPI_Fint *ierr) { f_MPIX
 static __attribute__((noinline)) void f_MPIX_Comm_failure_get_acked(const unsigned how, void *const site, void *comm, void *failedgrp, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(comm, failedgrp, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, failedgrp, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Comm_failure_get_acked, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -2144,12 +2144,12 @@ BK_ENTRY void efg_mpix_comm_failure_get_acked_f08(void *comm, void *failedgrp, M
 static __attribute__((noinline)) void f_MPIX_Comm_revoke(const unsigned how, void *const site, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(comm, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Comm_revoke, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);

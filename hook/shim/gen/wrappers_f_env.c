@@ -5,12 +5,12 @@
 static __attribute__((noinline)) void f_MPI_Finalize(const unsigned how, void *const site, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Finalize, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
@@ -31,12 +31,12 @@ BK_ENTRY void efg_mpi_finalize_f08(MPI_Fint *ierr) { f_MPI_Finalize(BK_HOW(EFG_S
 static __attribute__((noinline)) void f_MPI_Init(const unsigned how, void *const site, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
@@ -57,12 +57,12 @@ BK_ENTRY void efg_mpi_init_f08(MPI_Fint *ierr) { f_MPI_Init(BK_HOW(EFG_SLOT_mpi_
 static __attribute__((noinline)) void f_MPI_Init_thread(const unsigned how, void *const site, void *required, void *provided, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(required, provided, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(required, provided, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Init_thread, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);

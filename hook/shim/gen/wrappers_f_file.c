@@ -5,12 +5,12 @@
 static __attribute__((noinline)) void f_MPI_File_call_errhandler(const unsigned how, void *const site, void *fh, void *errorcode, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, errorcode, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, errorcode, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_call_errhandler, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -34,12 +34,12 @@ BK_ENTRY void efg_mpi_file_call_errhandler_f08(void *fh, void *errorcode, MPI_Fi
 static __attribute__((noinline)) void f_MPI_File_close(const unsigned how, void *const site, void *fh, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_close, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
@@ -64,12 +64,12 @@ BK_ENTRY void efg_mpi_file_close_f08(void *fh, MPI_Fint *ierr) { f_MPI_File_clos
 static __attribute__((noinline)) void f_MPI_File_get_errhandler(const unsigned how, void *const site, void *file, void *errhandler, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(file, errhandler, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(file, errhandler, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_get_errhandler, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -97,12 +97,12 @@ BK_ENTRY void efg_mpi_file_get_errhandler_f08(void *file, void *errhandler, MPI_
 static __attribute__((noinline)) void f_MPI_File_get_group(const unsigned how, void *const site, void *fh, void *group, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, group, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, group, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_get_group, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -129,12 +129,12 @@ BK_ENTRY void efg_mpi_file_get_group_f08(void *fh, void *group, MPI_Fint *ierr) 
 static __attribute__((noinline)) void f_MPI_File_get_info(const unsigned how, void *const site, void *fh, void *info_used, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, info_used, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, info_used, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_get_info, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -162,12 +162,12 @@ BK_ENTRY void efg_mpi_file_get_info_f08(void *fh, void *info_used, MPI_Fint *ier
 static __attribute__((noinline)) void f_MPI_File_get_view(const unsigned how, void *const site, void *fh, void *disp, void *etype, void *filetype, void *datarep, MPI_Fint *ierr, size_t datarep_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *, size_t);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, disp, etype, filetype, datarep, ierr, datarep_len);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, disp, etype, filetype, datarep, ierr, datarep_len);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_get_view, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -198,12 +198,12 @@ BK_ENTRY void efg_mpi_file_get_view_f08(void *fh, void *disp, void *etype, void 
 static __attribute__((noinline)) void f_MPI_File_iread(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, buf, count, datatype, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_iread, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -244,12 +244,12 @@ BK_ENTRY void efg_mpi_file_iread_f08ts_large(void *fh, void *buf, void *count, v
 static __attribute__((noinline)) void f_MPI_File_iread_all(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, buf, count, datatype, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_iread_all, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -290,12 +290,12 @@ BK_ENTRY void efg_mpi_file_iread_all_f08ts_large(void *fh, void *buf, void *coun
 static __attribute__((noinline)) void f_MPI_File_iread_at(const unsigned how, void *const site, void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, offset, buf, count, datatype, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, buf, count, datatype, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_iread_at, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -338,12 +338,12 @@ BK_ENTRY void efg_mpi_file_iread_at_f08ts_large(void *fh, void *offset, void *bu
 static __attribute__((noinline)) void f_MPI_File_iread_at_all(const unsigned how, void *const site, void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, offset, buf, count, datatype, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, buf, count, datatype, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_iread_at_all, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -386,12 +386,12 @@ BK_ENTRY void efg_mpi_file_iread_at_all_f08ts_large(void *fh, void *offset, void
 static __attribute__((noinline)) void f_MPI_File_iread_shared(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, buf, count, datatype, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_iread_shared, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -432,12 +432,12 @@ BK_ENTRY void efg_mpi_file_iread_shared_f08ts_large(void *fh, void *buf, void *c
 static __attribute__((noinline)) void f_MPI_File_iwrite(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, buf, count, datatype, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_iwrite, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -478,12 +478,12 @@ BK_ENTRY void efg_mpi_file_iwrite_f08ts_large(void *fh, void *buf, void *count, 
 static __attribute__((noinline)) void f_MPI_File_iwrite_all(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, buf, count, datatype, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_iwrite_all, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -524,12 +524,12 @@ BK_ENTRY void efg_mpi_file_iwrite_all_f08ts_large(void *fh, void *buf, void *cou
 static __attribute__((noinline)) void f_MPI_File_iwrite_at(const unsigned how, void *const site, void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, offset, buf, count, datatype, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, buf, count, datatype, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_iwrite_at, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -572,12 +572,12 @@ BK_ENTRY void efg_mpi_file_iwrite_at_f08ts_large(void *fh, void *offset, void *b
 static __attribute__((noinline)) void f_MPI_File_iwrite_at_all(const unsigned how, void *const site, void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, offset, buf, count, datatype, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, buf, count, datatype, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_iwrite_at_all, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -620,12 +620,12 @@ BK_ENTRY void efg_mpi_file_iwrite_at_all_f08ts_large(void *fh, void *offset, voi
 static __attribute__((noinline)) void f_MPI_File_iwrite_shared(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, buf, count, datatype, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_iwrite_shared, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -666,12 +666,12 @@ BK_ENTRY void efg_mpi_file_iwrite_shared_f08ts_large(void *fh, void *buf, void *
 static __attribute__((noinline)) void f_MPI_File_open(const unsigned how, void *const site, void *comm, void *filename, void *amode, void *info, void *fh, MPI_Fint *ierr, size_t filename_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *, size_t);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(comm, filename, amode, info, fh, ierr, filename_len);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, filename, amode, info, fh, ierr, filename_len);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_open, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -703,12 +703,12 @@ BK_ENTRY void efg_mpi_file_open_f08(void *comm, void *filename, void *amode, voi
 static __attribute__((noinline)) void f_MPI_File_preallocate(const unsigned how, void *const site, void *fh, void *size, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, size, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, size, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_preallocate, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -732,12 +732,12 @@ BK_ENTRY void efg_mpi_file_preallocate_f08(void *fh, void *size, MPI_Fint *ierr)
 static __attribute__((noinline)) void f_MPI_File_read(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, buf, count, datatype, status, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, status, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_read, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -777,12 +777,12 @@ BK_ENTRY void efg_mpi_file_read_f08ts_large(void *fh, void *buf, void *count, vo
 static __attribute__((noinline)) void f_MPI_File_read_all(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, buf, count, datatype, status, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, status, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_read_all, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -822,12 +822,12 @@ BK_ENTRY void efg_mpi_file_read_all_f08ts_large(void *fh, void *buf, void *count
 static __attribute__((noinline)) void f_MPI_File_read_all_begin(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, buf, count, datatype, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_read_all_begin, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -861,12 +861,12 @@ BK_ENTRY void efg_mpi_file_read_all_begin_f08ts_large(void *fh, void *buf, void 
 static __attribute__((noinline)) void f_MPI_File_read_all_end(const unsigned how, void *const site, void *fh, void *buf, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, buf, status, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, status, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_read_all_end, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -898,12 +898,12 @@ BK_ENTRY void efg_mpi_file_read_all_end_f08ts(void *fh, void *buf, void *status,
 static __attribute__((noinline)) void f_MPI_File_read_at(const unsigned how, void *const site, void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, offset, buf, count, datatype, status, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, buf, count, datatype, status, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_read_at, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -945,12 +945,12 @@ BK_ENTRY void efg_mpi_file_read_at_f08ts_large(void *fh, void *offset, void *buf
 static __attribute__((noinline)) void f_MPI_File_read_at_all(const unsigned how, void *const site, void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, offset, buf, count, datatype, status, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, buf, count, datatype, status, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_read_at_all, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -992,12 +992,12 @@ BK_ENTRY void efg_mpi_file_read_at_all_f08ts_large(void *fh, void *offset, void 
 static __attribute__((noinline)) void f_MPI_File_read_at_all_begin(const unsigned how, void *const site, void *fh, void *offset, void *buf, void *count, void *datatype, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, offset, buf, count, datatype, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, buf, count, datatype, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_read_at_all_begin, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -1033,12 +1033,12 @@ BK_ENTRY void efg_mpi_file_read_at_all_begin_f08ts_large(void *fh, void *offset,
 static __attribute__((noinline)) void f_MPI_File_read_at_all_end(const unsigned how, void *const site, void *fh, void *buf, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, buf, status, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, status, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_read_at_all_end, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1070,12 +1070,12 @@ BK_ENTRY void efg_mpi_file_read_at_all_end_f08ts(void *fh, void *buf, void *stat
 static __attribute__((noinline)) void f_MPI_File_read_ordered(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, buf, count, datatype, status, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, status, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_read_ordered, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -1115,12 +1115,12 @@ BK_ENTRY void efg_mpi_file_read_ordered_f08ts_large(void *fh, void *buf, void *c
 static __attribute__((noinline)) void f_MPI_File_read_ordered_begin(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, buf, count, datatype, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_read_ordered_begin, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -1154,12 +1154,12 @@ BK_ENTRY void efg_mpi_file_read_ordered_begin_f08ts_large(void *fh, void *buf, v
 static __attribute__((noinline)) void f_MPI_File_read_ordered_end(const unsigned how, void *const site, void *fh, void *buf, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, buf, status, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, status, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_read_ordered_end, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1191,12 +1191,12 @@ BK_ENTRY void efg_mpi_file_read_ordered_end_f08ts(void *fh, void *buf, void *sta
 static __attribute__((noinline)) void f_MPI_File_read_shared(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, buf, count, datatype, status, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, status, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_read_shared, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -1236,12 +1236,12 @@ BK_ENTRY void efg_mpi_file_read_shared_f08ts_large(void *fh, void *buf, void *co
 static __attribute__((noinline)) void f_MPI_File_seek(const unsigned how, void *const site, void *fh, void *offset, void *whence, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, offset, whence, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, whence, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_seek, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1267,12 +1267,12 @@ BK_ENTRY void efg_mpi_file_seek_f08(void *fh, void *offset, void *whence, MPI_Fi
 static __attribute__((noinline)) void f_MPI_File_seek_shared(const unsigned how, void *const site, void *fh, void *offset, void *whence, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, offset, whence, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, whence, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_seek_shared, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1298,12 +1298,12 @@ BK_ENTRY void efg_mpi_file_seek_shared_f08(void *fh, void *offset, void *whence,
 static __attribute__((noinline)) void f_MPI_File_set_atomicity(const unsigned how, void *const site, void *fh, void *flag, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, flag, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, flag, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_set_atomicity, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1327,12 +1327,12 @@ BK_ENTRY void efg_mpi_file_set_atomicity_f08(void *fh, void *flag, MPI_Fint *ier
 static __attribute__((noinline)) void f_MPI_File_set_errhandler(const unsigned how, void *const site, void *file, void *errhandler, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(file, errhandler, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(file, errhandler, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_set_errhandler, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1356,12 +1356,12 @@ BK_ENTRY void efg_mpi_file_set_errhandler_f08(void *file, void *errhandler, MPI_
 static __attribute__((noinline)) void f_MPI_File_set_info(const unsigned how, void *const site, void *fh, void *info, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, info, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, info, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_set_info, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1385,12 +1385,12 @@ BK_ENTRY void efg_mpi_file_set_info_f08(void *fh, void *info, MPI_Fint *ierr) { 
 static __attribute__((noinline)) void f_MPI_File_set_size(const unsigned how, void *const site, void *fh, void *size, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, size, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, size, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_set_size, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1414,12 +1414,12 @@ BK_ENTRY void efg_mpi_file_set_size_f08(void *fh, void *size, MPI_Fint *ierr) { 
 static __attribute__((noinline)) void f_MPI_File_set_view(const unsigned how, void *const site, void *fh, void *disp, void *etype, void *filetype, void *datarep, void *info, MPI_Fint *ierr, size_t datarep_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *, size_t);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, disp, etype, filetype, datarep, info, ierr, datarep_len);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, disp, etype, filetype, datarep, info, ierr, datarep_len);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_set_view, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -1450,12 +1450,12 @@ BK_ENTRY void efg_mpi_file_set_view_f08(void *fh, void *disp, void *etype, void 
 static __attribute__((noinline)) void f_MPI_File_sync(const unsigned how, void *const site, void *fh, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_sync, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
@@ -1477,12 +1477,12 @@ BK_ENTRY void efg_mpi_file_sync_f08(void *fh, MPI_Fint *ierr) { f_MPI_File_sync(
 static __attribute__((noinline)) void f_MPI_File_write(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, buf, count, datatype, status, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, status, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_write, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -1522,12 +1522,12 @@ BK_ENTRY void efg_mpi_file_write_f08ts_large(void *fh, void *buf, void *count, v
 static __attribute__((noinline)) void f_MPI_File_write_all(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, buf, count, datatype, status, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, status, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_write_all, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -1567,12 +1567,12 @@ BK_ENTRY void efg_mpi_file_write_all_f08ts_large(void *fh, void *buf, void *coun
 static __attribute__((noinline)) void f_MPI_File_write_all_begin(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, buf, count, datatype, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_write_all_begin, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -1606,12 +1606,12 @@ BK_ENTRY void efg_mpi_file_write_all_begin_f08ts_large(void *fh, void *buf, void
 static __attribute__((noinline)) void f_MPI_File_write_all_end(const unsigned how, void *const site, void *fh, void *buf, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, buf, status, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, status, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_write_all_end, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1643,12 +1643,12 @@ BK_ENTRY void efg_mpi_file_write_all_end_f08ts(void *fh, void *buf, void *status
 static __attribute__((noinline)) void f_MPI_File_write_at(const unsigned how, void *const site, void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, offset, buf, count, datatype, status, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, buf, count, datatype, status, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_write_at, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -1690,12 +1690,12 @@ BK_ENTRY void efg_mpi_file_write_at_f08ts_large(void *fh, void *offset, void *bu
 static __attribute__((noinline)) void f_MPI_File_write_at_all(const unsigned how, void *const site, void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, offset, buf, count, datatype, status, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, buf, count, datatype, status, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_write_at_all, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -1737,12 +1737,12 @@ BK_ENTRY void efg_mpi_file_write_at_all_f08ts_large(void *fh, void *offset, void
 static __attribute__((noinline)) void f_MPI_File_write_at_all_begin(const unsigned how, void *const site, void *fh, void *offset, void *buf, void *count, void *datatype, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, offset, buf, count, datatype, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, buf, count, datatype, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_write_at_all_begin, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -1778,12 +1778,12 @@ BK_ENTRY void efg_mpi_file_write_at_all_begin_f08ts_large(void *fh, void *offset
 static __attribute__((noinline)) void f_MPI_File_write_at_all_end(const unsigned how, void *const site, void *fh, void *buf, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, buf, status, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, status, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_write_at_all_end, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1815,12 +1815,12 @@ BK_ENTRY void efg_mpi_file_write_at_all_end_f08ts(void *fh, void *buf, void *sta
 static __attribute__((noinline)) void f_MPI_File_write_ordered(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, buf, count, datatype, status, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, status, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_write_ordered, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -1860,12 +1860,12 @@ BK_ENTRY void efg_mpi_file_write_ordered_f08ts_large(void *fh, void *buf, void *
 static __attribute__((noinline)) void f_MPI_File_write_ordered_begin(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, buf, count, datatype, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_write_ordered_begin, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -1899,12 +1899,12 @@ BK_ENTRY void efg_mpi_file_write_ordered_begin_f08ts_large(void *fh, void *buf, 
 static __attribute__((noinline)) void f_MPI_File_write_ordered_end(const unsigned how, void *const site, void *fh, void *buf, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, buf, status, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, status, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_write_ordered_end, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1936,12 +1936,12 @@ BK_ENTRY void efg_mpi_file_write_ordered_end_f08ts(void *fh, void *buf, void *st
 static __attribute__((noinline)) void f_MPI_File_write_shared(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, buf, count, datatype, status, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, status, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_write_shared, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);

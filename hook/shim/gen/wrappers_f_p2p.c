@@ -4,12 +4,12 @@
 static __attribute__((noinline)) void f_MPI_Bsend(const unsigned how, void *const site, void *buf, void *count, void *datatype, void *dest, void *tag, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(buf, count, datatype, dest, tag, comm, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Bsend, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -47,12 +47,12 @@ BK_ENTRY void efg_mpi_bsend_f08ts_large(void *buf, void *count, void *datatype, 
 static __attribute__((noinline)) void f_MPI_Bsend_init(const unsigned how, void *const site, void *buf, void *count, void *datatype, void *dest, void *tag, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(buf, count, datatype, dest, tag, comm, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Bsend_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -97,12 +97,12 @@ BK_ENTRY void efg_mpi_bsend_init_f08ts_large(void *buf, void *count, void *datat
 static __attribute__((noinline)) void f_MPI_Buffer_iflush(const unsigned how, void *const site, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Buffer_iflush, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -129,12 +129,12 @@ BK_ENTRY void efg_mpi_buffer_iflush_f08(void *request, MPI_Fint *ierr) { f_MPI_B
 static __attribute__((noinline)) void f_MPI_Cancel(const unsigned how, void *const site, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Cancel, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -156,12 +156,12 @@ BK_ENTRY void efg_mpi_cancel_f08(void *request, MPI_Fint *ierr) { f_MPI_Cancel(B
 static __attribute__((noinline)) void f_MPI_Grequest_complete(const unsigned how, void *const site, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Grequest_complete, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -183,12 +183,12 @@ BK_ENTRY void efg_mpi_grequest_complete_f08(void *request, MPI_Fint *ierr) { f_M
 static __attribute__((noinline)) void f_MPI_Grequest_start(const unsigned how, void *const site, void *query_fn, void *free_fn, void *cancel_fn, void *extra_state, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(query_fn, free_fn, cancel_fn, extra_state, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(query_fn, free_fn, cancel_fn, extra_state, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Grequest_start, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -215,12 +215,12 @@ BK_ENTRY void efg_mpi_grequest_start_f08(void *query_fn, void *free_fn, void *ca
 static __attribute__((noinline)) void f_MPI_Ibsend(const unsigned how, void *const site, void *buf, void *count, void *datatype, void *dest, void *tag, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(buf, count, datatype, dest, tag, comm, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Ibsend, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -265,12 +265,12 @@ BK_ENTRY void efg_mpi_ibsend_f08ts_large(void *buf, void *count, void *datatype,
 static __attribute__((noinline)) void f_MPI_Improbe(const unsigned how, void *const site, void *source, void *tag, void *comm, void *flag, void *message, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(source, tag, comm, flag, message, status, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(source, tag, comm, flag, message, status, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Improbe, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
@@ -307,12 +307,12 @@ BK_ENTRY void efg_mpi_improbe_f08(void *source, void *tag, void *comm, void *fla
 static __attribute__((noinline)) void f_MPI_Imrecv(const unsigned how, void *const site, void *buf, void *count, void *datatype, void *message, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(buf, count, datatype, message, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, message, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Imrecv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -357,12 +357,12 @@ BK_ENTRY void efg_mpi_imrecv_f08ts_large(void *buf, void *count, void *datatype,
 static __attribute__((noinline)) void f_MPI_Iprobe(const unsigned how, void *const site, void *source, void *tag, void *comm, void *flag, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(source, tag, comm, flag, status, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(source, tag, comm, flag, status, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Iprobe, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -396,12 +396,12 @@ BK_ENTRY void efg_mpi_iprobe_f08(void *source, void *tag, void *comm, void *flag
 static __attribute__((noinline)) void f_MPI_Irecv(const unsigned how, void *const site, void *buf, void *count, void *datatype, void *source, void *tag, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(buf, count, datatype, source, tag, comm, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, source, tag, comm, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Irecv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -447,12 +447,12 @@ BK_ENTRY void efg_mpi_irecv_f08ts_large(void *buf, void *count, void *datatype, 
 static __attribute__((noinline)) void f_MPI_Irsend(const unsigned how, void *const site, void *buf, void *count, void *datatype, void *dest, void *tag, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(buf, count, datatype, dest, tag, comm, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Irsend, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -497,12 +497,12 @@ BK_ENTRY void efg_mpi_irsend_f08ts_large(void *buf, void *count, void *datatype,
 static __attribute__((noinline)) void f_MPI_Isend(const unsigned how, void *const site, void *buf, void *count, void *datatype, void *dest, void *tag, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(buf, count, datatype, dest, tag, comm, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Isend, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -547,12 +547,12 @@ BK_ENTRY void efg_mpi_isend_f08ts_large(void *buf, void *count, void *datatype, 
 static __attribute__((noinline)) void f_MPI_Isendrecv(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *dest, void *sendtag, void *recvbuf, void *recvcount, void *recvtype, void *source, void *recvtag, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Isendrecv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 14), site);
@@ -608,12 +608,12 @@ BK_ENTRY void efg_mpi_isendrecv_f08ts_large(void *sendbuf, void *sendcount, void
 static __attribute__((noinline)) void f_MPI_Isendrecv_replace(const unsigned how, void *const site, void *buf, void *count, void *datatype, void *dest, void *sendtag, void *source, void *recvtag, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(buf, count, datatype, dest, sendtag, source, recvtag, comm, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, sendtag, source, recvtag, comm, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Isendrecv_replace, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
@@ -663,12 +663,12 @@ BK_ENTRY void efg_mpi_isendrecv_replace_f08ts_large(void *buf, void *count, void
 static __attribute__((noinline)) void f_MPI_Issend(const unsigned how, void *const site, void *buf, void *count, void *datatype, void *dest, void *tag, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(buf, count, datatype, dest, tag, comm, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Issend, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -713,12 +713,12 @@ BK_ENTRY void efg_mpi_issend_f08ts_large(void *buf, void *count, void *datatype,
 static __attribute__((noinline)) void f_MPI_Mprobe(const unsigned how, void *const site, void *source, void *tag, void *comm, void *message, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(source, tag, comm, message, status, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(source, tag, comm, message, status, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Mprobe, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -753,12 +753,12 @@ BK_ENTRY void efg_mpi_mprobe_f08(void *source, void *tag, void *comm, void *mess
 static __attribute__((noinline)) void f_MPI_Mrecv(const unsigned how, void *const site, void *buf, void *count, void *datatype, void *message, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(buf, count, datatype, message, status, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, message, status, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Mrecv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
@@ -801,12 +801,12 @@ BK_ENTRY void efg_mpi_mrecv_f08ts_large(void *buf, void *count, void *datatype, 
 static __attribute__((noinline)) void f_MPI_Parrived(const unsigned how, void *const site, void *request, void *partition, void *flag, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(request, partition, flag, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(request, partition, flag, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Parrived, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -835,12 +835,12 @@ BK_ENTRY void efg_mpi_parrived_f08(void *request, void *partition, void *flag, M
 static __attribute__((noinline)) void f_MPI_Pready(const unsigned how, void *const site, void *partition, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(partition, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(partition, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Pready, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -864,12 +864,12 @@ BK_ENTRY void efg_mpi_pready_f08(void *partition, void *request, MPI_Fint *ierr)
 static __attribute__((noinline)) void f_MPI_Pready_list(const unsigned how, void *const site, void *length, void *array_of_partitions, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(length, array_of_partitions, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(length, array_of_partitions, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Pready_list, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -894,12 +894,12 @@ BK_ENTRY void efg_mpi_pready_list_f08(void *length, void *array_of_partitions, v
 static __attribute__((noinline)) void f_MPI_Pready_range(const unsigned how, void *const site, void *partition_low, void *partition_high, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(partition_low, partition_high, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(partition_low, partition_high, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Pready_range, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -925,12 +925,12 @@ BK_ENTRY void efg_mpi_pready_range_f08(void *partition_low, void *partition_high
 static __attribute__((noinline)) void f_MPI_Precv_init(const unsigned how, void *const site, void *buf, void *partitions, void *count, void *datatype, void *source, void *tag, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(buf, partitions, count, datatype, source, tag, comm, info, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, partitions, count, datatype, source, tag, comm, info, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Precv_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
@@ -976,12 +976,12 @@ BK_ENTRY void efg_mpi_precv_init_f08ts(void *buf, void *partitions, void *count,
 static __attribute__((noinline)) void f_MPI_Probe(const unsigned how, void *const site, void *source, void *tag, void *comm, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(source, tag, comm, status, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(source, tag, comm, status, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Probe, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -1013,12 +1013,12 @@ BK_ENTRY void efg_mpi_probe_f08(void *source, void *tag, void *comm, void *statu
 static __attribute__((noinline)) void f_MPI_Psend_init(const unsigned how, void *const site, void *buf, void *partitions, void *count, void *datatype, void *dest, void *tag, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(buf, partitions, count, datatype, dest, tag, comm, info, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, partitions, count, datatype, dest, tag, comm, info, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Psend_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
@@ -1063,12 +1063,12 @@ BK_ENTRY void efg_mpi_psend_init_f08ts(void *buf, void *partitions, void *count,
 static __attribute__((noinline)) void f_MPI_Recv(const unsigned how, void *const site, void *buf, void *count, void *datatype, void *source, void *tag, void *comm, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(buf, count, datatype, source, tag, comm, status, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, source, tag, comm, status, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Recv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
@@ -1112,12 +1112,12 @@ BK_ENTRY void efg_mpi_recv_f08ts_large(void *buf, void *count, void *datatype, v
 static __attribute__((noinline)) void f_MPI_Recv_init(const unsigned how, void *const site, void *buf, void *count, void *datatype, void *source, void *tag, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(buf, count, datatype, source, tag, comm, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, source, tag, comm, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Recv_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -1163,12 +1163,12 @@ BK_ENTRY void efg_mpi_recv_init_f08ts_large(void *buf, void *count, void *dataty
 static __attribute__((noinline)) void f_MPI_Request_free(const unsigned how, void *const site, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Request_free, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1192,12 +1192,12 @@ BK_ENTRY void efg_mpi_request_free_f08(void *request, MPI_Fint *ierr) { f_MPI_Re
 static __attribute__((noinline)) void f_MPI_Request_get_status(const unsigned how, void *const site, void *request, void *flag, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(request, flag, status, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(request, flag, status, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Request_get_status, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -1228,12 +1228,12 @@ BK_ENTRY void efg_mpi_request_get_status_f08(void *request, void *flag, void *st
 static __attribute__((noinline)) void f_MPI_Request_get_status_all(const unsigned how, void *const site, void *count, void *array_of_requests, void *flag, void *array_of_statuses, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(count, array_of_requests, flag, array_of_statuses, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, array_of_requests, flag, array_of_statuses, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Request_get_status_all, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -1266,12 +1266,12 @@ BK_ENTRY void efg_mpi_request_get_status_all_f08(void *count, void *array_of_req
 static __attribute__((noinline)) void f_MPI_Request_get_status_any(const unsigned how, void *const site, void *count, void *array_of_requests, void *index, void *flag, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(count, array_of_requests, index, flag, status, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, array_of_requests, index, flag, status, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Request_get_status_any, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
@@ -1308,12 +1308,12 @@ BK_ENTRY void efg_mpi_request_get_status_any_f08(void *count, void *array_of_req
 static __attribute__((noinline)) void f_MPI_Request_get_status_some(const unsigned how, void *const site, void *incount, void *array_of_requests, void *outcount, void *array_of_indices, void *array_of_statuses, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(incount, array_of_requests, outcount, array_of_indices, array_of_statuses, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(incount, array_of_requests, outcount, array_of_indices, array_of_statuses, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Request_get_status_some, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -1353,12 +1353,12 @@ BK_ENTRY void efg_mpi_request_get_status_some_f08(void *incount, void *array_of_
 static __attribute__((noinline)) void f_MPI_Rsend(const unsigned how, void *const site, void *buf, void *count, void *datatype, void *dest, void *tag, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(buf, count, datatype, dest, tag, comm, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Rsend, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -1396,12 +1396,12 @@ BK_ENTRY void efg_mpi_rsend_f08ts_large(void *buf, void *count, void *datatype, 
 static __attribute__((noinline)) void f_MPI_Rsend_init(const unsigned how, void *const site, void *buf, void *count, void *datatype, void *dest, void *tag, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(buf, count, datatype, dest, tag, comm, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Rsend_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -1446,12 +1446,12 @@ BK_ENTRY void efg_mpi_rsend_init_f08ts_large(void *buf, void *count, void *datat
 static __attribute__((noinline)) void f_MPI_Send(const unsigned how, void *const site, void *buf, void *count, void *datatype, void *dest, void *tag, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(buf, count, datatype, dest, tag, comm, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Send, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -1489,12 +1489,12 @@ BK_ENTRY void efg_mpi_send_f08ts_large(void *buf, void *count, void *datatype, v
 static __attribute__((noinline)) void f_MPI_Send_init(const unsigned how, void *const site, void *buf, void *count, void *datatype, void *dest, void *tag, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(buf, count, datatype, dest, tag, comm, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Send_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -1539,12 +1539,12 @@ BK_ENTRY void efg_mpi_send_init_f08ts_large(void *buf, void *count, void *dataty
 static __attribute__((noinline)) void f_MPI_Sendrecv(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *dest, void *sendtag, void *recvbuf, void *recvcount, void *recvtype, void *source, void *recvtag, void *comm, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Sendrecv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 16), site);
@@ -1598,12 +1598,12 @@ BK_ENTRY void efg_mpi_sendrecv_f08ts_large(void *sendbuf, void *sendcount, void 
 static __attribute__((noinline)) void f_MPI_Sendrecv_replace(const unsigned how, void *const site, void *buf, void *count, void *datatype, void *dest, void *sendtag, void *source, void *recvtag, void *comm, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(buf, count, datatype, dest, sendtag, source, recvtag, comm, status, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, sendtag, source, recvtag, comm, status, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Sendrecv_replace, BK_HOW_LANG(how), BK_HOW_LARGE(how), 13), site);
@@ -1651,12 +1651,12 @@ BK_ENTRY void efg_mpi_sendrecv_replace_f08ts_large(void *buf, void *count, void 
 static __attribute__((noinline)) void f_MPI_Ssend(const unsigned how, void *const site, void *buf, void *count, void *datatype, void *dest, void *tag, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(buf, count, datatype, dest, tag, comm, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Ssend, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -1694,12 +1694,12 @@ BK_ENTRY void efg_mpi_ssend_f08ts_large(void *buf, void *count, void *datatype, 
 static __attribute__((noinline)) void f_MPI_Ssend_init(const unsigned how, void *const site, void *buf, void *count, void *datatype, void *dest, void *tag, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(buf, count, datatype, dest, tag, comm, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Ssend_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -1744,12 +1744,12 @@ BK_ENTRY void efg_mpi_ssend_init_f08ts_large(void *buf, void *count, void *datat
 static __attribute__((noinline)) void f_MPI_Start(const unsigned how, void *const site, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Start, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1773,12 +1773,12 @@ BK_ENTRY void efg_mpi_start_f08(void *request, MPI_Fint *ierr) { f_MPI_Start(BK_
 static __attribute__((noinline)) void f_MPI_Startall(const unsigned how, void *const site, void *count, void *array_of_requests, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(count, array_of_requests, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, array_of_requests, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Startall, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1803,12 +1803,12 @@ BK_ENTRY void efg_mpi_startall_f08(void *count, void *array_of_requests, MPI_Fin
 static __attribute__((noinline)) void f_MPI_Test(const unsigned how, void *const site, void *request, void *flag, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(request, flag, status, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(request, flag, status, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Test, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -1840,12 +1840,12 @@ BK_ENTRY void efg_mpi_test_f08(void *request, void *flag, void *status, MPI_Fint
 static __attribute__((noinline)) void f_MPI_Testall(const unsigned how, void *const site, void *count, void *array_of_requests, void *flag, void *array_of_statuses, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(count, array_of_requests, flag, array_of_statuses, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, array_of_requests, flag, array_of_statuses, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Testall, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -1878,12 +1878,12 @@ BK_ENTRY void efg_mpi_testall_f08(void *count, void *array_of_requests, void *fl
 static __attribute__((noinline)) void f_MPI_Testany(const unsigned how, void *const site, void *count, void *array_of_requests, void *index, void *flag, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(count, array_of_requests, index, flag, status, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, array_of_requests, index, flag, status, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Testany, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
@@ -1920,12 +1920,12 @@ BK_ENTRY void efg_mpi_testany_f08(void *count, void *array_of_requests, void *in
 static __attribute__((noinline)) void f_MPI_Testsome(const unsigned how, void *const site, void *incount, void *array_of_requests, void *outcount, void *array_of_indices, void *array_of_statuses, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(incount, array_of_requests, outcount, array_of_indices, array_of_statuses, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(incount, array_of_requests, outcount, array_of_indices, array_of_statuses, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Testsome, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -1965,12 +1965,12 @@ BK_ENTRY void efg_mpi_testsome_f08(void *incount, void *array_of_requests, void 
 static __attribute__((noinline)) void f_MPI_Wait(const unsigned how, void *const site, void *request, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(request, status, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(request, status, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Wait, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -2000,12 +2000,12 @@ BK_ENTRY void efg_mpi_wait_f08(void *request, void *status, MPI_Fint *ierr) { f_
 static __attribute__((noinline)) void f_MPI_Waitall(const unsigned how, void *const site, void *count, void *array_of_requests, void *array_of_statuses, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(count, array_of_requests, array_of_statuses, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, array_of_requests, array_of_statuses, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Waitall, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -2036,12 +2036,12 @@ BK_ENTRY void efg_mpi_waitall_f08(void *count, void *array_of_requests, void *ar
 static __attribute__((noinline)) void f_MPI_Waitany(const unsigned how, void *const site, void *count, void *array_of_requests, void *index, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(count, array_of_requests, index, status, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, array_of_requests, index, status, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Waitany, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -2076,12 +2076,12 @@ BK_ENTRY void efg_mpi_waitany_f08(void *count, void *array_of_requests, void *in
 static __attribute__((noinline)) void f_MPI_Waitsome(const unsigned how, void *const site, void *incount, void *array_of_requests, void *outcount, void *array_of_indices, void *array_of_statuses, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(incount, array_of_requests, outcount, array_of_indices, array_of_statuses, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(incount, array_of_requests, outcount, array_of_indices, array_of_statuses, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Waitsome, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -2121,12 +2121,12 @@ BK_ENTRY void efg_mpi_waitsome_f08(void *incount, void *array_of_requests, void 
 static __attribute__((noinline)) void f_MPI_Comm_iflush_buffer(const unsigned how, void *const site, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(comm, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_iflush_buffer, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -2155,12 +2155,12 @@ BK_ENTRY void efg_mpi_comm_iflush_buffer_f08(void *comm, void *request, MPI_Fint
 static __attribute__((noinline)) void f_MPI_Session_iflush_buffer(const unsigned how, void *const site, void *session, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(session, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Session_iflush_buffer, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);

@@ -5,12 +5,12 @@
 static __attribute__((noinline)) void f_MPI_Allgather_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Allgather_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
@@ -58,12 +58,12 @@ BK_ENTRY void efg_mpi_allgather_init_f08ts_large(void *sendbuf, void *sendcount,
 static __attribute__((noinline)) void f_MPI_Allgatherv_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Allgatherv_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 12), site);
@@ -111,12 +111,12 @@ BK_ENTRY void efg_mpi_allgatherv_init_f08ts_large(void *sendbuf, void *sendcount
 static __attribute__((noinline)) void f_MPI_Allreduce_init(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Allreduce_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
@@ -163,12 +163,12 @@ BK_ENTRY void efg_mpi_allreduce_init_f08ts_large(void *sendbuf, void *recvbuf, v
 static __attribute__((noinline)) void f_MPI_Alltoall_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Alltoall_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
@@ -216,12 +216,12 @@ BK_ENTRY void efg_mpi_alltoall_init_f08ts_large(void *sendbuf, void *sendcount, 
 static __attribute__((noinline)) void f_MPI_Alltoallv_init(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Alltoallv_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 13), site);
@@ -269,12 +269,12 @@ BK_ENTRY void efg_mpi_alltoallv_init_f08ts_large(void *sendbuf, void *sendcounts
 static __attribute__((noinline)) void f_MPI_Alltoallw_init(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Alltoallw_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 13), site);
@@ -321,12 +321,12 @@ BK_ENTRY void efg_mpi_alltoallw_init_f08ts_large(void *sendbuf, void *sendcounts
 static __attribute__((noinline)) void f_MPI_Barrier_init(const unsigned how, void *const site, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(comm, info, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, info, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Barrier_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -357,12 +357,12 @@ BK_ENTRY void efg_mpi_barrier_init_f08(void *comm, void *info, void *request, MP
 static __attribute__((noinline)) void f_MPI_Bcast_init(const unsigned how, void *const site, void *buffer, void *count, void *datatype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(buffer, count, datatype, root, comm, info, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buffer, count, datatype, root, comm, info, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Bcast_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -407,12 +407,12 @@ BK_ENTRY void efg_mpi_bcast_init_f08ts_large(void *buffer, void *count, void *da
 static __attribute__((noinline)) void f_MPI_Exscan_init(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Exscan_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
@@ -459,12 +459,12 @@ BK_ENTRY void efg_mpi_exscan_init_f08ts_large(void *sendbuf, void *recvbuf, void
 static __attribute__((noinline)) void f_MPI_Gather_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Gather_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 12), site);
@@ -515,12 +515,12 @@ BK_ENTRY void efg_mpi_gather_init_f08ts_large(void *sendbuf, void *sendcount, vo
 static __attribute__((noinline)) void f_MPI_Gatherv_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Gatherv_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 13), site);
@@ -571,12 +571,12 @@ BK_ENTRY void efg_mpi_gatherv_init_f08ts_large(void *sendbuf, void *sendcount, v
 static __attribute__((noinline)) void f_MPI_Neighbor_allgather_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Neighbor_allgather_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
@@ -625,12 +625,12 @@ BK_ENTRY void efg_mpi_neighbor_allgather_init_f08ts_large(void *sendbuf, void *s
 static __attribute__((noinline)) void f_MPI_Neighbor_allgatherv_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Neighbor_allgatherv_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 12), site);
@@ -679,12 +679,12 @@ BK_ENTRY void efg_mpi_neighbor_allgatherv_init_f08ts_large(void *sendbuf, void *
 static __attribute__((noinline)) void f_MPI_Neighbor_alltoall_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Neighbor_alltoall_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
@@ -733,12 +733,12 @@ BK_ENTRY void efg_mpi_neighbor_alltoall_init_f08ts_large(void *sendbuf, void *se
 static __attribute__((noinline)) void f_MPI_Neighbor_alltoallv_init(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Neighbor_alltoallv_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 13), site);
@@ -787,12 +787,12 @@ BK_ENTRY void efg_mpi_neighbor_alltoallv_init_f08ts_large(void *sendbuf, void *s
 static __attribute__((noinline)) void f_MPI_Neighbor_alltoallw_init(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Neighbor_alltoallw_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 13), site);
@@ -839,12 +839,12 @@ BK_ENTRY void efg_mpi_neighbor_alltoallw_init_f08ts_large(void *sendbuf, void *s
 static __attribute__((noinline)) void f_MPI_Reduce_init(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *root, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Reduce_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
@@ -892,12 +892,12 @@ BK_ENTRY void efg_mpi_reduce_init_f08ts_large(void *sendbuf, void *recvbuf, void
 static __attribute__((noinline)) void f_MPI_Reduce_scatter_block_init(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *recvcount, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Reduce_scatter_block_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
@@ -944,12 +944,12 @@ BK_ENTRY void efg_mpi_reduce_scatter_block_init_f08ts_large(void *sendbuf, void 
 static __attribute__((noinline)) void f_MPI_Reduce_scatter_init(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *recvcounts, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Reduce_scatter_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
@@ -995,12 +995,12 @@ BK_ENTRY void efg_mpi_reduce_scatter_init_f08ts_large(void *sendbuf, void *recvb
 static __attribute__((noinline)) void f_MPI_Scan_init(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Scan_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
@@ -1047,12 +1047,12 @@ BK_ENTRY void efg_mpi_scan_init_f08ts_large(void *sendbuf, void *recvbuf, void *
 static __attribute__((noinline)) void f_MPI_Scatter_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Scatter_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 12), site);
@@ -1103,12 +1103,12 @@ BK_ENTRY void efg_mpi_scatter_init_f08ts_large(void *sendbuf, void *sendcount, v
 static __attribute__((noinline)) void f_MPI_Scatterv_init(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *displs, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Scatterv_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 13), site);
@@ -1159,12 +1159,12 @@ BK_ENTRY void efg_mpi_scatterv_init_f08ts_large(void *sendbuf, void *sendcounts,
 static __attribute__((noinline)) void f_MPIX_Allgather_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Allgather_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
@@ -1208,12 +1208,12 @@ BK_ENTRY void efg_mpix_allgather_init_f08ts(void *sendbuf, void *sendcount, void
 static __attribute__((noinline)) void f_MPIX_Allgatherv_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Allgatherv_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 12), site);
@@ -1257,12 +1257,12 @@ BK_ENTRY void efg_mpix_allgatherv_init_f08ts(void *sendbuf, void *sendcount, voi
 static __attribute__((noinline)) void f_MPIX_Allreduce_init(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Allreduce_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
@@ -1305,12 +1305,12 @@ BK_ENTRY void efg_mpix_allreduce_init_f08ts(void *sendbuf, void *recvbuf, void *
 static __attribute__((noinline)) void f_MPIX_Alltoall_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Alltoall_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
@@ -1354,12 +1354,12 @@ BK_ENTRY void efg_mpix_alltoall_init_f08ts(void *sendbuf, void *sendcount, void 
 static __attribute__((noinline)) void f_MPIX_Alltoallv_init(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Alltoallv_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 13), site);
@@ -1403,12 +1403,12 @@ BK_ENTRY void efg_mpix_alltoallv_init_f08ts(void *sendbuf, void *sendcounts, voi
 static __attribute__((noinline)) void f_MPIX_Alltoallw_init(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Alltoallw_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 13), site);
@@ -1451,12 +1451,12 @@ BK_ENTRY void efg_mpix_alltoallw_init_f08ts(void *sendbuf, void *sendcounts, voi
 static __attribute__((noinline)) void f_MPIX_Barrier_init(const unsigned how, void *const site, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(comm, info, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, info, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Barrier_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1487,12 +1487,12 @@ BK_ENTRY void efg_mpix_barrier_init_f08(void *comm, void *info, void *request, M
 static __attribute__((noinline)) void f_MPIX_Bcast_init(const unsigned how, void *const site, void *buffer, void *count, void *datatype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(buffer, count, datatype, root, comm, info, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buffer, count, datatype, root, comm, info, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Bcast_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -1533,12 +1533,12 @@ BK_ENTRY void efg_mpix_bcast_init_f08ts(void *buffer, void *count, void *datatyp
 static __attribute__((noinline)) void f_MPIX_Exscan_init(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Exscan_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
@@ -1581,12 +1581,12 @@ BK_ENTRY void efg_mpix_exscan_init_f08ts(void *sendbuf, void *recvbuf, void *cou
 static __attribute__((noinline)) void f_MPIX_Gather_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Gather_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 12), site);
@@ -1633,12 +1633,12 @@ BK_ENTRY void efg_mpix_gather_init_f08ts(void *sendbuf, void *sendcount, void *s
 static __attribute__((noinline)) void f_MPIX_Gatherv_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Gatherv_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 13), site);
@@ -1685,12 +1685,12 @@ BK_ENTRY void efg_mpix_gatherv_init_f08ts(void *sendbuf, void *sendcount, void *
 static __attribute__((noinline)) void f_MPIX_Neighbor_allgather_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Neighbor_allgather_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
@@ -1735,12 +1735,12 @@ BK_ENTRY void efg_mpix_neighbor_allgather_init_f08ts(void *sendbuf, void *sendco
 static __attribute__((noinline)) void f_MPIX_Neighbor_allgatherv_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Neighbor_allgatherv_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 12), site);
@@ -1785,12 +1785,12 @@ BK_ENTRY void efg_mpix_neighbor_allgatherv_init_f08ts(void *sendbuf, void *sendc
 static __attribute__((noinline)) void f_MPIX_Neighbor_alltoall_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Neighbor_alltoall_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
@@ -1835,12 +1835,12 @@ BK_ENTRY void efg_mpix_neighbor_alltoall_init_f08ts(void *sendbuf, void *sendcou
 static __attribute__((noinline)) void f_MPIX_Neighbor_alltoallv_init(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Neighbor_alltoallv_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 13), site);
@@ -1885,12 +1885,12 @@ BK_ENTRY void efg_mpix_neighbor_alltoallv_init_f08ts(void *sendbuf, void *sendco
 static __attribute__((noinline)) void f_MPIX_Neighbor_alltoallw_init(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Neighbor_alltoallw_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 13), site);
@@ -1933,12 +1933,12 @@ BK_ENTRY void efg_mpix_neighbor_alltoallw_init_f08ts(void *sendbuf, void *sendco
 static __attribute__((noinline)) void f_MPIX_Reduce_init(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *root, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Reduce_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
@@ -1982,12 +1982,12 @@ BK_ENTRY void efg_mpix_reduce_init_f08ts(void *sendbuf, void *recvbuf, void *cou
 static __attribute__((noinline)) void f_MPIX_Reduce_scatter_block_init(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *recvcount, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Reduce_scatter_block_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
@@ -2030,12 +2030,12 @@ BK_ENTRY void efg_mpix_reduce_scatter_block_init_f08ts(void *sendbuf, void *recv
 static __attribute__((noinline)) void f_MPIX_Reduce_scatter_init(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *recvcounts, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Reduce_scatter_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
@@ -2077,12 +2077,12 @@ BK_ENTRY void efg_mpix_reduce_scatter_init_f08ts(void *sendbuf, void *recvbuf, v
 static __attribute__((noinline)) void f_MPIX_Scan_init(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Scan_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
@@ -2125,12 +2125,12 @@ BK_ENTRY void efg_mpix_scan_init_f08ts(void *sendbuf, void *recvbuf, void *count
 static __attribute__((noinline)) void f_MPIX_Scatter_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Scatter_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 12), site);
@@ -2177,12 +2177,12 @@ BK_ENTRY void efg_mpix_scatter_init_f08ts(void *sendbuf, void *sendcount, void *
 static __attribute__((noinline)) void f_MPIX_Scatterv_init(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *displs, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Scatterv_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 13), site);

@@ -5,12 +5,12 @@
 static __attribute__((noinline)) void f_MPI_Address(const unsigned how, void *const site, void *location, void *address, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(location, address, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(location, address, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Address, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -35,12 +35,12 @@ BK_ENTRY void efg_mpi_address(void *location, void *address, MPI_Fint *ierr) { f
 static __attribute__((noinline)) void f_MPI_Finalized(const unsigned how, void *const site, void *flag, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(flag, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(flag, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Finalized, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -65,12 +65,12 @@ BK_ENTRY void efg_mpi_finalized_f08(void *flag, MPI_Fint *ierr) { f_MPI_Finalize
 static __attribute__((noinline)) void f_MPI_Get_address(const unsigned how, void *const site, void *location, void *address, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(location, address, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(location, address, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Get_address, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -99,12 +99,12 @@ BK_ENTRY void efg_mpi_get_address_f08ts(void *location, void *address, MPI_Fint 
 static __attribute__((noinline)) void f_MPI_Get_library_version(const unsigned how, void *const site, void *version, void *resultlen, MPI_Fint *ierr, size_t version_len)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *, size_t);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(version, resultlen, ierr, version_len);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(version, resultlen, ierr, version_len);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Get_library_version, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -129,12 +129,12 @@ BK_ENTRY void efg_mpi_get_library_version_f08(void *version, void *resultlen, MP
 static __attribute__((noinline)) void f_MPI_Get_processor_name(const unsigned how, void *const site, void *name, void *resultlen, MPI_Fint *ierr, size_t name_len)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *, size_t);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(name, resultlen, ierr, name_len);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(name, resultlen, ierr, name_len);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Get_processor_name, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -159,12 +159,12 @@ BK_ENTRY void efg_mpi_get_processor_name_f08(void *name, void *resultlen, MPI_Fi
 static __attribute__((noinline)) void f_MPI_Get_version(const unsigned how, void *const site, void *version, void *subversion, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(version, subversion, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(version, subversion, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Get_version, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -191,12 +191,12 @@ BK_ENTRY void efg_mpi_get_version_f08(void *version, void *subversion, MPI_Fint 
 static __attribute__((noinline)) void f_MPI_Initialized(const unsigned how, void *const site, void *flag, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(flag, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(flag, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Initialized, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -221,12 +221,12 @@ BK_ENTRY void efg_mpi_initialized_f08(void *flag, MPI_Fint *ierr) { f_MPI_Initia
 static __attribute__((noinline)) void f_MPI_Is_thread_main(const unsigned how, void *const site, void *flag, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(flag, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(flag, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Is_thread_main, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -251,12 +251,12 @@ BK_ENTRY void efg_mpi_is_thread_main_f08(void *flag, MPI_Fint *ierr) { f_MPI_Is_
 static __attribute__((noinline)) void f_MPI_Query_thread(const unsigned how, void *const site, void *provided, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(provided, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(provided, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Query_thread, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -281,12 +281,12 @@ BK_ENTRY void efg_mpi_query_thread_f08(void *provided, MPI_Fint *ierr) { f_MPI_Q
 static __attribute__((noinline)) void f_MPI_Get_count(const unsigned how, void *const site, void *status, void *datatype, void *count, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(status, datatype, count, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(status, datatype, count, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Get_count, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -315,12 +315,12 @@ BK_ENTRY void efg_mpi_get_count_f08_large(void *status, void *datatype, void *co
 static __attribute__((noinline)) void f_MPI_Get_elements(const unsigned how, void *const site, void *status, void *datatype, void *count, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(status, datatype, count, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(status, datatype, count, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Get_elements, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -349,12 +349,12 @@ BK_ENTRY void efg_mpi_get_elements_f08_large(void *status, void *datatype, void 
 static __attribute__((noinline)) void f_MPI_Get_elements_x(const unsigned how, void *const site, void *status, void *datatype, void *count, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(status, datatype, count, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(status, datatype, count, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Get_elements_x, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -381,12 +381,12 @@ BK_ENTRY void efg_mpi_get_elements_x_f08(void *status, void *datatype, void *cou
 static __attribute__((noinline)) void f_MPI_Test_cancelled(const unsigned how, void *const site, void *status, void *flag, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(status, flag, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(status, flag, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Test_cancelled, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -411,12 +411,12 @@ BK_ENTRY void efg_mpi_test_cancelled_f08(void *status, void *flag, MPI_Fint *ier
 static __attribute__((noinline)) void f_MPI_Win_get_attr(const unsigned how, void *const site, void *win, void *win_keyval, void *attribute_val, void *flag, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(win, win_keyval, attribute_val, flag, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, win_keyval, attribute_val, flag, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_get_attr, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -445,12 +445,12 @@ BK_ENTRY void efg_mpi_win_get_attr_f08(void *win, void *win_keyval, void *attrib
 static __attribute__((noinline)) void f_MPI_Win_get_name(const unsigned how, void *const site, void *win, void *win_name, void *resultlen, MPI_Fint *ierr, size_t win_name_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *, size_t);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(win, win_name, resultlen, ierr, win_name_len);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, win_name, resultlen, ierr, win_name_len);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_get_name, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -477,12 +477,12 @@ BK_ENTRY void efg_mpi_win_get_name_f08(void *win, void *win_name, void *resultle
 static __attribute__((noinline)) void f_MPI_Win_shared_query(const unsigned how, void *const site, void *win, void *rank, void *size, void *disp_unit, void *baseptr, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(win, rank, size, disp_unit, baseptr, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, rank, size, disp_unit, baseptr, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_shared_query, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -517,12 +517,12 @@ BK_ENTRY void efg_mpi_win_shared_query_f08_large(void *win, void *rank, void *si
 static __attribute__((noinline)) void f_MPI_Attr_get(const unsigned how, void *const site, void *comm, void *keyval, void *attribute_val, void *flag, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(comm, keyval, attribute_val, flag, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, keyval, attribute_val, flag, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Attr_get, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -549,12 +549,12 @@ BK_ENTRY void efg_mpi_attr_get(void *comm, void *keyval, void *attribute_val, vo
 static __attribute__((noinline)) void f_MPI_Comm_compare(const unsigned how, void *const site, void *comm1, void *comm2, void *result, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(comm1, comm2, result, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm1, comm2, result, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_compare, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -583,12 +583,12 @@ BK_ENTRY void efg_mpi_comm_compare_f08(void *comm1, void *comm2, void *result, M
 static __attribute__((noinline)) void f_MPI_Comm_get_attr(const unsigned how, void *const site, void *comm, void *comm_keyval, void *attribute_val, void *flag, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(comm, comm_keyval, attribute_val, flag, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, comm_keyval, attribute_val, flag, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_get_attr, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -617,12 +617,12 @@ BK_ENTRY void efg_mpi_comm_get_attr_f08(void *comm, void *comm_keyval, void *att
 static __attribute__((noinline)) void f_MPI_Comm_get_name(const unsigned how, void *const site, void *comm, void *comm_name, void *resultlen, MPI_Fint *ierr, size_t comm_name_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *, size_t);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(comm, comm_name, resultlen, ierr, comm_name_len);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, comm_name, resultlen, ierr, comm_name_len);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_get_name, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -649,12 +649,12 @@ BK_ENTRY void efg_mpi_comm_get_name_f08(void *comm, void *comm_name, void *resul
 static __attribute__((noinline)) void f_MPI_Comm_rank(const unsigned how, void *const site, void *comm, void *rank, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(comm, rank, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, rank, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_rank, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -681,12 +681,12 @@ BK_ENTRY void efg_mpi_comm_rank_f08(void *comm, void *rank, MPI_Fint *ierr) { f_
 static __attribute__((noinline)) void f_MPI_Comm_remote_size(const unsigned how, void *const site, void *comm, void *size, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(comm, size, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, size, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_remote_size, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -713,12 +713,12 @@ BK_ENTRY void efg_mpi_comm_remote_size_f08(void *comm, void *size, MPI_Fint *ier
 static __attribute__((noinline)) void f_MPI_Comm_size(const unsigned how, void *const site, void *comm, void *size, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(comm, size, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, size, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_size, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -745,12 +745,12 @@ BK_ENTRY void efg_mpi_comm_size_f08(void *comm, void *size, MPI_Fint *ierr) { f_
 static __attribute__((noinline)) void f_MPI_Comm_test_inter(const unsigned how, void *const site, void *comm, void *flag, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(comm, flag, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, flag, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_test_inter, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -777,12 +777,12 @@ BK_ENTRY void efg_mpi_comm_test_inter_f08(void *comm, void *flag, MPI_Fint *ierr
 static __attribute__((noinline)) void f_MPI_Cart_coords(const unsigned how, void *const site, void *comm, void *rank, void *maxdims, void *coords, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(comm, rank, maxdims, coords, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, rank, maxdims, coords, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Cart_coords, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -813,12 +813,12 @@ BK_ENTRY void efg_mpi_cart_coords_f08(void *comm, void *rank, void *maxdims, voi
 static __attribute__((noinline)) void f_MPI_Cart_get(const unsigned how, void *const site, void *comm, void *maxdims, void *dims, void *periods, void *coords, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(comm, maxdims, dims, periods, coords, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, maxdims, dims, periods, coords, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Cart_get, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -851,12 +851,12 @@ BK_ENTRY void efg_mpi_cart_get_f08(void *comm, void *maxdims, void *dims, void *
 static __attribute__((noinline)) void f_MPI_Cart_rank(const unsigned how, void *const site, void *comm, void *coords, void *rank, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(comm, coords, rank, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, coords, rank, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Cart_rank, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -884,12 +884,12 @@ BK_ENTRY void efg_mpi_cart_rank_f08(void *comm, void *coords, void *rank, MPI_Fi
 static __attribute__((noinline)) void f_MPI_Cart_shift(const unsigned how, void *const site, void *comm, void *direction, void *disp, void *rank_source, void *rank_dest, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(comm, direction, disp, rank_source, rank_dest, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, direction, disp, rank_source, rank_dest, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Cart_shift, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -922,12 +922,12 @@ BK_ENTRY void efg_mpi_cart_shift_f08(void *comm, void *direction, void *disp, vo
 static __attribute__((noinline)) void f_MPI_Cartdim_get(const unsigned how, void *const site, void *comm, void *ndims, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(comm, ndims, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, ndims, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Cartdim_get, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -954,12 +954,12 @@ BK_ENTRY void efg_mpi_cartdim_get_f08(void *comm, void *ndims, MPI_Fint *ierr) {
 static __attribute__((noinline)) void f_MPI_Dims_create(const unsigned how, void *const site, void *nnodes, void *ndims, void *dims, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(nnodes, ndims, dims, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(nnodes, ndims, dims, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Dims_create, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -989,12 +989,12 @@ BK_ENTRY void efg_mpi_dims_create_f08(void *nnodes, void *ndims, void *dims, MPI
 static __attribute__((noinline)) void f_MPI_Dist_graph_neighbors(const unsigned how, void *const site, void *comm, void *maxindegree, void *sources, void *sourceweights, void *maxoutdegree, void *destinations, void *destweights, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(comm, maxindegree, sources, sourceweights, maxoutdegree, destinations, destweights, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, maxindegree, sources, sourceweights, maxoutdegree, destinations, destweights, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Dist_graph_neighbors, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -1031,12 +1031,12 @@ BK_ENTRY void efg_mpi_dist_graph_neighbors_f08(void *comm, void *maxindegree, vo
 static __attribute__((noinline)) void f_MPI_Dist_graph_neighbors_count(const unsigned how, void *const site, void *comm, void *indegree, void *outdegree, void *weighted, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(comm, indegree, outdegree, weighted, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, indegree, outdegree, weighted, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Dist_graph_neighbors_count, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -1067,12 +1067,12 @@ BK_ENTRY void efg_mpi_dist_graph_neighbors_count_f08(void *comm, void *indegree,
 static __attribute__((noinline)) void f_MPI_Graph_get(const unsigned how, void *const site, void *comm, void *maxindex, void *maxedges, void *index, void *edges, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(comm, maxindex, maxedges, index, edges, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, maxindex, maxedges, index, edges, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Graph_get, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -1105,12 +1105,12 @@ BK_ENTRY void efg_mpi_graph_get_f08(void *comm, void *maxindex, void *maxedges, 
 static __attribute__((noinline)) void f_MPI_Graph_neighbors(const unsigned how, void *const site, void *comm, void *rank, void *maxneighbors, void *neighbors, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(comm, rank, maxneighbors, neighbors, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, rank, maxneighbors, neighbors, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Graph_neighbors, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -1141,12 +1141,12 @@ BK_ENTRY void efg_mpi_graph_neighbors_f08(void *comm, void *rank, void *maxneigh
 static __attribute__((noinline)) void f_MPI_Graph_neighbors_count(const unsigned how, void *const site, void *comm, void *rank, void *nneighbors, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(comm, rank, nneighbors, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, rank, nneighbors, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Graph_neighbors_count, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1175,12 +1175,12 @@ BK_ENTRY void efg_mpi_graph_neighbors_count_f08(void *comm, void *rank, void *nn
 static __attribute__((noinline)) void f_MPI_Graphdims_get(const unsigned how, void *const site, void *comm, void *nnodes, void *nedges, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(comm, nnodes, nedges, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, nnodes, nedges, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Graphdims_get, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1209,12 +1209,12 @@ BK_ENTRY void efg_mpi_graphdims_get_f08(void *comm, void *nnodes, void *nedges, 
 static __attribute__((noinline)) void f_MPI_Topo_test(const unsigned how, void *const site, void *comm, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(comm, status, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, status, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Topo_test, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1241,12 +1241,12 @@ BK_ENTRY void efg_mpi_topo_test_f08(void *comm, void *status, MPI_Fint *ierr) { 
 static __attribute__((noinline)) void f_MPI_Group_compare(const unsigned how, void *const site, void *group1, void *group2, void *result, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(group1, group2, result, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group1, group2, result, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Group_compare, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -1275,12 +1275,12 @@ BK_ENTRY void efg_mpi_group_compare_f08(void *group1, void *group2, void *result
 static __attribute__((noinline)) void f_MPI_Group_rank(const unsigned how, void *const site, void *group, void *rank, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(group, rank, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group, rank, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Group_rank, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1307,12 +1307,12 @@ BK_ENTRY void efg_mpi_group_rank_f08(void *group, void *rank, MPI_Fint *ierr) { 
 static __attribute__((noinline)) void f_MPI_Group_size(const unsigned how, void *const site, void *group, void *size, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(group, size, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group, size, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Group_size, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1339,12 +1339,12 @@ BK_ENTRY void efg_mpi_group_size_f08(void *group, void *size, MPI_Fint *ierr) { 
 static __attribute__((noinline)) void f_MPI_Group_translate_ranks(const unsigned how, void *const site, void *group1, void *n, void *ranks1, void *group2, void *ranks2, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(group1, n, ranks1, group2, ranks2, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group1, n, ranks1, group2, ranks2, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Group_translate_ranks, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -1376,12 +1376,12 @@ BK_ENTRY void efg_mpi_group_translate_ranks_f08(void *group1, void *n, void *ran
 static __attribute__((noinline)) void f_MPI_Pack_external_size(const unsigned how, void *const site, void *datarep, void *incount, void *datatype, void *size, MPI_Fint *ierr, size_t datarep_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *, size_t);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(datarep, incount, datatype, size, ierr, datarep_len);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datarep, incount, datatype, size, ierr, datarep_len);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Pack_external_size, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -1413,12 +1413,12 @@ BK_ENTRY void efg_mpi_pack_external_size_f08_large(void *datarep, void *incount,
 static __attribute__((noinline)) void f_MPI_Pack_size(const unsigned how, void *const site, void *incount, void *datatype, void *comm, void *size, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(incount, datatype, comm, size, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(incount, datatype, comm, size, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Pack_size, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -1451,12 +1451,12 @@ BK_ENTRY void efg_mpi_pack_size_f08_large(void *incount, void *datatype, void *c
 static __attribute__((noinline)) void f_MPI_Type_extent(const unsigned how, void *const site, void *datatype, void *extent, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(datatype, extent, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, extent, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_extent, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1481,12 +1481,12 @@ BK_ENTRY void efg_mpi_type_extent(void *datatype, void *extent, MPI_Fint *ierr) 
 static __attribute__((noinline)) void f_MPI_Type_get_attr(const unsigned how, void *const site, void *datatype, void *type_keyval, void *attribute_val, void *flag, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(datatype, type_keyval, attribute_val, flag, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, type_keyval, attribute_val, flag, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_get_attr, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -1515,12 +1515,12 @@ BK_ENTRY void efg_mpi_type_get_attr_f08(void *datatype, void *type_keyval, void 
 static __attribute__((noinline)) void f_MPI_Type_get_envelope(const unsigned how, void *const site, void *datatype, void *num_integers, void *num_addresses, void *num_datatypes, void *combiner, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(datatype, num_integers, num_addresses, num_datatypes, combiner, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, num_integers, num_addresses, num_datatypes, combiner, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_get_envelope, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -1550,12 +1550,12 @@ static __attribute__((noinline)) void f_MPI_Type_get_envelope(const unsigned how
 static __attribute__((noinline)) void f_MPI_Type_get_envelope_large(const unsigned how, void *const site, void *datatype, void *num_integers, void *num_addresses, void *num_large_counts, void *num_datatypes, void *combiner, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_get_envelope, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -1592,12 +1592,12 @@ BK_ENTRY void efg_mpi_type_get_envelope_f08_large(void *datatype, void *num_inte
 static __attribute__((noinline)) void f_MPI_Type_get_extent(const unsigned how, void *const site, void *datatype, void *lb, void *extent, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(datatype, lb, extent, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, lb, extent, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_get_extent, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -1628,12 +1628,12 @@ BK_ENTRY void efg_mpi_type_get_extent_f08_large(void *datatype, void *lb, void *
 static __attribute__((noinline)) void f_MPI_Type_get_extent_x(const unsigned how, void *const site, void *datatype, void *lb, void *extent, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(datatype, lb, extent, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, lb, extent, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_get_extent_x, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -1662,12 +1662,12 @@ BK_ENTRY void efg_mpi_type_get_extent_x_f08(void *datatype, void *lb, void *exte
 static __attribute__((noinline)) void f_MPI_Type_get_name(const unsigned how, void *const site, void *datatype, void *type_name, void *resultlen, MPI_Fint *ierr, size_t type_name_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *, size_t);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(datatype, type_name, resultlen, ierr, type_name_len);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, type_name, resultlen, ierr, type_name_len);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_get_name, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1694,12 +1694,12 @@ BK_ENTRY void efg_mpi_type_get_name_f08(void *datatype, void *type_name, void *r
 static __attribute__((noinline)) void f_MPI_Type_get_true_extent(const unsigned how, void *const site, void *datatype, void *true_lb, void *true_extent, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(datatype, true_lb, true_extent, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, true_lb, true_extent, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_get_true_extent, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -1730,12 +1730,12 @@ BK_ENTRY void efg_mpi_type_get_true_extent_f08_large(void *datatype, void *true_
 static __attribute__((noinline)) void f_MPI_Type_get_true_extent_x(const unsigned how, void *const site, void *datatype, void *true_lb, void *true_extent, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(datatype, true_lb, true_extent, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, true_lb, true_extent, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_get_true_extent_x, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -1764,12 +1764,12 @@ BK_ENTRY void efg_mpi_type_get_true_extent_x_f08(void *datatype, void *true_lb, 
 static __attribute__((noinline)) void f_MPI_Type_lb(const unsigned how, void *const site, void *datatype, void *displacement, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(datatype, displacement, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, displacement, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_lb, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1794,12 +1794,12 @@ BK_ENTRY void efg_mpi_type_lb(void *datatype, void *displacement, MPI_Fint *ierr
 static __attribute__((noinline)) void f_MPI_Type_size(const unsigned how, void *const site, void *datatype, void *size, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(datatype, size, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, size, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_size, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1828,12 +1828,12 @@ BK_ENTRY void efg_mpi_type_size_f08_large(void *datatype, void *size, MPI_Fint *
 static __attribute__((noinline)) void f_MPI_Type_size_x(const unsigned how, void *const site, void *datatype, void *size, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(datatype, size, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, size, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_size_x, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1860,12 +1860,12 @@ BK_ENTRY void efg_mpi_type_size_x_f08(void *datatype, void *size, MPI_Fint *ierr
 static __attribute__((noinline)) void f_MPI_Type_ub(const unsigned how, void *const site, void *datatype, void *displacement, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(datatype, displacement, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, displacement, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_ub, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1890,12 +1890,12 @@ BK_ENTRY void efg_mpi_type_ub(void *datatype, void *displacement, MPI_Fint *ierr
 static __attribute__((noinline)) void f_MPI_Op_commutative(const unsigned how, void *const site, void *op, void *commute, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(op, commute, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(op, commute, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Op_commutative, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1922,12 +1922,12 @@ BK_ENTRY void efg_mpi_op_commutative_f08(void *op, void *commute, MPI_Fint *ierr
 static __attribute__((noinline)) void f_MPI_Info_get(const unsigned how, void *const site, void *info, void *key, void *valuelen, void *value, void *flag, MPI_Fint *ierr, size_t key_len, size_t value_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *, size_t, size_t);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(info, key, valuelen, value, flag, ierr, key_len, value_len);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, key, valuelen, value, flag, ierr, key_len, value_len);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Info_get, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -1957,12 +1957,12 @@ BK_ENTRY void efg_mpi_info_get_f08(void *info, void *key, void *valuelen, void *
 static __attribute__((noinline)) void f_MPI_Info_get_nkeys(const unsigned how, void *const site, void *info, void *nkeys, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(info, nkeys, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, nkeys, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Info_get_nkeys, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1989,12 +1989,12 @@ BK_ENTRY void efg_mpi_info_get_nkeys_f08(void *info, void *nkeys, MPI_Fint *ierr
 static __attribute__((noinline)) void f_MPI_Info_get_nthkey(const unsigned how, void *const site, void *info, void *n, void *key, MPI_Fint *ierr, size_t key_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *, size_t);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(info, n, key, ierr, key_len);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, n, key, ierr, key_len);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Info_get_nthkey, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -2018,12 +2018,12 @@ BK_ENTRY void efg_mpi_info_get_nthkey_f08(void *info, void *n, void *key, MPI_Fi
 static __attribute__((noinline)) void f_MPI_Info_get_string(const unsigned how, void *const site, void *info, void *key, void *buflen, void *value, void *flag, MPI_Fint *ierr, size_t key_len, size_t value_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *, size_t, size_t);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(info, key, buflen, value, flag, ierr, key_len, value_len);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, key, buflen, value, flag, ierr, key_len, value_len);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Info_get_string, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -2055,12 +2055,12 @@ BK_ENTRY void efg_mpi_info_get_string_f08(void *info, void *key, void *buflen, v
 static __attribute__((noinline)) void f_MPI_Info_get_valuelen(const unsigned how, void *const site, void *info, void *key, void *valuelen, void *flag, MPI_Fint *ierr, size_t key_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *, size_t);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(info, key, valuelen, flag, ierr, key_len);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, key, valuelen, flag, ierr, key_len);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Info_get_valuelen, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -2090,12 +2090,12 @@ BK_ENTRY void efg_mpi_info_get_valuelen_f08(void *info, void *key, void *valuele
 static __attribute__((noinline)) void f_MPI_Error_class(const unsigned how, void *const site, void *errorcode, void *errorclass, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(errorcode, errorclass, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(errorcode, errorclass, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Error_class, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -2122,12 +2122,12 @@ BK_ENTRY void efg_mpi_error_class_f08(void *errorcode, void *errorclass, MPI_Fin
 static __attribute__((noinline)) void f_MPI_Error_string(const unsigned how, void *const site, void *errorcode, void *string, void *resultlen, MPI_Fint *ierr, size_t string_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *, size_t);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(errorcode, string, resultlen, ierr, string_len);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(errorcode, string, resultlen, ierr, string_len);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Error_string, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -2154,12 +2154,12 @@ BK_ENTRY void efg_mpi_error_string_f08(void *errorcode, void *string, void *resu
 static __attribute__((noinline)) void f_MPI_Session_get_nth_pset(const unsigned how, void *const site, void *session, void *info, void *n, void *pset_len, void *pset_name, MPI_Fint *ierr, size_t pset_name_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *, size_t);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(session, info, n, pset_len, pset_name, ierr, pset_name_len);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, info, n, pset_len, pset_name, ierr, pset_name_len);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Session_get_nth_pset, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -2192,12 +2192,12 @@ BK_ENTRY void efg_mpi_session_get_nth_pset_f08(void *session, void *info, void *
 static __attribute__((noinline)) void f_MPI_Session_get_num_psets(const unsigned how, void *const site, void *session, void *info, void *npset_names, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(session, info, npset_names, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, info, npset_names, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Session_get_num_psets, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -2226,12 +2226,12 @@ BK_ENTRY void efg_mpi_session_get_num_psets_f08(void *session, void *info, void 
 static __attribute__((noinline)) void f_MPI_File_get_amode(const unsigned how, void *const site, void *fh, void *amode, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, amode, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, amode, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_get_amode, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -2258,12 +2258,12 @@ BK_ENTRY void efg_mpi_file_get_amode_f08(void *fh, void *amode, MPI_Fint *ierr) 
 static __attribute__((noinline)) void f_MPI_File_get_atomicity(const unsigned how, void *const site, void *fh, void *flag, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, flag, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, flag, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_get_atomicity, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -2290,12 +2290,12 @@ BK_ENTRY void efg_mpi_file_get_atomicity_f08(void *fh, void *flag, MPI_Fint *ier
 static __attribute__((noinline)) void f_MPI_File_get_byte_offset(const unsigned how, void *const site, void *fh, void *offset, void *disp, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, offset, disp, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, disp, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_get_byte_offset, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -2324,12 +2324,12 @@ BK_ENTRY void efg_mpi_file_get_byte_offset_f08(void *fh, void *offset, void *dis
 static __attribute__((noinline)) void f_MPI_File_get_position(const unsigned how, void *const site, void *fh, void *offset, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, offset, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_get_position, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -2356,12 +2356,12 @@ BK_ENTRY void efg_mpi_file_get_position_f08(void *fh, void *offset, MPI_Fint *ie
 static __attribute__((noinline)) void f_MPI_File_get_position_shared(const unsigned how, void *const site, void *fh, void *offset, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, offset, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_get_position_shared, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -2388,12 +2388,12 @@ BK_ENTRY void efg_mpi_file_get_position_shared_f08(void *fh, void *offset, MPI_F
 static __attribute__((noinline)) void f_MPI_File_get_size(const unsigned how, void *const site, void *fh, void *size, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, size, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, size, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_get_size, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -2420,12 +2420,12 @@ BK_ENTRY void efg_mpi_file_get_size_f08(void *fh, void *size, MPI_Fint *ierr) { 
 static __attribute__((noinline)) void f_MPI_File_get_type_extent(const unsigned how, void *const site, void *fh, void *datatype, void *extent, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(fh, datatype, extent, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, datatype, extent, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_get_type_extent, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -2456,12 +2456,12 @@ BK_ENTRY void efg_mpi_file_get_type_extent_f08_large(void *fh, void *datatype, v
 static __attribute__((noinline)) void f_MPI_Abi_get_version(const unsigned how, void *const site, void *abi_major, void *abi_minor, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(abi_major, abi_minor, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(abi_major, abi_minor, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Abi_get_version, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);

@@ -4,12 +4,12 @@
 static __attribute__((noinline)) void f_MPI_Accumulate(const unsigned how, void *const site, void *origin_addr, void *origin_count, void *origin_datatype, void *target_rank, void *target_disp, void *target_count, void *target_datatype, void *op, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Accumulate, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
@@ -53,12 +53,12 @@ BK_ENTRY void efg_mpi_accumulate_f08ts_large(void *origin_addr, void *origin_cou
 static __attribute__((noinline)) void f_MPI_Compare_and_swap(const unsigned how, void *const site, void *origin_addr, void *compare_addr, void *result_addr, void *datatype, void *target_rank, void *target_disp, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Compare_and_swap, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -94,12 +94,12 @@ BK_ENTRY void efg_mpi_compare_and_swap_f08ts(void *origin_addr, void *compare_ad
 static __attribute__((noinline)) void f_MPI_Fetch_and_op(const unsigned how, void *const site, void *origin_addr, void *result_addr, void *datatype, void *target_rank, void *target_disp, void *op, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(origin_addr, result_addr, datatype, target_rank, target_disp, op, win, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(origin_addr, result_addr, datatype, target_rank, target_disp, op, win, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Fetch_and_op, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -135,12 +135,12 @@ BK_ENTRY void efg_mpi_fetch_and_op_f08ts(void *origin_addr, void *result_addr, v
 static __attribute__((noinline)) void f_MPI_Get(const unsigned how, void *const site, void *origin_addr, void *origin_count, void *origin_datatype, void *target_rank, void *target_disp, void *target_count, void *target_datatype, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Get, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
@@ -182,12 +182,12 @@ BK_ENTRY void efg_mpi_get_f08ts_large(void *origin_addr, void *origin_count, voi
 static __attribute__((noinline)) void f_MPI_Get_accumulate(const unsigned how, void *const site, void *origin_addr, void *origin_count, void *origin_datatype, void *result_addr, void *result_count, void *result_datatype, void *target_rank, void *target_disp, void *target_count, void *target_datatype, void *op, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Get_accumulate, BK_HOW_LANG(how), BK_HOW_LARGE(how), 14), site);
@@ -237,12 +237,12 @@ BK_ENTRY void efg_mpi_get_accumulate_f08ts_large(void *origin_addr, void *origin
 static __attribute__((noinline)) void f_MPI_Put(const unsigned how, void *const site, void *origin_addr, void *origin_count, void *origin_datatype, void *target_rank, void *target_disp, void *target_count, void *target_datatype, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Put, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
@@ -284,12 +284,12 @@ BK_ENTRY void efg_mpi_put_f08ts_large(void *origin_addr, void *origin_count, voi
 static __attribute__((noinline)) void f_MPI_Raccumulate(const unsigned how, void *const site, void *origin_addr, void *origin_count, void *origin_datatype, void *target_rank, void *target_disp, void *target_count, void *target_datatype, void *op, void *win, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Raccumulate, BK_HOW_LANG(how), BK_HOW_LARGE(how), 12), site);
@@ -340,12 +340,12 @@ BK_ENTRY void efg_mpi_raccumulate_f08ts_large(void *origin_addr, void *origin_co
 static __attribute__((noinline)) void f_MPI_Rget(const unsigned how, void *const site, void *origin_addr, void *origin_count, void *origin_datatype, void *target_rank, void *target_disp, void *target_count, void *target_datatype, void *win, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Rget, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
@@ -394,12 +394,12 @@ BK_ENTRY void efg_mpi_rget_f08ts_large(void *origin_addr, void *origin_count, vo
 static __attribute__((noinline)) void f_MPI_Rget_accumulate(const unsigned how, void *const site, void *origin_addr, void *origin_count, void *origin_datatype, void *result_addr, void *result_count, void *result_datatype, void *target_rank, void *target_disp, void *target_count, void *target_datatype, void *op, void *win, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Rget_accumulate, BK_HOW_LANG(how), BK_HOW_LARGE(how), 15), site);
@@ -456,12 +456,12 @@ BK_ENTRY void efg_mpi_rget_accumulate_f08ts_large(void *origin_addr, void *origi
 static __attribute__((noinline)) void f_MPI_Rput(const unsigned how, void *const site, void *origin_addr, void *origin_count, void *origin_datatype, void *target_rank, void *target_disp, void *target_count, void *target_datatype, void *win, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Rput, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
@@ -510,12 +510,12 @@ BK_ENTRY void efg_mpi_rput_f08ts_large(void *origin_addr, void *origin_count, vo
 static __attribute__((noinline)) void f_MPI_Win_allocate(const unsigned how, void *const site, void *size, void *disp_unit, void *info, void *comm, void *baseptr, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(size, disp_unit, info, comm, baseptr, win, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(size, disp_unit, info, comm, baseptr, win, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_allocate, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -552,12 +552,12 @@ BK_ENTRY void efg_mpi_win_allocate_f08_large(void *size, void *disp_unit, void *
 static __attribute__((noinline)) void f_MPI_Win_allocate_shared(const unsigned how, void *const site, void *size, void *disp_unit, void *info, void *comm, void *baseptr, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(size, disp_unit, info, comm, baseptr, win, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(size, disp_unit, info, comm, baseptr, win, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_allocate_shared, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -594,12 +594,12 @@ BK_ENTRY void efg_mpi_win_allocate_shared_f08_large(void *size, void *disp_unit,
 static __attribute__((noinline)) void f_MPI_Win_attach(const unsigned how, void *const site, void *win, void *base, void *size, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(win, base, size, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, base, size, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_attach, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -627,12 +627,12 @@ BK_ENTRY void efg_mpi_win_attach_f08ts(void *win, void *base, void *size, MPI_Fi
 static __attribute__((noinline)) void f_MPI_Win_call_errhandler(const unsigned how, void *const site, void *win, void *errorcode, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(win, errorcode, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, errorcode, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_call_errhandler, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -656,12 +656,12 @@ BK_ENTRY void efg_mpi_win_call_errhandler_f08(void *win, void *errorcode, MPI_Fi
 static __attribute__((noinline)) void f_MPI_Win_complete(const unsigned how, void *const site, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(win, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_complete, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
@@ -683,12 +683,12 @@ BK_ENTRY void efg_mpi_win_complete_f08(void *win, MPI_Fint *ierr) { f_MPI_Win_co
 static __attribute__((noinline)) void f_MPI_Win_create(const unsigned how, void *const site, void *base, void *size, void *disp_unit, void *info, void *comm, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(base, size, disp_unit, info, comm, win, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(base, size, disp_unit, info, comm, win, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_create, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -729,12 +729,12 @@ BK_ENTRY void efg_mpi_win_create_f08ts_large(void *base, void *size, void *disp_
 static __attribute__((noinline)) void f_MPI_Win_create_dynamic(const unsigned how, void *const site, void *info, void *comm, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(info, comm, win, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, comm, win, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_create_dynamic, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -763,12 +763,12 @@ BK_ENTRY void efg_mpi_win_create_dynamic_f08(void *info, void *comm, void *win, 
 static __attribute__((noinline)) void f_MPI_Win_delete_attr(const unsigned how, void *const site, void *win, void *win_keyval, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(win, win_keyval, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, win_keyval, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_delete_attr, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -792,12 +792,12 @@ BK_ENTRY void efg_mpi_win_delete_attr_f08(void *win, void *win_keyval, MPI_Fint 
 static __attribute__((noinline)) void f_MPI_Win_detach(const unsigned how, void *const site, void *win, void *base, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(win, base, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, base, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_detach, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -823,12 +823,12 @@ BK_ENTRY void efg_mpi_win_detach_f08ts(void *win, void *base, MPI_Fint *ierr) { 
 static __attribute__((noinline)) void f_MPI_Win_fence(const unsigned how, void *const site, void *assert, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(assert, win, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(assert, win, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_fence, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -852,12 +852,12 @@ BK_ENTRY void efg_mpi_win_fence_f08(void *assert, void *win, MPI_Fint *ierr) { f
 static __attribute__((noinline)) void f_MPI_Win_flush(const unsigned how, void *const site, void *rank, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(rank, win, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(rank, win, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_flush, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -881,12 +881,12 @@ BK_ENTRY void efg_mpi_win_flush_f08(void *rank, void *win, MPI_Fint *ierr) { f_M
 static __attribute__((noinline)) void f_MPI_Win_flush_all(const unsigned how, void *const site, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(win, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_flush_all, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
@@ -908,12 +908,12 @@ BK_ENTRY void efg_mpi_win_flush_all_f08(void *win, MPI_Fint *ierr) { f_MPI_Win_f
 static __attribute__((noinline)) void f_MPI_Win_flush_local(const unsigned how, void *const site, void *rank, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(rank, win, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(rank, win, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_flush_local, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -937,12 +937,12 @@ BK_ENTRY void efg_mpi_win_flush_local_f08(void *rank, void *win, MPI_Fint *ierr)
 static __attribute__((noinline)) void f_MPI_Win_flush_local_all(const unsigned how, void *const site, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(win, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_flush_local_all, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
@@ -964,12 +964,12 @@ BK_ENTRY void efg_mpi_win_flush_local_all_f08(void *win, MPI_Fint *ierr) { f_MPI
 static __attribute__((noinline)) void f_MPI_Win_free(const unsigned how, void *const site, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(win, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_free, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
@@ -994,12 +994,12 @@ BK_ENTRY void efg_mpi_win_free_f08(void *win, MPI_Fint *ierr) { f_MPI_Win_free(B
 static __attribute__((noinline)) void f_MPI_Win_get_errhandler(const unsigned how, void *const site, void *win, void *errhandler, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(win, errhandler, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, errhandler, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_get_errhandler, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1027,12 +1027,12 @@ BK_ENTRY void efg_mpi_win_get_errhandler_f08(void *win, void *errhandler, MPI_Fi
 static __attribute__((noinline)) void f_MPI_Win_get_group(const unsigned how, void *const site, void *win, void *group, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(win, group, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, group, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_get_group, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1059,12 +1059,12 @@ BK_ENTRY void efg_mpi_win_get_group_f08(void *win, void *group, MPI_Fint *ierr) 
 static __attribute__((noinline)) void f_MPI_Win_get_info(const unsigned how, void *const site, void *win, void *info_used, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(win, info_used, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, info_used, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_get_info, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1092,12 +1092,12 @@ BK_ENTRY void efg_mpi_win_get_info_f08(void *win, void *info_used, MPI_Fint *ier
 static __attribute__((noinline)) void f_MPI_Win_lock(const unsigned how, void *const site, void *lock_type, void *rank, void *assert, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(lock_type, rank, assert, win, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(lock_type, rank, assert, win, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_lock, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -1125,12 +1125,12 @@ BK_ENTRY void efg_mpi_win_lock_f08(void *lock_type, void *rank, void *assert, vo
 static __attribute__((noinline)) void f_MPI_Win_lock_all(const unsigned how, void *const site, void *assert, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(assert, win, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(assert, win, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_lock_all, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1154,12 +1154,12 @@ BK_ENTRY void efg_mpi_win_lock_all_f08(void *assert, void *win, MPI_Fint *ierr) 
 static __attribute__((noinline)) void f_MPI_Win_post(const unsigned how, void *const site, void *group, void *assert, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(group, assert, win, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group, assert, win, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_post, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1185,12 +1185,12 @@ BK_ENTRY void efg_mpi_win_post_f08(void *group, void *assert, void *win, MPI_Fin
 static __attribute__((noinline)) void f_MPI_Win_set_attr(const unsigned how, void *const site, void *win, void *win_keyval, void *attribute_val, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(win, win_keyval, attribute_val, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, win_keyval, attribute_val, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_set_attr, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1214,12 +1214,12 @@ BK_ENTRY void efg_mpi_win_set_attr_f08(void *win, void *win_keyval, void *attrib
 static __attribute__((noinline)) void f_MPI_Win_set_errhandler(const unsigned how, void *const site, void *win, void *errhandler, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(win, errhandler, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, errhandler, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_set_errhandler, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1243,12 +1243,12 @@ BK_ENTRY void efg_mpi_win_set_errhandler_f08(void *win, void *errhandler, MPI_Fi
 static __attribute__((noinline)) void f_MPI_Win_set_info(const unsigned how, void *const site, void *win, void *info, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(win, info, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, info, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_set_info, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1272,12 +1272,12 @@ BK_ENTRY void efg_mpi_win_set_info_f08(void *win, void *info, MPI_Fint *ierr) { 
 static __attribute__((noinline)) void f_MPI_Win_set_name(const unsigned how, void *const site, void *win, void *win_name, MPI_Fint *ierr, size_t win_name_len)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *, size_t);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(win, win_name, ierr, win_name_len);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, win_name, ierr, win_name_len);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_set_name, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1300,12 +1300,12 @@ BK_ENTRY void efg_mpi_win_set_name_f08(void *win, void *win_name, MPI_Fint *ierr
 static __attribute__((noinline)) void f_MPI_Win_start(const unsigned how, void *const site, void *group, void *assert, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(group, assert, win, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group, assert, win, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_start, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1331,12 +1331,12 @@ BK_ENTRY void efg_mpi_win_start_f08(void *group, void *assert, void *win, MPI_Fi
 static __attribute__((noinline)) void f_MPI_Win_sync(const unsigned how, void *const site, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(win, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_sync, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
@@ -1358,12 +1358,12 @@ BK_ENTRY void efg_mpi_win_sync_f08(void *win, MPI_Fint *ierr) { f_MPI_Win_sync(B
 static __attribute__((noinline)) void f_MPI_Win_test(const unsigned how, void *const site, void *win, void *flag, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(win, flag, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, flag, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_test, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1390,12 +1390,12 @@ BK_ENTRY void efg_mpi_win_test_f08(void *win, void *flag, MPI_Fint *ierr) { f_MP
 static __attribute__((noinline)) void f_MPI_Win_unlock(const unsigned how, void *const site, void *rank, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(rank, win, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(rank, win, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_unlock, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1419,12 +1419,12 @@ BK_ENTRY void efg_mpi_win_unlock_f08(void *rank, void *win, MPI_Fint *ierr) { f_
 static __attribute__((noinline)) void f_MPI_Win_unlock_all(const unsigned how, void *const site, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(win, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_unlock_all, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
@@ -1446,12 +1446,12 @@ BK_ENTRY void efg_mpi_win_unlock_all_f08(void *win, MPI_Fint *ierr) { f_MPI_Win_
 static __attribute__((noinline)) void f_MPI_Win_wait(const unsigned how, void *const site, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    real_fn real = (real_fn)bk_real[BK_HOW_SLOT(how)];
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) {
-        real(win, ierr);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, ierr);
         return;
     }
+    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_wait, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);

@@ -12,6 +12,15 @@
 static const efg_front *front;
 static int opened;
 
+/* What is added to the slots for the call that is being entered. */
+static __thread unsigned by;
+static unsigned taken(void)
+{
+    unsigned now = by;
+    by = 0;
+    return now;
+}
+
 static void entered(const char *name, void *from)
 {
     Dl_info info;
@@ -21,7 +30,7 @@ static void entered(const char *name, void *from)
 }
 
 #define ENTERED(name) entered(#name, __builtin_return_address(0))
-#define REAL(type, name) ((type)front->real[EFG_SLOT_##name])
+#define REAL(type, name) ((type)front->real[taken() + EFG_SLOT_##name])
 
 static int wrap_barrier(void *comm)
 {
@@ -43,7 +52,27 @@ static int wrap_sendrecv(const void *a, int b, void *c, int d, int e, void *f, i
                         void *, void *), MPI_Sendrecv)(a, b, c, d, e, f, g, h, i, j, k, l);
 }
 
-__attribute__((visibility("default"))) int efg_back_open(const efg_front *f, void **wrappers)
+static __thread char *guard;    /* of a call of MPI_Init, which calls by PMPI_ names */
+
+static int wrap_init(int *argc, char ***argv)
+{
+    guard = __builtin_frame_address(0);
+    ENTERED(MPI_Init);
+    int rc = REAL(int (*)(int *, char ***), MPI_Init)(argc, argv);
+    guard = NULL;
+    return rc;
+}
+
+/* Calls of the library itself come from there. */
+static int enter_pmpi(const void *caller)
+{
+    Dl_info info;
+    if (!dladdr(caller, &info) || strstr(info.dli_fname, "libmpi")) return 0;
+    by = EFG_PMPI;
+    return 1;
+}
+
+__attribute__((visibility("default"))) int efg_back_open(const efg_front *f, void **wrappers, efg_back *back)
 {
     front = f;
     if (f->version != EFG_FRONT_VERSION || f->nslots != EFG_NSLOTS || f->slots_hash != EFG_SLOTS_HASH)
@@ -51,6 +80,9 @@ __attribute__((visibility("default"))) int efg_back_open(const efg_front *f, voi
     printf("open %d %s\n", ++opened, f->mpi_soname);
     if (!f->find("PMPI_Init") || f->find("MPI_Such_a_name")) printf("find fails\n");
     if (!f->resolve(EFG_SLOT_MPI_Init) || f->resolve(EFG_SLOT_MPI_Send)) printf("resolve fails\n");
+    wrappers[EFG_SLOT_MPI_Init] = (void *)wrap_init;
+    back->guard = (char *)&guard - (char *)__builtin_thread_pointer();
+    back->enter_pmpi = enter_pmpi;
     wrappers[EFG_SLOT_MPI_Barrier] = (void *)wrap_barrier;
     wrappers[EFG_SLOT_mpi_barrier] = (void *)wrap_barrier_f;
     wrappers[EFG_SLOT_MPI_Sendrecv] = (void *)wrap_sendrecv;

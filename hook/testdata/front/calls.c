@@ -8,6 +8,10 @@
 
 int MPI_Init(int *, char ***);
 int MPI_Barrier(void *);
+int PMPI_Barrier(void *);
+int MPI_Comm_rank(void *, int *);
+int PMPI_Comm_rank(void *, int *);
+void pmpi_barrier_(int *, int *);
 __attribute__((weak)) int MPI_Send(void *);    /* the library has none */
 int MPI_Pcontrol(const int, ...);
 int MPI_Sendrecv(const void *, int, void *, int, int, void *, int, void *, int, int, void *, void *);
@@ -28,6 +32,21 @@ static void all(void)
     MPI_BARRIER(&comm, &e3);
     mpi_barrier_f08_(&comm, &e4);
     printf("fortran %d %d %d %d\n", e1, e2, e3, e4);
+}
+
+/* By PMPI_ names: of the program, and of the library in and out of a wrapper. */
+static void pmpi(void)
+{
+    int comm = 2, e, rank;
+    printf("barrier %d\n", PMPI_Barrier((void *)2));
+    printf("init %d\n", MPI_Init(NULL, NULL));
+    MPI_Comm_rank((void *)3, &rank);
+    printf("rank %d", rank);
+    PMPI_Comm_rank((void *)3, &rank);
+    printf(" %d\n", rank);
+    printf("barrier %d %d\n", MPI_Barrier((void *)2), PMPI_Barrier((void *)3));
+    pmpi_barrier_(&comm, &e);
+    printf("fortran %d\n", e);
 }
 
 static void *one_barrier(void *start)
@@ -67,6 +86,7 @@ void calls(const char *what)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (!strcmp(what, "all")) all();
+    if (!strcmp(what, "pmpi")) pmpi();
     if (!strcmp(what, "threads")) threads();
     if (!strcmp(what, "fork")) fork_after();
     if (!strcmp(what, "missing")) MPI_Send(NULL);

@@ -236,6 +236,9 @@ func (n *node) headerText() string {
 	if h.Large() {
 		text += ", large count"
 	}
+	if h.ByPMPI() {
+		text += ", by its PMPI_ name"
+	}
 	if h.ErrorClass() != 0 {
 		text += ", " + reconstruct.ErrorName(h.ErrorClass())
 	}

@@ -1,0 +1,50 @@
+/* Calls by PMPI_ names that are not made inside of a recorded call. The MPI library and
+ * its parts use these names, too, on threads of their own and in procedures that are not
+ * recorded: their calls are no calls of the program. */
+#define _GNU_SOURCE
+#include "back_run.h"
+
+#include <dlfcn.h>
+
+enum { SEEN = 64 };          /* a power of two */
+
+static const void *library, *self;   /* where the MPI library and this one are loaded */
+/* The newest ones with their hash: twice the address, plus 1 if it is in the library. */
+static _Atomic uint64_t callers[SEEN];
+
+static const void *base_of(const void *address)
+{
+    Dl_info info;
+    return address && dladdr(address, &info) ? info.dli_fbase : NULL;
+}
+
+void bk_pmpi_start(void *(*find)(const char *name))
+{
+    library = base_of(find("PMPI_Init"));
+    self = base_of((const void *)(uintptr_t)bk_pmpi_start);
+}
+
+/* Is it in the MPI library, in a part of it that is a file of its own, or here? */
+static bool of_mpi(const void *caller)
+{
+    static const char *const parts[] = { BK_PARTS };
+    Dl_info info;
+    if (!dladdr(caller, &info)) return false;
+    if (info.dli_fbase == library || info.dli_fbase == self) return true;
+    const char *slash = strrchr(info.dli_fname, '/'), *file = slash ? slash + 1 : info.dli_fname;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (*parts[i] && !strncmp(file, parts[i], strlen(parts[i]))) return true;
+    return false;
+}
+
+int bk_enter_pmpi(const void *caller)
+{
+    uint64_t at = (uint64_t)(uintptr_t)caller;
+    _Atomic uint64_t *place = &callers[at * 0x9E3779B97F4A7C15ull >> 58];
+    uint64_t known = atomic_load_explicit(place, memory_order_relaxed);
+    if (known >> 1 != at) {
+        known = at << 1 | of_mpi((const char *)caller - 1);
+        atomic_store_explicit(place, known, memory_order_relaxed);
+    }
+    return !(known & 1) && efg_enter_by_pmpi();
+}

@@ -1,0 +1,320 @@
+/* One call up the stack, for x86-64: what the tables for exceptions (.eh_frame) say of a
+ * function at the place of a call. Of their rules those are understood that compilers
+ * make of C, C++ and Fortran: the frame is at a distance from the stack pointer or
+ * from %rbp, and %rbp is saved at a distance from the frame. That costs a lookup in a
+ * table of places; the general way would cost a microsecond for each call. */
+#define _GNU_SOURCE
+#include "core_internal.h"
+
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BP = 6, SP = 7, RA = 16 };                  /* numbers of registers */
+enum { DATAREL_S4 = 0x3b, PCREL_S4 = 0x1b, UDATA4 = 0x03 };
+
+typedef efg_rule rule;          /* reg is SP or BP */
+
+/* ---- reading ---- */
+
+typedef struct reader { const uint8_t *p, *end; bool failed; } reader;
+
+static uint64_t fixed(reader *r, size_t n)
+{
+    uint64_t v = 0;
+    if ((size_t)(r->end - r->p) < n) {
+        r->failed = true;
+        r->p = r->end;
+        return 0;
+    }
+    memcpy(&v, r->p, n);
+    r->p += n;
+    return v;
+}
+
+static uint64_t leb(reader *r, bool is_signed)
+{
+    uint64_t v = 0;
+    unsigned shift = 0;
+    uint8_t byte;
+    do {
+        byte = (uint8_t)fixed(r, 1);
+        if (shift < 64)
+            v |= (uint64_t)(byte & 0x7f) << shift;
+        shift += 7;
+    } while (byte & 0x80);
+    if (is_signed && shift < 64 && byte & 0x40)
+        v |= ~(uint64_t)0 << shift;
+    return v;
+}
+
+static uint64_t uleb(reader *r) { return leb(r, false); }
+static int64_t sleb(reader *r) { return (int64_t)leb(r, true); }
+
+static void skip(reader *r, uint64_t n)
+{
+    if ((uint64_t)(r->end - r->p) < n)
+        r->failed = true;
+    r->p = r->failed ? r->end : r->p + n;
+}
+
+/* An address that is stored as its distance from where it is stored. */
+static uintptr_t pcrel(reader *r)
+{
+    uintptr_t at = (uintptr_t)r->p;
+    return at + (uintptr_t)(intptr_t)(int32_t)fixed(r, 4);
+}
+
+/* The entry at an address: its content behind the length. */
+static reader entry_at(uintptr_t at)
+{
+    uint32_t length;
+    memcpy(&length, (const void *)at, sizeof length);
+    reader r = {(const uint8_t *)at + 4, (const uint8_t *)at + 4, length == 0xffffffff};
+    if (!r.failed)
+        r.end += length;
+    return r;
+}
+
+/* ---- the entries of a function ---- */
+
+typedef struct common { uint64_t code; int64_t data; reader program; } common;
+
+/* Reads a common entry (CIE). False: it is not of the kind that is understood. */
+static bool read_common(uintptr_t at, common *c)
+{
+    reader r = entry_at(at);
+    bool known = fixed(&r, 4) == 0 && fixed(&r, 1) == 1;
+    const char *kinds = (const char *)r.p;
+    while (fixed(&r, 1) != 0 && !r.failed)
+        ;
+    c->code = uleb(&r);
+    c->data = sleb(&r);
+    known = known && fixed(&r, 1) == RA && *kinds == 'z';
+    uint64_t length = uleb(&r);
+    c->program = r;
+    skip(&c->program, length);
+    if (r.failed || !known)
+        return false;
+    for (const char *k = kinds + 1; *k != '\0'; k++) {
+        uint8_t encoding = *k == 'S' ? 0xff : (uint8_t)fixed(&r, 1);
+        if (*k == 'P')
+            skip(&r, (encoding & 7) == 0 || (encoding & 7) == 4 ? 8 : 4);
+        else if (*k == 'R' ? encoding != PCREL_S4 : *k != 'L')
+            return false;
+    }
+    return !r.failed && !c->program.failed;
+}
+
+/* ---- the program of a function: how its frame changes ---- */
+
+typedef struct machine {
+    reader r;
+    const common *c;
+    uint64_t at, until;         /* from the function's start */
+    rule now, saved, first;     /* saved: by remember_state; one level */
+    bool has_saved;
+} machine;
+
+static void bp_at(machine *m, uint64_t reg, int64_t factored)
+{
+    if (reg == BP) {
+        m->now.bp_saved = true;
+        m->now.bp = (int32_t)(factored * m->c->data);
+    } else if (reg == RA && factored * m->c->data != -8) {
+        m->r.failed = true;
+    }
+}
+
+static void lost(machine *m, uint64_t reg)
+{
+    if (reg == BP || reg == RA)
+        m->r.failed = true;
+}
+
+static void frame_is(machine *m, uint64_t reg, int64_t offset)
+{
+    m->now.reg = reg == BP || reg == SP ? (uint8_t)reg : 0;
+    m->now.frame = (int32_t)offset;
+}
+
+/* The instructions whose operand is in their own byte. */
+static void short_step(machine *m, uint8_t op)
+{
+    switch (op >> 6) {
+    case 1: m->at += (op & 0x3f) * m->c->code; break;                        /* advance_loc */
+    case 2: bp_at(m, op & 0x3f, (int64_t)uleb(&m->r)); break;                /* offset */
+    default: if ((op & 0x3f) == BP) m->now.bp_saved = m->first.bp_saved; break;  /* restore */
+    }
+}
+
+static void remember(machine *m)
+{
+    m->r.failed |= m->has_saved;
+    m->saved = m->now;
+    m->has_saved = true;
+}
+
+static void restore(machine *m)
+{
+    m->r.failed |= !m->has_saved;
+    m->now = m->saved;
+    m->has_saved = false;
+}
+
+static void expression(machine *m, uint64_t reg)
+{
+    lost(m, reg);
+    skip(&m->r, uleb(&m->r));
+}
+
+static void step(machine *m)
+{
+    reader *r = &m->r;
+    uint8_t op = (uint8_t)fixed(r, 1);
+    uint64_t reg;
+    if (op >> 6 != 0) {
+        short_step(m, op);
+        return;
+    }
+    switch (op) {
+    case 0x00: break;                                                   /* nop */
+    case 0x02: m->at += fixed(r, 1) * m->c->code; break;                /* advance_loc1 */
+    case 0x03: m->at += fixed(r, 2) * m->c->code; break;
+    case 0x04: m->at += fixed(r, 4) * m->c->code; break;
+    case 0x05: reg = uleb(r); bp_at(m, reg, (int64_t)uleb(r)); break;   /* offset_extended */
+    case 0x06: if (uleb(r) == BP) m->now.bp_saved = m->first.bp_saved; break;
+    case 0x07: lost(m, uleb(r)); break;                                 /* undefined */
+    case 0x08: if (uleb(r) == BP) m->now.bp_saved = false; break;       /* same_value */
+    case 0x09: reg = uleb(r); uleb(r); lost(m, reg); break;             /* register */
+    case 0x0a: remember(m); break;
+    case 0x0b: restore(m); break;
+    case 0x0c: reg = uleb(r); frame_is(m, reg, (int64_t)uleb(r)); break;    /* def_cfa */
+    case 0x0d: frame_is(m, uleb(r), m->now.frame); break;
+    case 0x0e: m->now.frame = (int32_t)uleb(r); break;
+    case 0x0f: skip(r, uleb(r)); m->now.reg = 0; break;                 /* def_cfa_expression */
+    case 0x10: case 0x16: expression(m, uleb(r)); break;
+    case 0x11: reg = uleb(r); bp_at(m, reg, sleb(r)); break;
+    case 0x12: reg = uleb(r); frame_is(m, reg, sleb(r) * m->c->data); break;
+    case 0x13: m->now.frame = (int32_t)(sleb(r) * m->c->data); break;
+    case 0x2e: uleb(r); break;                                          /* GNU_args_size */
+    default: r->failed = true; break;
+    }
+}
+
+static void run(machine *m, reader program)
+{
+    m->r = program;
+    while (!m->r.failed && m->r.p < m->r.end && m->at <= m->until) {
+        step(m);
+        if (m->at > m->until)
+            break;
+    }
+}
+
+/* The rule at pc of the function whose entry (FDE) is at an address. */
+static rule rule_in(uintptr_t entry, uintptr_t pc)
+{
+    common c;
+    reader r = entry_at(entry);
+    uintptr_t here = (uintptr_t)r.p;
+    uint32_t back = (uint32_t)fixed(&r, 4);
+    if (r.failed || back == 0 || !read_common(here - back, &c))
+        return (rule){0};
+    uintptr_t start = pcrel(&r);
+    uint64_t size = fixed(&r, 4);
+    skip(&r, uleb(&r));
+    if (r.failed || pc - start >= size)
+        return (rule){0};
+    machine m = {.c = &c, .until = pc - start};
+    run(&m, c.program);
+    m.first = m.now;
+    if (!m.r.failed)
+        run(&m, r);
+    return m.r.failed ? (rule){0} : m.now;
+}
+
+/* ---- the tables of a library ---- */
+
+typedef struct query { uintptr_t pc, table; size_t size; } query;
+
+static int visit(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    query *q = arg;
+    bool here = false;
+    const ElfW(Phdr) *table = NULL;
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+        here |= ph->p_type == PT_LOAD && q->pc - info->dlpi_addr - ph->p_vaddr < ph->p_memsz;
+        if (ph->p_type == PT_GNU_EH_FRAME)
+            table = ph;
+    }
+    if (here && table != NULL) {
+        q->table = info->dlpi_addr + table->p_vaddr;
+        q->size = table->p_memsz;
+    }
+    return here;
+}
+
+/* The address of the entry of the function at pc, by the sorted table that the linker
+ * made; 0 if there is none. */
+static uintptr_t entry_of(uintptr_t pc)
+{
+    query q = {.pc = pc};
+    dl_iterate_phdr(visit, &q);
+    if (q.table == 0)
+        return 0;
+    reader r = {(const uint8_t *)q.table, (const uint8_t *)q.table + q.size, false};
+    const uint32_t kinds = PCREL_S4 << 8 | UDATA4 << 16 | (uint32_t)DATAREL_S4 << 24 | 1;
+    if (fixed(&r, 4) != kinds)
+        return 0;
+    fixed(&r, 4);
+    uint64_t n = fixed(&r, 4), low = 0;
+    if (r.failed || n == 0 || (uint64_t)(r.end - r.p) / 8 < n)
+        return 0;
+    const int32_t (*rows)[2] = (const void *)r.p;
+    int64_t at = (int64_t)(pc - q.table);
+    for (uint64_t high = n; high - low > 1; ) {
+        uint64_t mid = low + (high - low) / 2;
+        if (rows[mid][0] <= at)
+            low = mid;
+        else
+            high = mid;
+    }
+    return rows[low][0] <= at ? q.table + (uintptr_t)(intptr_t)rows[low][1] : 0;
+}
+
+/* ---- going up ---- */
+
+static const rule *rule_at(uintptr_t pc, efg_rules *rules)
+{
+    unsigned i = (unsigned)(pc * 0x9E3779B185EBCA87ull >> 58);
+    if (rules->pc[i] != pc) {
+        uintptr_t entry = entry_of(pc - 1);     /* the call is in the function, what follows may not be */
+        rules->rule[i] = entry != 0 ? rule_in(entry, pc - 1) : (rule){0};
+        rules->pc[i] = pc;
+    }
+    return &rules->rule[i];
+}
+
+efg_frame efg_caller_frame(const void *frame)
+{
+    const uintptr_t *w = frame;
+    return (efg_frame){.pc = w[1], .sp = (uintptr_t)(w + 2), .bp = w[0]};
+}
+
+bool efg_unwind(efg_frame *f, efg_rules *rules)
+{
+    const rule *r = rule_at(f->pc, rules);
+    if (r->reg == 0)
+        return false;
+    uintptr_t up = (r->reg == SP ? f->sp : f->bp) + (uintptr_t)(intptr_t)r->frame;
+    if (up <= f->sp || up % 8 != 0)
+        return false;
+    if (r->bp_saved)
+        f->bp = *(const uintptr_t *)(up + (uintptr_t)(intptr_t)r->bp);
+    f->pc = ((const uintptr_t *)up)[-1];
+    f->sp = up;
+    return f->pc != 0;
+}
