@@ -38,7 +38,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *front)
     (void)size;
     if (at >= r.start && at < r.end)
         return 1;
-    if (info->dlpi_name[0] == '/' && ntools < TOOLS)    /* neither the program nor the kernel's */
+    if (strchr(info->dlpi_name, '/') != NULL && ntools < TOOLS)    /* neither the program nor the kernel's */
         tools[ntools++] = r;
     return 0;
 }

@@ -115,19 +115,25 @@ static void *by_mpi(uint32_t slot, void *target, int s)
     return target;
 }
 
+/* Is the call made inside of a recorded one? The stubs ask this, too. */
+static int nested(const void *stack)
+{
+    return efg_guard && (const char *)stack < *(char **)((char *)__builtin_thread_pointer() + efg_guard);
+}
+
 /* Where a call of its PMPI_ names goes; from now on, if nobody looks at them. */
-static void *by_pmpi(uint32_t slot, void *target, int s, const void *caller)
+static void *by_pmpi(uint32_t slot, void *target, int s, const void *caller, const void *stack)
 {
     if (s == RECORDING && wrapper[slot]) {
         real_of(slot, caller);    /* the wrapper may need it, too */
-        return !opening && back_end.enter_pmpi(caller) ? wrapper[slot] : target;
+        return !nested(stack) && back_end.enter_pmpi(caller) ? wrapper[slot] : target;
     }
     if (s != OPENING) __atomic_store_n(&efg_direct[slot], target, __ATOMIC_RELEASE);
     return target;
 }
 
 /* Returns where the stub of the slot jumps. */
-void *efg_front_resolve(uint64_t slot64, const void *caller)
+void *efg_front_resolve(uint64_t slot64, const void *caller, const void *stack)
 {
     uint32_t slot = (uint32_t)slot64;
     int saved = errno;
@@ -135,7 +141,7 @@ void *efg_front_resolve(uint64_t slot64, const void *caller)
     int s = atomic_load(&state);
     void *target = real_of(slot, caller);
     if (!target) missing(slot);
-    target = slot < EFG_PMPI ? by_mpi(slot, target, s) : by_pmpi(slot - EFG_PMPI, target, s, caller);
+    target = slot < EFG_PMPI ? by_mpi(slot, target, s) : by_pmpi(slot - EFG_PMPI, target, s, caller, stack);
     errno = saved;
     return target;
 }

@@ -35,7 +35,8 @@ void *front_open_back(const front_mpi *mpi);
 
 /* ---- front.c, called by the stubs ---- */
 
-void *efg_front_resolve(uint64_t slot, const void *caller);
+/* stack is the stack pointer of the call. */
+void *efg_front_resolve(uint64_t slot, const void *caller, const void *stack);
 
 /* ---- front_<architecture>.S ---- */
 

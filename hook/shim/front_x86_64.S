@@ -96,6 +96,7 @@ resolve:
         movq    %r10, 184(%rsp)
         movq    8(%rbp), %rdi
         movq    16(%rbp), %rsi
+        leaq    8(%rbp), %rdx
         call    efg_front_resolve
         movq    %rax, %r11
         movaps  (%rsp), %xmm0
