@@ -106,3 +106,45 @@ func TestGeneratedFilesAreFresh(t *testing.T) {
 		}
 	}
 }
+
+var cPMPI = regexp.MustCompile(`^PMPIX?_[A-Z][a-z]`)
+
+// Every PMPI_ name of C that a library exports belongs to a slot, or to a procedure that
+// is never recorded, or is excluded by its MPI_ name.
+func TestCoversPMPI(t *testing.T) {
+	excluded, err := mpilib.Exclusions("../../../signature/exclusions.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	slot := map[string]bool{}
+	for _, s := range slots.All() {
+		for _, name := range s.PMPI {
+			slot[name] = true
+		}
+	}
+	for _, compiler := range mpilib.Compilers {
+		files, err := mpilib.Libraries(compiler)
+		if err != nil {
+			t.Fatal(err)
+		}
+		funcs, err := mpilib.Functions(files...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := 0
+		for name := range funcs {
+			if !cPMPI.MatchString(name) {
+				continue
+			}
+			found++
+			mpi := strings.TrimPrefix(name, "P")
+			p := signature.ProcByName(strings.TrimSuffix(mpi, "_c"))
+			if pass := p != nil && p.Class == signature.Pass; slot[name] == pass && !excluded(mpi) {
+				t.Errorf("%s: %s has a slot: %v", compiler, name, slot[name])
+			}
+		}
+		if found < 400 {
+			t.Errorf("%s: found only %d names", compiler, found)
+		}
+	}
+}
