@@ -84,7 +84,6 @@ static stream *open_stream(void)
     }
     s->pub.w = s->seg->words;
     s->pub.call_tick = &s->seg->call_tick;
-    s->pub.real = efg_real[0];
     s->counts = s->special = count_polls;
     s->seg->tid = (uint64_t)syscall(SYS_gettid);
     s->last_end = s->seg->first_tick = efg_ticks();
@@ -115,7 +114,7 @@ bool efg_enter_by_pmpi(void)
 /* The wrapper has the stream, and does not know by which name it was called. */
 static void begin_by_pmpi(efg_stream *t)
 {
-    t->real = efg_real[1];
+    efg_tls.real = efg_real[1];
     t->places_aside = t->places_size;
     t->places_size = 0;
     t->by_pmpi = true;
@@ -124,7 +123,7 @@ static void begin_by_pmpi(efg_stream *t)
 /* The wrapper has taken the function to call, and asks for the callsite. */
 static void end_by_pmpi(efg_stream *t)
 {
-    t->real = efg_real[0];
+    efg_tls.real = efg_real[0];
     t->places_size = t->places_aside;
     t->by_pmpi = false;
     t->w[0] |= EFG_BY_PMPI;
@@ -143,6 +142,7 @@ efg_stream *efg_first_call(void *frame)
         return NULL;
     }
     efg_tls.s = &s->pub;
+    efg_tls.real = efg_real[0];
     efg_tls.guard = frame;
     if (by_pmpi)
         begin_by_pmpi(&s->pub);

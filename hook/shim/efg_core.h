@@ -71,7 +71,6 @@ typedef struct efg_stream {
     bool by_pmpi;           /* a call by a PMPI_ name is being entered */
     bool counted;           /* the last event was a poll that is only counted */
     struct efg_tools *tools;    /* what is known of libraries in front of us; or NULL */
-    void *const *real;      /* the functions that calls are handed on to, by slot */
     efg_vecref vec[EFG_MAX_WORDS];
 } efg_stream;
 
@@ -101,6 +100,7 @@ enum efg_end { EFG_END_OPEN, EFG_END_THREAD, EFG_END_FINALIZED, EFG_END_EXIT };
 struct efg_tls {
     char *guard;            /* frame of the outermost wrapper that is active */
     efg_stream *s;
+    void *const *real;      /* with s: the functions that calls are handed on to, by slot */
     bool failed;            /* no stream can be had */
     bool by_pmpi;           /* the next wrapper is entered for a PMPI_ name; then s is */
     efg_stream *aside;      /* NULL, and the thread's stream, if it has one, is here */

@@ -6,7 +6,7 @@ BK_ENTRY int efg_MPI_Abort(MPI_Comm comm, int errorcode)
     typedef int (*const real_fn)(MPI_Comm, int);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Abort])(comm, errorcode);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Abort];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Abort];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Abort, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = (uint64_t)(int64_t)errorcode;
@@ -23,7 +23,7 @@ BK_ENTRY int efg_MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
     typedef int (*const real_fn)(MPI_Aint, MPI_Info, void *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alloc_mem])(size, info, baseptr);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Alloc_mem];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Alloc_mem];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Alloc_mem, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)size;
     w[4] = bk_object_word(BK_INFO, BK_KEY(info));
@@ -41,7 +41,7 @@ BK_ENTRY int efg_MPI_Free_mem(const void *base)
     typedef int (*const real_fn)(const void *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Free_mem])(base);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Free_mem];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Free_mem];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Free_mem, BK_C, 0, 4), __builtin_return_address(0));
     w[3] = bk_buffer(b, base);
     efg_call_begin(b->t);
@@ -58,7 +58,7 @@ BK_ENTRY int efg_MPI_Pcontrol(int level, void *a1, void *a2, void *a3, void *a4,
     typedef int (*const real_fn)(int, void *, void *, void *, void *, void *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pcontrol])(level, a1, a2, a3, a4, a5);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Pcontrol];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Pcontrol];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Pcontrol, BK_C, 0, 4), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)level;
     efg_call_begin(b->t);
@@ -75,7 +75,7 @@ BK_ENTRY int efg_MPI_Buffer_attach(const void *buffer, int size)
     typedef int (*const real_fn)(const void *, int);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Buffer_attach])(buffer, size);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Buffer_attach];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Buffer_attach];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Buffer_attach, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_buffer(b, buffer);
     w[4] = (uint64_t)(int64_t)size;
@@ -93,7 +93,7 @@ BK_ENTRY int efg_MPI_Buffer_attach_c(const void *buffer, MPI_Count size)
     typedef int (*const real_fn)(const void *, MPI_Count);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Buffer_attach_c])(buffer, size);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Buffer_attach_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Buffer_attach_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Buffer_attach, BK_C, 1, 5), __builtin_return_address(0));
     w[3] = bk_buffer(b, buffer);
     w[4] = (uint64_t)(int64_t)size;
@@ -111,7 +111,7 @@ BK_ENTRY int efg_MPI_Buffer_detach(void *buffer_addr, int *size)
     typedef int (*const real_fn)(void *, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Buffer_detach])(buffer_addr, size);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Buffer_detach];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Buffer_detach];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Buffer_detach, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real(buffer_addr, size);
@@ -132,7 +132,7 @@ BK_ENTRY int efg_MPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
     typedef int (*const real_fn)(void *, MPI_Count *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Buffer_detach_c])(buffer_addr, size);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Buffer_detach_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Buffer_detach_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Buffer_detach, BK_C, 1, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real(buffer_addr, size);
@@ -153,7 +153,7 @@ BK_ENTRY int efg_MPI_Buffer_flush(void)
     typedef int (*const real_fn)(void);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Buffer_flush])();
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Buffer_flush];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Buffer_flush];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Buffer_flush, BK_C, 0, 3), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real();
@@ -169,7 +169,7 @@ BK_ENTRY int efg_MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype 
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allgather])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Allgather];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Allgather];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Allgather, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -192,7 +192,7 @@ BK_ENTRY int efg_MPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_D
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allgather_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Allgather_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Allgather_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Allgather, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -215,7 +215,7 @@ BK_ENTRY int efg_MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allgatherv])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Allgatherv];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Allgatherv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Allgatherv, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -239,7 +239,7 @@ BK_ENTRY int efg_MPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allgatherv_c])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Allgatherv_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Allgatherv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Allgatherv, BK_C, 1, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -263,7 +263,7 @@ BK_ENTRY int efg_MPI_Allreduce(const void *sendbuf, const void *recvbuf, int cou
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allreduce])(sendbuf, recvbuf, count, datatype, op, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Allreduce];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Allreduce];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Allreduce, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -285,7 +285,7 @@ BK_ENTRY int efg_MPI_Allreduce_c(const void *sendbuf, const void *recvbuf, MPI_C
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allreduce_c])(sendbuf, recvbuf, count, datatype, op, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Allreduce_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Allreduce_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Allreduce, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -307,7 +307,7 @@ BK_ENTRY int efg_MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype s
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoall])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Alltoall];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Alltoall];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Alltoall, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -330,7 +330,7 @@ BK_ENTRY int efg_MPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoall_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Alltoall_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Alltoall_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Alltoall, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -353,7 +353,7 @@ BK_ENTRY int efg_MPI_Alltoallv(const void *sendbuf, const int *sendcounts, const
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoallv])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Alltoallv];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Alltoallv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Alltoallv, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -378,7 +378,7 @@ BK_ENTRY int efg_MPI_Alltoallv_c(const void *sendbuf, const MPI_Count *sendcount
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoallv_c])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Alltoallv_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Alltoallv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Alltoallv, BK_C, 1, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -403,7 +403,7 @@ BK_ENTRY int efg_MPI_Alltoallw(const void *sendbuf, const int *sendcounts, const
     typedef int (*const real_fn)(const void *, const int *, const int *, const MPI_Datatype *, const void *, const int *, const int *, const MPI_Datatype *, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoallw])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Alltoallw];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Alltoallw];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Alltoallw, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -428,7 +428,7 @@ BK_ENTRY int efg_MPI_Alltoallw_c(const void *sendbuf, const MPI_Count *sendcount
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoallw_c])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Alltoallw_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Alltoallw_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Alltoallw, BK_C, 1, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -453,7 +453,7 @@ BK_ENTRY int efg_MPI_Barrier(MPI_Comm comm)
     typedef int (*const real_fn)(MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Barrier])(comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Barrier];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Barrier];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Barrier, BK_C, 0, 3), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     efg_call_begin(b->t);
@@ -470,7 +470,7 @@ BK_ENTRY int efg_MPI_Bcast(const void *buffer, int count, MPI_Datatype datatype,
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Bcast])(buffer, count, datatype, root, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Bcast];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Bcast];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Bcast, BK_C, 0, 7), __builtin_return_address(0));
     const bool takes_part = bk_takes_part(b, comm, (int)root);
     w[2] = bk_comm_word(b, comm);
@@ -492,7 +492,7 @@ BK_ENTRY int efg_MPI_Bcast_c(const void *buffer, MPI_Count count, MPI_Datatype d
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Bcast_c])(buffer, count, datatype, root, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Bcast_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Bcast_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Bcast, BK_C, 1, 7), __builtin_return_address(0));
     const bool takes_part = bk_takes_part(b, comm, (int)root);
     w[2] = bk_comm_word(b, comm);
@@ -514,7 +514,7 @@ BK_ENTRY int efg_MPI_Exscan(const void *sendbuf, const void *recvbuf, int count,
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Exscan])(sendbuf, recvbuf, count, datatype, op, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Exscan];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Exscan];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Exscan, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -536,7 +536,7 @@ BK_ENTRY int efg_MPI_Exscan_c(const void *sendbuf, const void *recvbuf, MPI_Coun
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Exscan_c])(sendbuf, recvbuf, count, datatype, op, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Exscan_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Exscan_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Exscan, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -558,7 +558,7 @@ BK_ENTRY int efg_MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sen
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Gather])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Gather];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Gather];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Gather, BK_C, 0, 10), __builtin_return_address(0));
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
     const bool at_root = bk_at_root(b, comm, (int)root);
@@ -584,7 +584,7 @@ BK_ENTRY int efg_MPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, int, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Gather_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Gather_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Gather_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Gather, BK_C, 1, 10), __builtin_return_address(0));
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
     const bool at_root = bk_at_root(b, comm, (int)root);
@@ -610,7 +610,7 @@ BK_ENTRY int efg_MPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype se
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, int, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Gatherv])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Gatherv];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Gatherv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Gatherv, BK_C, 0, 11), __builtin_return_address(0));
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
     const bool at_root = bk_at_root(b, comm, (int)root);
@@ -637,7 +637,7 @@ BK_ENTRY int efg_MPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, int, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Gatherv_c])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Gatherv_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Gatherv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Gatherv, BK_C, 1, 11), __builtin_return_address(0));
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
     const bool at_root = bk_at_root(b, comm, (int)root);
@@ -664,7 +664,7 @@ BK_ENTRY int efg_MPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_allgather])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Neighbor_allgather];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_allgather];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_allgather, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -687,7 +687,7 @@ BK_ENTRY int efg_MPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcou
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_allgather_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Neighbor_allgather_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_allgather_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_allgather, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -710,7 +710,7 @@ BK_ENTRY int efg_MPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_allgatherv])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Neighbor_allgatherv];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_allgatherv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_allgatherv, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -734,7 +734,7 @@ BK_ENTRY int efg_MPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendco
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_allgatherv_c])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Neighbor_allgatherv_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_allgatherv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_allgatherv, BK_C, 1, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -758,7 +758,7 @@ BK_ENTRY int efg_MPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_D
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoall])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Neighbor_alltoall];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_alltoall];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_alltoall, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -781,7 +781,7 @@ BK_ENTRY int efg_MPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcoun
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoall_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Neighbor_alltoall_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_alltoall_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_alltoall, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -804,7 +804,7 @@ BK_ENTRY int efg_MPI_Neighbor_alltoallv(const void *sendbuf, const int *sendcoun
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoallv])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Neighbor_alltoallv];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_alltoallv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_alltoallv, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -829,7 +829,7 @@ BK_ENTRY int efg_MPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count *
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoallv_c])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Neighbor_alltoallv_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_alltoallv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_alltoallv, BK_C, 1, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -854,7 +854,7 @@ BK_ENTRY int efg_MPI_Neighbor_alltoallw(const void *sendbuf, const int *sendcoun
     typedef int (*const real_fn)(const void *, const int *, const MPI_Aint *, const MPI_Datatype *, const void *, const int *, const MPI_Aint *, const MPI_Datatype *, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoallw])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Neighbor_alltoallw];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_alltoallw];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_alltoallw, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -879,7 +879,7 @@ BK_ENTRY int efg_MPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count *
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoallw_c])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Neighbor_alltoallw_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_alltoallw_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_alltoallw, BK_C, 1, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -904,7 +904,7 @@ BK_ENTRY int efg_MPI_Reduce(const void *sendbuf, const void *recvbuf, int count,
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, int, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce])(sendbuf, recvbuf, count, datatype, op, root, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Reduce];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Reduce];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce, BK_C, 0, 9), __builtin_return_address(0));
     const bool takes_part = bk_takes_part(b, comm, (int)root);
     w[2] = bk_comm_word(b, comm);
@@ -928,7 +928,7 @@ BK_ENTRY int efg_MPI_Reduce_c(const void *sendbuf, const void *recvbuf, MPI_Coun
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, int, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_c])(sendbuf, recvbuf, count, datatype, op, root, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Reduce_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Reduce_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce, BK_C, 1, 9), __builtin_return_address(0));
     const bool takes_part = bk_takes_part(b, comm, (int)root);
     w[2] = bk_comm_word(b, comm);
@@ -952,7 +952,7 @@ BK_ENTRY int efg_MPI_Reduce_scatter(const void *sendbuf, const void *recvbuf, co
     typedef int (*const real_fn)(const void *, const void *, const int *, MPI_Datatype, MPI_Op, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_scatter])(sendbuf, recvbuf, recvcounts, datatype, op, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Reduce_scatter];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Reduce_scatter];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce_scatter, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -974,7 +974,7 @@ BK_ENTRY int efg_MPI_Reduce_scatter_c(const void *sendbuf, const void *recvbuf, 
     typedef int (*const real_fn)(const void *, const void *, const MPI_Count *, MPI_Datatype, MPI_Op, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_scatter_c])(sendbuf, recvbuf, recvcounts, datatype, op, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Reduce_scatter_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Reduce_scatter_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce_scatter, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -996,7 +996,7 @@ BK_ENTRY int efg_MPI_Reduce_scatter_block(const void *sendbuf, const void *recvb
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_scatter_block])(sendbuf, recvbuf, recvcount, datatype, op, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Reduce_scatter_block];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Reduce_scatter_block];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce_scatter_block, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1018,7 +1018,7 @@ BK_ENTRY int efg_MPI_Reduce_scatter_block_c(const void *sendbuf, const void *rec
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_scatter_block_c])(sendbuf, recvbuf, recvcount, datatype, op, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Reduce_scatter_block_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Reduce_scatter_block_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce_scatter_block, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1040,7 +1040,7 @@ BK_ENTRY int efg_MPI_Scan(const void *sendbuf, const void *recvbuf, int count, M
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scan])(sendbuf, recvbuf, count, datatype, op, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Scan];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Scan];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Scan, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1062,7 +1062,7 @@ BK_ENTRY int efg_MPI_Scan_c(const void *sendbuf, const void *recvbuf, MPI_Count 
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scan_c])(sendbuf, recvbuf, count, datatype, op, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Scan_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Scan_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Scan, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1084,7 +1084,7 @@ BK_ENTRY int efg_MPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype se
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scatter])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Scatter];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Scatter];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Scatter, BK_C, 0, 10), __builtin_return_address(0));
     const bool at_root = bk_at_root(b, comm, (int)root);
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
@@ -1110,7 +1110,7 @@ BK_ENTRY int efg_MPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, int, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scatter_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Scatter_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Scatter_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Scatter, BK_C, 1, 10), __builtin_return_address(0));
     const bool at_root = bk_at_root(b, comm, (int)root);
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
@@ -1136,7 +1136,7 @@ BK_ENTRY int efg_MPI_Scatterv(const void *sendbuf, const int *sendcounts, const 
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scatterv])(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Scatterv];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Scatterv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Scatterv, BK_C, 0, 11), __builtin_return_address(0));
     const bool at_root = bk_at_root(b, comm, (int)root);
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
@@ -1163,7 +1163,7 @@ BK_ENTRY int efg_MPI_Scatterv_c(const void *sendbuf, const MPI_Count *sendcounts
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, int, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scatterv_c])(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Scatterv_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Scatterv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Scatterv, BK_C, 1, 11), __builtin_return_address(0));
     const bool at_root = bk_at_root(b, comm, (int)root);
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
@@ -1190,7 +1190,7 @@ BK_ENTRY int efg_MPI_Close_port(const char *port_name)
     typedef int (*const real_fn)(const char *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Close_port])(port_name);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Close_port];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Close_port];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Close_port, BK_C, 0, 4), __builtin_return_address(0));
     w[3] = bk_string(port_name);
     efg_call_begin(b->t);
@@ -1207,7 +1207,7 @@ BK_ENTRY int efg_MPI_Comm_attach_buffer(MPI_Comm comm, const void *buffer, int s
     typedef int (*const real_fn)(MPI_Comm, const void *, int);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_attach_buffer])(comm, buffer, size);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_attach_buffer];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_attach_buffer];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_attach_buffer, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buffer);
@@ -1226,7 +1226,7 @@ BK_ENTRY int efg_MPI_Comm_attach_buffer_c(MPI_Comm comm, const void *buffer, MPI
     typedef int (*const real_fn)(MPI_Comm, const void *, MPI_Count);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_attach_buffer_c])(comm, buffer, size);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_attach_buffer_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_attach_buffer_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_attach_buffer, BK_C, 1, 5), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buffer);
@@ -1245,7 +1245,7 @@ BK_ENTRY int efg_MPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
     typedef int (*const real_fn)(MPI_Comm, int);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_call_errhandler])(comm, errorcode);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_call_errhandler];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_call_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_call_errhandler, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = (uint64_t)(int64_t)errorcode;
@@ -1263,7 +1263,7 @@ BK_ENTRY int efg_MPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *s
     typedef int (*const real_fn)(MPI_Comm, void *, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_detach_buffer])(comm, buffer_addr, size);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_detach_buffer];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_detach_buffer];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_detach_buffer, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     efg_call_begin(b->t);
@@ -1285,7 +1285,7 @@ BK_ENTRY int efg_MPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_
     typedef int (*const real_fn)(MPI_Comm, void *, MPI_Count *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_detach_buffer_c])(comm, buffer_addr, size);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_detach_buffer_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_detach_buffer_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_detach_buffer, BK_C, 1, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     efg_call_begin(b->t);
@@ -1307,7 +1307,7 @@ BK_ENTRY int efg_MPI_Comm_disconnect(MPI_Comm *comm)
     typedef int (*const real_fn)(MPI_Comm *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_disconnect])(comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_disconnect];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_disconnect];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_disconnect, BK_C, 0, 3), __builtin_return_address(0));
     const MPI_Comm comm_v = *comm;
     w[2] = bk_comm_word(b, comm_v);
@@ -1328,7 +1328,7 @@ BK_ENTRY int efg_MPI_Comm_flush_buffer(MPI_Comm comm)
     typedef int (*const real_fn)(MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_flush_buffer])(comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_flush_buffer];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_flush_buffer];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_flush_buffer, BK_C, 0, 3), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     efg_call_begin(b->t);
@@ -1345,7 +1345,7 @@ BK_ENTRY int efg_MPI_Comm_free(MPI_Comm *comm)
     typedef int (*const real_fn)(MPI_Comm *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_free])(comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_free];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_free];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_free, BK_C, 0, 3), __builtin_return_address(0));
     const MPI_Comm comm_v = *comm;
     w[2] = bk_comm_word(b, comm_v);
@@ -1366,7 +1366,7 @@ BK_ENTRY int efg_MPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
     typedef int (*const real_fn)(MPI_Comm, MPI_Info);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_set_info])(comm, info);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_set_info];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_set_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_set_info, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_object_word(BK_INFO, BK_KEY(info));
@@ -1384,7 +1384,7 @@ BK_ENTRY int efg_MPI_Lookup_name(const char *service_name, MPI_Info info, char *
     typedef int (*const real_fn)(const char *, MPI_Info, char *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Lookup_name])(service_name, info, port_name);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Lookup_name];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Lookup_name];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Lookup_name, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_string(service_name);
     w[4] = bk_object_word(BK_INFO, BK_KEY(info));
@@ -1402,7 +1402,7 @@ BK_ENTRY int efg_MPI_Open_port(MPI_Info info, char *port_name)
     typedef int (*const real_fn)(MPI_Info, char *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Open_port])(info, port_name);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Open_port];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Open_port];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Open_port, BK_C, 0, 4), __builtin_return_address(0));
     w[3] = bk_object_word(BK_INFO, BK_KEY(info));
     efg_call_begin(b->t);
@@ -1419,7 +1419,7 @@ BK_ENTRY int efg_MPI_Publish_name(const char *service_name, MPI_Info info, const
     typedef int (*const real_fn)(const char *, MPI_Info, const char *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Publish_name])(service_name, info, port_name);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Publish_name];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Publish_name];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Publish_name, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_string(service_name);
     w[4] = bk_object_word(BK_INFO, BK_KEY(info));
@@ -1438,7 +1438,7 @@ BK_ENTRY int efg_MPI_Unpublish_name(const char *service_name, MPI_Info info, con
     typedef int (*const real_fn)(const char *, MPI_Info, const char *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Unpublish_name])(service_name, info, port_name);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Unpublish_name];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Unpublish_name];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Unpublish_name, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_string(service_name);
     w[4] = bk_object_word(BK_INFO, BK_KEY(info));
@@ -1457,7 +1457,7 @@ BK_ENTRY int efg_MPI_Cart_map(MPI_Comm comm, int ndims, const int *dims, const i
     typedef int (*const real_fn)(MPI_Comm, int, const int *, const int *, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Cart_map])(comm, ndims, dims, periods, newrank);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Cart_map];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Cart_map];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Cart_map, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = (uint64_t)(int64_t)ndims;
@@ -1482,7 +1482,7 @@ BK_ENTRY int efg_MPI_Graph_map(MPI_Comm comm, int nnodes, const int *index, cons
     typedef int (*const real_fn)(MPI_Comm, int, const int *, const int *, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Graph_map])(comm, nnodes, index, edges, newrank);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Graph_map];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Graph_map];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Graph_map, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = (uint64_t)(int64_t)nnodes;
@@ -1507,7 +1507,7 @@ BK_ENTRY int efg_MPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype,
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, int *, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pack])(inbuf, incount, datatype, outbuf, outsize, position, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Pack];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Pack];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Pack, BK_C, 0, 10), __builtin_return_address(0));
     const int64_t position_v = *position;
     w[2] = bk_comm_word(b, comm);
@@ -1536,7 +1536,7 @@ BK_ENTRY int efg_MPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype d
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Count *, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pack_c])(inbuf, incount, datatype, outbuf, outsize, position, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Pack_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Pack_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Pack, BK_C, 1, 10), __builtin_return_address(0));
     const int64_t position_v = *position;
     w[2] = bk_comm_word(b, comm);
@@ -1565,7 +1565,7 @@ BK_ENTRY int efg_MPI_Pack_external(const char *datarep, const void *inbuf, int i
     typedef int (*const real_fn)(const char *, const void *, int, MPI_Datatype, const void *, MPI_Aint, MPI_Aint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pack_external])(datarep, inbuf, incount, datatype, outbuf, outsize, position);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Pack_external];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Pack_external];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Pack_external, BK_C, 0, 11), __builtin_return_address(0));
     const int64_t position_v = *position;
     w[3] = bk_string(datarep);
@@ -1594,7 +1594,7 @@ BK_ENTRY int efg_MPI_Pack_external_c(const char *datarep, const void *inbuf, MPI
     typedef int (*const real_fn)(const char *, const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Count *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pack_external_c])(datarep, inbuf, incount, datatype, outbuf, outsize, position);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Pack_external_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Pack_external_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Pack_external, BK_C, 1, 11), __builtin_return_address(0));
     const int64_t position_v = *position;
     w[3] = bk_string(datarep);
@@ -1623,7 +1623,7 @@ BK_ENTRY int efg_MPI_Unpack(const void *inbuf, int insize, int *position, const 
     typedef int (*const real_fn)(const void *, int, int *, const void *, int, MPI_Datatype, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Unpack])(inbuf, insize, position, outbuf, outcount, datatype, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Unpack];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Unpack];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Unpack, BK_C, 0, 10), __builtin_return_address(0));
     const int64_t position_v = *position;
     w[2] = bk_comm_word(b, comm);
@@ -1652,7 +1652,7 @@ BK_ENTRY int efg_MPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *po
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Count *, const void *, MPI_Count, MPI_Datatype, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Unpack_c])(inbuf, insize, position, outbuf, outcount, datatype, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Unpack_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Unpack_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Unpack, BK_C, 1, 10), __builtin_return_address(0));
     const int64_t position_v = *position;
     w[2] = bk_comm_word(b, comm);
@@ -1681,7 +1681,7 @@ BK_ENTRY int efg_MPI_Unpack_external(const char *datarep, const void *inbuf, MPI
     typedef int (*const real_fn)(const char *, const void *, MPI_Aint, MPI_Aint *, const void *, int, MPI_Datatype);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Unpack_external])(datarep, inbuf, insize, position, outbuf, outcount, datatype);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Unpack_external];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Unpack_external];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Unpack_external, BK_C, 0, 11), __builtin_return_address(0));
     const int64_t position_v = *position;
     w[3] = bk_string(datarep);
@@ -1710,7 +1710,7 @@ BK_ENTRY int efg_MPI_Unpack_external_c(const char *datarep, const void *inbuf, M
     typedef int (*const real_fn)(const char *, const void *, MPI_Count, MPI_Count *, const void *, MPI_Count, MPI_Datatype);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Unpack_external_c])(datarep, inbuf, insize, position, outbuf, outcount, datatype);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Unpack_external_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Unpack_external_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Unpack_external, BK_C, 1, 11), __builtin_return_address(0));
     const int64_t position_v = *position;
     w[3] = bk_string(datarep);
@@ -1739,7 +1739,7 @@ BK_ENTRY int efg_MPI_Reduce_local(const void *inbuf, const void *inoutbuf, int c
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_local])(inbuf, inoutbuf, count, datatype, op);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Reduce_local];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Reduce_local];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce_local, BK_C, 0, 8), __builtin_return_address(0));
     w[3] = bk_buffer(b, inbuf);
     w[4] = bk_buffer(b, inoutbuf);
@@ -1760,7 +1760,7 @@ BK_ENTRY int efg_MPI_Reduce_local_c(const void *inbuf, const void *inoutbuf, MPI
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_local_c])(inbuf, inoutbuf, count, datatype, op);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Reduce_local_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Reduce_local_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce_local, BK_C, 1, 8), __builtin_return_address(0));
     w[3] = bk_buffer(b, inbuf);
     w[4] = bk_buffer(b, inoutbuf);
@@ -1781,7 +1781,7 @@ BK_ENTRY int efg_MPI_Session_attach_buffer(MPI_Session session, const void *buff
     typedef int (*const real_fn)(MPI_Session, const void *, int);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_attach_buffer])(session, buffer, size);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Session_attach_buffer];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Session_attach_buffer];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_attach_buffer, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_object_word(BK_SESSION, BK_KEY(session));
     w[4] = bk_buffer(b, buffer);
@@ -1800,7 +1800,7 @@ BK_ENTRY int efg_MPI_Session_attach_buffer_c(MPI_Session session, const void *bu
     typedef int (*const real_fn)(MPI_Session, const void *, MPI_Count);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_attach_buffer_c])(session, buffer, size);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Session_attach_buffer_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Session_attach_buffer_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_attach_buffer, BK_C, 1, 6), __builtin_return_address(0));
     w[3] = bk_object_word(BK_SESSION, BK_KEY(session));
     w[4] = bk_buffer(b, buffer);
@@ -1819,7 +1819,7 @@ BK_ENTRY int efg_MPI_Session_call_errhandler(MPI_Session session, int errorcode)
     typedef int (*const real_fn)(MPI_Session, int);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_call_errhandler])(session, errorcode);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Session_call_errhandler];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Session_call_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_call_errhandler, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_object_word(BK_SESSION, BK_KEY(session));
     w[4] = (uint64_t)(int64_t)errorcode;
@@ -1837,7 +1837,7 @@ BK_ENTRY int efg_MPI_Session_detach_buffer(MPI_Session session, void *buffer_add
     typedef int (*const real_fn)(MPI_Session, void *, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_detach_buffer])(session, buffer_addr, size);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Session_detach_buffer];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Session_detach_buffer];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_detach_buffer, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_object_word(BK_SESSION, BK_KEY(session));
     efg_call_begin(b->t);
@@ -1859,7 +1859,7 @@ BK_ENTRY int efg_MPI_Session_detach_buffer_c(MPI_Session session, void *buffer_a
     typedef int (*const real_fn)(MPI_Session, void *, MPI_Count *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_detach_buffer_c])(session, buffer_addr, size);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Session_detach_buffer_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Session_detach_buffer_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_detach_buffer, BK_C, 1, 5), __builtin_return_address(0));
     w[3] = bk_object_word(BK_SESSION, BK_KEY(session));
     efg_call_begin(b->t);
@@ -1881,7 +1881,7 @@ BK_ENTRY int efg_MPI_Session_finalize(MPI_Session *session)
     typedef int (*const real_fn)(MPI_Session *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_finalize])(session);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Session_finalize];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Session_finalize];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_finalize, BK_C, 0, 4), __builtin_return_address(0));
     const MPI_Session session_v = *session;
     w[3] = bk_object_word(BK_SESSION, BK_KEY(session_v));
@@ -1903,7 +1903,7 @@ BK_ENTRY int efg_MPI_Session_flush_buffer(MPI_Session session)
     typedef int (*const real_fn)(MPI_Session);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_flush_buffer])(session);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Session_flush_buffer];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Session_flush_buffer];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_flush_buffer, BK_C, 0, 4), __builtin_return_address(0));
     w[3] = bk_object_word(BK_SESSION, BK_KEY(session));
     efg_call_begin(b->t);
@@ -1920,7 +1920,7 @@ BK_ENTRY int efg_MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_
     typedef int (*const real_fn)(MPI_Info, MPI_Errhandler, MPI_Session *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_init])(info, errhandler, session);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Session_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Session_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_init, BK_C, 0, 6), __builtin_return_address(0));
     bk_before_session();
     w[3] = bk_object_word(BK_INFO, BK_KEY(info));
@@ -1946,7 +1946,7 @@ BK_ENTRY int efg_MPI_File_delete(const char *filename, MPI_Info info)
     typedef int (*const real_fn)(const char *, MPI_Info);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_delete])(filename, info);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_delete];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_delete];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_delete, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_string(filename);
     w[4] = bk_object_word(BK_INFO, BK_KEY(info));
@@ -1964,7 +1964,7 @@ BK_ENTRY int efg_MPIX_Comm_agree(MPI_Comm comm, int *flag)
     typedef int (*const real_fn)(MPI_Comm, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Comm_agree])(comm, flag);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Comm_agree];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Comm_agree];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Comm_agree, BK_C, 0, 5), __builtin_return_address(0));
     const int64_t flag_v = *flag;
     w[2] = bk_comm_word(b, comm);
@@ -1988,7 +1988,7 @@ BK_ENTRY int efg_MPIX_Comm_failure_ack(MPI_Comm comm)
     typedef int (*const real_fn)(MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Comm_failure_ack])(comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Comm_failure_ack];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Comm_failure_ack];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Comm_failure_ack, BK_C, 0, 3), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     efg_call_begin(b->t);
@@ -2005,7 +2005,7 @@ BK_ENTRY int efg_MPIX_Comm_failure_get_acked(MPI_Comm comm, MPI_Group *failedgrp
     typedef int (*const real_fn)(MPI_Comm, MPI_Group *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Comm_failure_get_acked])(comm, failedgrp);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Comm_failure_get_acked];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Comm_failure_get_acked];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Comm_failure_get_acked, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     efg_call_begin(b->t);
@@ -2027,7 +2027,7 @@ BK_ENTRY int efg_MPIX_Comm_revoke(MPI_Comm comm)
     typedef int (*const real_fn)(MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Comm_revoke])(comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Comm_revoke];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Comm_revoke];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Comm_revoke, BK_C, 0, 3), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     efg_call_begin(b->t);

@@ -7,7 +7,7 @@ BK_ENTRY int efg_MPI_File_call_errhandler(MPI_File fh, int errorcode)
     typedef int (*const real_fn)(MPI_File, int);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_call_errhandler])(fh, errorcode);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_call_errhandler];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_call_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_call_errhandler, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)errorcode;
@@ -25,7 +25,7 @@ BK_ENTRY int efg_MPI_File_close(MPI_File *fh)
     typedef int (*const real_fn)(MPI_File *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_close])(fh);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_close];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_close];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_close, BK_C, 0, 3), __builtin_return_address(0));
     const MPI_File fh_v = *fh;
     w[2] = bk_file_word(fh_v);
@@ -46,7 +46,7 @@ BK_ENTRY int efg_MPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandl
     typedef int (*const real_fn)(MPI_File, MPI_Errhandler *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_errhandler])(file, errhandler);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_get_errhandler];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_get_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_get_errhandler, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_file_word(file);
     efg_call_begin(b->t);
@@ -69,7 +69,7 @@ BK_ENTRY int efg_MPI_File_get_group(MPI_File fh, MPI_Group *group)
     typedef int (*const real_fn)(MPI_File, MPI_Group *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_group])(fh, group);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_get_group];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_get_group];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_get_group, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     efg_call_begin(b->t);
@@ -91,7 +91,7 @@ BK_ENTRY int efg_MPI_File_get_info(MPI_File fh, MPI_Info *info_used)
     typedef int (*const real_fn)(MPI_File, MPI_Info *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_info])(fh, info_used);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_get_info];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_get_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_get_info, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     efg_call_begin(b->t);
@@ -114,7 +114,7 @@ BK_ENTRY int efg_MPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *
     typedef int (*const real_fn)(MPI_File, MPI_Offset *, MPI_Datatype *, MPI_Datatype *, char *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_view])(fh, disp, etype, filetype, datarep);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_get_view];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_get_view];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_get_view, BK_C, 0, 6), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     efg_call_begin(b->t);
@@ -140,7 +140,7 @@ BK_ENTRY int efg_MPI_File_iread(MPI_File fh, const void *buf, int count, MPI_Dat
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread])(fh, buf, count, datatype, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_iread];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iread];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iread, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -167,7 +167,7 @@ BK_ENTRY int efg_MPI_File_iread_c(MPI_File fh, const void *buf, MPI_Count count,
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread_c])(fh, buf, count, datatype, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_iread_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iread_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iread, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -194,7 +194,7 @@ BK_ENTRY int efg_MPI_File_iread_all(MPI_File fh, const void *buf, int count, MPI
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread_all])(fh, buf, count, datatype, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_iread_all];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iread_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iread_all, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -221,7 +221,7 @@ BK_ENTRY int efg_MPI_File_iread_all_c(MPI_File fh, const void *buf, MPI_Count co
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread_all_c])(fh, buf, count, datatype, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_iread_all_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iread_all_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iread_all, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -248,7 +248,7 @@ BK_ENTRY int efg_MPI_File_iread_at(MPI_File fh, MPI_Offset offset, const void *b
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread_at])(fh, offset, buf, count, datatype, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_iread_at];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iread_at];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iread_at, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)offset;
@@ -276,7 +276,7 @@ BK_ENTRY int efg_MPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, const void 
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread_at_c])(fh, offset, buf, count, datatype, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_iread_at_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iread_at_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iread_at, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)offset;
@@ -304,7 +304,7 @@ BK_ENTRY int efg_MPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, const voi
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread_at_all])(fh, offset, buf, count, datatype, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_iread_at_all];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iread_at_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iread_at_all, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)offset;
@@ -332,7 +332,7 @@ BK_ENTRY int efg_MPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, const v
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread_at_all_c])(fh, offset, buf, count, datatype, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_iread_at_all_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iread_at_all_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iread_at_all, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)offset;
@@ -360,7 +360,7 @@ BK_ENTRY int efg_MPI_File_iread_shared(MPI_File fh, const void *buf, int count, 
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread_shared])(fh, buf, count, datatype, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_iread_shared];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iread_shared];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iread_shared, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -387,7 +387,7 @@ BK_ENTRY int efg_MPI_File_iread_shared_c(MPI_File fh, const void *buf, MPI_Count
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread_shared_c])(fh, buf, count, datatype, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_iread_shared_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iread_shared_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iread_shared, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -414,7 +414,7 @@ BK_ENTRY int efg_MPI_File_iwrite(MPI_File fh, const void *buf, int count, MPI_Da
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite])(fh, buf, count, datatype, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_iwrite];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iwrite];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iwrite, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -441,7 +441,7 @@ BK_ENTRY int efg_MPI_File_iwrite_c(MPI_File fh, const void *buf, MPI_Count count
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite_c])(fh, buf, count, datatype, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_iwrite_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iwrite_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iwrite, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -468,7 +468,7 @@ BK_ENTRY int efg_MPI_File_iwrite_all(MPI_File fh, const void *buf, int count, MP
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite_all])(fh, buf, count, datatype, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_iwrite_all];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iwrite_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iwrite_all, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -495,7 +495,7 @@ BK_ENTRY int efg_MPI_File_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count c
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite_all_c])(fh, buf, count, datatype, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_iwrite_all_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iwrite_all_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iwrite_all, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -522,7 +522,7 @@ BK_ENTRY int efg_MPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void *
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite_at])(fh, offset, buf, count, datatype, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_iwrite_at];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iwrite_at];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iwrite_at, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)offset;
@@ -550,7 +550,7 @@ BK_ENTRY int efg_MPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite_at_c])(fh, offset, buf, count, datatype, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_iwrite_at_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iwrite_at_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iwrite_at, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)offset;
@@ -578,7 +578,7 @@ BK_ENTRY int efg_MPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const vo
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite_at_all])(fh, offset, buf, count, datatype, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_iwrite_at_all];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iwrite_at_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iwrite_at_all, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)offset;
@@ -606,7 +606,7 @@ BK_ENTRY int efg_MPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const 
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite_at_all_c])(fh, offset, buf, count, datatype, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_iwrite_at_all_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iwrite_at_all_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iwrite_at_all, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)offset;
@@ -634,7 +634,7 @@ BK_ENTRY int efg_MPI_File_iwrite_shared(MPI_File fh, const void *buf, int count,
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite_shared])(fh, buf, count, datatype, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_iwrite_shared];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iwrite_shared];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iwrite_shared, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -661,7 +661,7 @@ BK_ENTRY int efg_MPI_File_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Coun
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite_shared_c])(fh, buf, count, datatype, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_iwrite_shared_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iwrite_shared_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iwrite_shared, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -688,7 +688,7 @@ BK_ENTRY int efg_MPI_File_open(MPI_Comm comm, const char *filename, int amode, M
     typedef int (*const real_fn)(MPI_Comm, const char *, int, MPI_Info, MPI_File *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_open])(comm, filename, amode, info, fh);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_open];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_open];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_open, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_string(filename);
@@ -713,7 +713,7 @@ BK_ENTRY int efg_MPI_File_preallocate(MPI_File fh, MPI_Offset size)
     typedef int (*const real_fn)(MPI_File, MPI_Offset);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_preallocate])(fh, size);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_preallocate];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_preallocate];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_preallocate, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)size;
@@ -731,7 +731,7 @@ BK_ENTRY int efg_MPI_File_read(MPI_File fh, const void *buf, int count, MPI_Data
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read])(fh, buf, count, datatype, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_read];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -757,7 +757,7 @@ BK_ENTRY int efg_MPI_File_read_c(MPI_File fh, const void *buf, MPI_Count count, 
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_c])(fh, buf, count, datatype, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_read_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -783,7 +783,7 @@ BK_ENTRY int efg_MPI_File_read_all(MPI_File fh, const void *buf, int count, MPI_
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_all])(fh, buf, count, datatype, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_read_all];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_all, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -809,7 +809,7 @@ BK_ENTRY int efg_MPI_File_read_all_c(MPI_File fh, const void *buf, MPI_Count cou
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_all_c])(fh, buf, count, datatype, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_read_all_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_all_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_all, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -835,7 +835,7 @@ BK_ENTRY int efg_MPI_File_read_all_begin(MPI_File fh, const void *buf, int count
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_all_begin])(fh, buf, count, datatype);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_read_all_begin];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_all_begin];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_all_begin, BK_C, 0, 6), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -855,7 +855,7 @@ BK_ENTRY int efg_MPI_File_read_all_begin_c(MPI_File fh, const void *buf, MPI_Cou
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_all_begin_c])(fh, buf, count, datatype);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_read_all_begin_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_all_begin_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_all_begin, BK_C, 1, 6), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -875,7 +875,7 @@ BK_ENTRY int efg_MPI_File_read_all_end(MPI_File fh, const void *buf, MPI_Status 
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_all_end])(fh, buf, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_read_all_end];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_all_end];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_all_end, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -899,7 +899,7 @@ BK_ENTRY int efg_MPI_File_read_at(MPI_File fh, MPI_Offset offset, const void *bu
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_at])(fh, offset, buf, count, datatype, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_read_at];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_at];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_at, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)offset;
@@ -926,7 +926,7 @@ BK_ENTRY int efg_MPI_File_read_at_c(MPI_File fh, MPI_Offset offset, const void *
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_at_c])(fh, offset, buf, count, datatype, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_read_at_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_at_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_at, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)offset;
@@ -953,7 +953,7 @@ BK_ENTRY int efg_MPI_File_read_at_all(MPI_File fh, MPI_Offset offset, const void
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_at_all])(fh, offset, buf, count, datatype, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_read_at_all];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_at_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_at_all, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)offset;
@@ -980,7 +980,7 @@ BK_ENTRY int efg_MPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, const vo
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_at_all_c])(fh, offset, buf, count, datatype, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_read_at_all_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_at_all_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_at_all, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)offset;
@@ -1007,7 +1007,7 @@ BK_ENTRY int efg_MPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, cons
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_at_all_begin])(fh, offset, buf, count, datatype);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_read_at_all_begin];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_at_all_begin];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_at_all_begin, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)offset;
@@ -1028,7 +1028,7 @@ BK_ENTRY int efg_MPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, co
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_at_all_begin_c])(fh, offset, buf, count, datatype);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_read_at_all_begin_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_at_all_begin_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_at_all_begin, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)offset;
@@ -1049,7 +1049,7 @@ BK_ENTRY int efg_MPI_File_read_at_all_end(MPI_File fh, const void *buf, MPI_Stat
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_at_all_end])(fh, buf, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_read_at_all_end];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_at_all_end];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_at_all_end, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -1073,7 +1073,7 @@ BK_ENTRY int efg_MPI_File_read_ordered(MPI_File fh, const void *buf, int count, 
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_ordered])(fh, buf, count, datatype, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_read_ordered];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_ordered];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_ordered, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -1099,7 +1099,7 @@ BK_ENTRY int efg_MPI_File_read_ordered_c(MPI_File fh, const void *buf, MPI_Count
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_ordered_c])(fh, buf, count, datatype, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_read_ordered_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_ordered_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_ordered, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -1125,7 +1125,7 @@ BK_ENTRY int efg_MPI_File_read_ordered_begin(MPI_File fh, const void *buf, int c
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_ordered_begin])(fh, buf, count, datatype);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_read_ordered_begin];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_ordered_begin];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_ordered_begin, BK_C, 0, 6), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -1145,7 +1145,7 @@ BK_ENTRY int efg_MPI_File_read_ordered_begin_c(MPI_File fh, const void *buf, MPI
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_ordered_begin_c])(fh, buf, count, datatype);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_read_ordered_begin_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_ordered_begin_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_ordered_begin, BK_C, 1, 6), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -1165,7 +1165,7 @@ BK_ENTRY int efg_MPI_File_read_ordered_end(MPI_File fh, const void *buf, MPI_Sta
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_ordered_end])(fh, buf, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_read_ordered_end];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_ordered_end];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_ordered_end, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -1189,7 +1189,7 @@ BK_ENTRY int efg_MPI_File_read_shared(MPI_File fh, const void *buf, int count, M
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_shared])(fh, buf, count, datatype, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_read_shared];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_shared];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_shared, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -1215,7 +1215,7 @@ BK_ENTRY int efg_MPI_File_read_shared_c(MPI_File fh, const void *buf, MPI_Count 
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_shared_c])(fh, buf, count, datatype, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_read_shared_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_shared_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_shared, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -1241,7 +1241,7 @@ BK_ENTRY int efg_MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence)
     typedef int (*const real_fn)(MPI_File, MPI_Offset, int);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_seek])(fh, offset, whence);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_seek];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_seek];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_seek, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)offset;
@@ -1260,7 +1260,7 @@ BK_ENTRY int efg_MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence
     typedef int (*const real_fn)(MPI_File, MPI_Offset, int);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_seek_shared])(fh, offset, whence);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_seek_shared];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_seek_shared];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_seek_shared, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)offset;
@@ -1279,7 +1279,7 @@ BK_ENTRY int efg_MPI_File_set_atomicity(MPI_File fh, int flag)
     typedef int (*const real_fn)(MPI_File, int);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_set_atomicity])(fh, flag);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_set_atomicity];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_set_atomicity];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_set_atomicity, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = flag != 0;
@@ -1297,7 +1297,7 @@ BK_ENTRY int efg_MPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandle
     typedef int (*const real_fn)(MPI_File, MPI_Errhandler);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_set_errhandler])(file, errhandler);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_set_errhandler];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_set_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_set_errhandler, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_file_word(file);
     w[3] = bk_object_word(BK_ERRH, BK_KEY(errhandler));
@@ -1315,7 +1315,7 @@ BK_ENTRY int efg_MPI_File_set_info(MPI_File fh, MPI_Info info)
     typedef int (*const real_fn)(MPI_File, MPI_Info);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_set_info])(fh, info);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_set_info];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_set_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_set_info, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_object_word(BK_INFO, BK_KEY(info));
@@ -1333,7 +1333,7 @@ BK_ENTRY int efg_MPI_File_set_size(MPI_File fh, MPI_Offset size)
     typedef int (*const real_fn)(MPI_File, MPI_Offset);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_set_size])(fh, size);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_set_size];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_set_size];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_set_size, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)size;
@@ -1351,7 +1351,7 @@ BK_ENTRY int efg_MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype et
     typedef int (*const real_fn)(MPI_File, MPI_Offset, MPI_Datatype, MPI_Datatype, const char *, MPI_Info);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_set_view])(fh, disp, etype, filetype, datarep, info);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_set_view];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_set_view];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_set_view, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)disp;
@@ -1373,7 +1373,7 @@ BK_ENTRY int efg_MPI_File_sync(MPI_File fh)
     typedef int (*const real_fn)(MPI_File);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_sync])(fh);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_sync];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_sync];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_sync, BK_C, 0, 3), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     efg_call_begin(b->t);
@@ -1390,7 +1390,7 @@ BK_ENTRY int efg_MPI_File_write(MPI_File fh, const void *buf, int count, MPI_Dat
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write])(fh, buf, count, datatype, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_write];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -1416,7 +1416,7 @@ BK_ENTRY int efg_MPI_File_write_c(MPI_File fh, const void *buf, MPI_Count count,
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_c])(fh, buf, count, datatype, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_write_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -1442,7 +1442,7 @@ BK_ENTRY int efg_MPI_File_write_all(MPI_File fh, const void *buf, int count, MPI
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_all])(fh, buf, count, datatype, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_write_all];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_all, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -1468,7 +1468,7 @@ BK_ENTRY int efg_MPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count co
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_all_c])(fh, buf, count, datatype, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_write_all_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_all_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_all, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -1494,7 +1494,7 @@ BK_ENTRY int efg_MPI_File_write_all_begin(MPI_File fh, const void *buf, int coun
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_all_begin])(fh, buf, count, datatype);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_write_all_begin];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_all_begin];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_all_begin, BK_C, 0, 6), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -1514,7 +1514,7 @@ BK_ENTRY int efg_MPI_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Co
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_all_begin_c])(fh, buf, count, datatype);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_write_all_begin_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_all_begin_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_all_begin, BK_C, 1, 6), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -1534,7 +1534,7 @@ BK_ENTRY int efg_MPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_all_end])(fh, buf, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_write_all_end];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_all_end];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_all_end, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -1558,7 +1558,7 @@ BK_ENTRY int efg_MPI_File_write_at(MPI_File fh, MPI_Offset offset, const void *b
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_at])(fh, offset, buf, count, datatype, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_write_at];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_at];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_at, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)offset;
@@ -1585,7 +1585,7 @@ BK_ENTRY int efg_MPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void 
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_at_c])(fh, offset, buf, count, datatype, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_write_at_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_at_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_at, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)offset;
@@ -1612,7 +1612,7 @@ BK_ENTRY int efg_MPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const voi
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_at_all])(fh, offset, buf, count, datatype, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_write_at_all];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_at_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_at_all, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)offset;
@@ -1639,7 +1639,7 @@ BK_ENTRY int efg_MPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const v
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_at_all_c])(fh, offset, buf, count, datatype, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_write_at_all_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_at_all_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_at_all, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)offset;
@@ -1666,7 +1666,7 @@ BK_ENTRY int efg_MPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, con
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_at_all_begin])(fh, offset, buf, count, datatype);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_write_at_all_begin];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_at_all_begin];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_at_all_begin, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)offset;
@@ -1687,7 +1687,7 @@ BK_ENTRY int efg_MPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, c
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_at_all_begin_c])(fh, offset, buf, count, datatype);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_write_at_all_begin_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_at_all_begin_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_at_all_begin, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = (uint64_t)(int64_t)offset;
@@ -1708,7 +1708,7 @@ BK_ENTRY int efg_MPI_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Sta
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_at_all_end])(fh, buf, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_write_at_all_end];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_at_all_end];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_at_all_end, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -1732,7 +1732,7 @@ BK_ENTRY int efg_MPI_File_write_ordered(MPI_File fh, const void *buf, int count,
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_ordered])(fh, buf, count, datatype, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_write_ordered];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_ordered];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_ordered, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -1758,7 +1758,7 @@ BK_ENTRY int efg_MPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Coun
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_ordered_c])(fh, buf, count, datatype, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_write_ordered_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_ordered_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_ordered, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -1784,7 +1784,7 @@ BK_ENTRY int efg_MPI_File_write_ordered_begin(MPI_File fh, const void *buf, int 
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_ordered_begin])(fh, buf, count, datatype);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_write_ordered_begin];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_ordered_begin];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_ordered_begin, BK_C, 0, 6), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -1804,7 +1804,7 @@ BK_ENTRY int efg_MPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MP
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_ordered_begin_c])(fh, buf, count, datatype);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_write_ordered_begin_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_ordered_begin_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_ordered_begin, BK_C, 1, 6), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -1824,7 +1824,7 @@ BK_ENTRY int efg_MPI_File_write_ordered_end(MPI_File fh, const void *buf, MPI_St
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_ordered_end])(fh, buf, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_write_ordered_end];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_ordered_end];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_ordered_end, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -1848,7 +1848,7 @@ BK_ENTRY int efg_MPI_File_write_shared(MPI_File fh, const void *buf, int count, 
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_shared])(fh, buf, count, datatype, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_write_shared];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_shared];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_shared, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);
@@ -1874,7 +1874,7 @@ BK_ENTRY int efg_MPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_shared_c])(fh, buf, count, datatype, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_write_shared_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_shared_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_shared, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
     w[3] = bk_buffer(b, buf);

@@ -7,7 +7,7 @@ BK_ENTRY int efg_MPI_Get_hw_resource_info(MPI_Info *hw_info)
     typedef int (*const real_fn)(MPI_Info *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_hw_resource_info])(hw_info);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Get_hw_resource_info];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Get_hw_resource_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get_hw_resource_info, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real(hw_info);
@@ -29,7 +29,7 @@ BK_ENTRY int efg_MPI_Win_create_errhandler(void *win_errhandler_fn, MPI_Errhandl
     typedef int (*const real_fn)(void *, MPI_Errhandler *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_create_errhandler])(win_errhandler_fn, errhandler);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_create_errhandler];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_create_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_create_errhandler, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real(win_errhandler_fn, errhandler);
@@ -51,7 +51,7 @@ BK_ENTRY int efg_MPI_Win_create_keyval(void *win_copy_attr_fn, void *win_delete_
     typedef int (*const real_fn)(void *, void *, int *, void *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_create_keyval])(win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_create_keyval];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_create_keyval];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_create_keyval, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real(win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state);
@@ -73,7 +73,7 @@ BK_ENTRY int efg_MPI_Win_free_keyval(int *win_keyval)
     typedef int (*const real_fn)(int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_free_keyval])(win_keyval);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_free_keyval];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_free_keyval];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_free_keyval, BK_C, 0, 4), __builtin_return_address(0));
     const int win_keyval_v = *win_keyval;
     w[3] = bk_object_word(BK_KEYVAL, BK_KEY(win_keyval_v));
@@ -94,7 +94,7 @@ BK_ENTRY int efg_MPI_Attr_delete(MPI_Comm comm, int keyval)
     typedef int (*const real_fn)(MPI_Comm, int);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Attr_delete])(comm, keyval);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Attr_delete];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Attr_delete];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Attr_delete, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_object_word(BK_KEYVAL, BK_KEY(keyval));
@@ -112,7 +112,7 @@ BK_ENTRY int efg_MPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val)
     typedef int (*const real_fn)(MPI_Comm, int, void *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Attr_put])(comm, keyval, attribute_val);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Attr_put];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Attr_put];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Attr_put, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_object_word(BK_KEYVAL, BK_KEY(keyval));
@@ -130,7 +130,7 @@ BK_ENTRY int efg_MPI_Comm_create_errhandler(void *comm_errhandler_fn, MPI_Errhan
     typedef int (*const real_fn)(void *, MPI_Errhandler *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_create_errhandler])(comm_errhandler_fn, errhandler);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_create_errhandler];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_create_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_create_errhandler, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real(comm_errhandler_fn, errhandler);
@@ -152,7 +152,7 @@ BK_ENTRY int efg_MPI_Comm_create_keyval(void *comm_copy_attr_fn, void *comm_dele
     typedef int (*const real_fn)(void *, void *, int *, void *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_create_keyval])(comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_create_keyval];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_create_keyval];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_create_keyval, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real(comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state);
@@ -174,7 +174,7 @@ BK_ENTRY int efg_MPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
     typedef int (*const real_fn)(MPI_Comm, int);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_delete_attr])(comm, comm_keyval);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_delete_attr];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_delete_attr];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_delete_attr, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_object_word(BK_KEYVAL, BK_KEY(comm_keyval));
@@ -192,7 +192,7 @@ BK_ENTRY int efg_MPI_Comm_free_keyval(int *comm_keyval)
     typedef int (*const real_fn)(int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_free_keyval])(comm_keyval);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_free_keyval];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_free_keyval];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_free_keyval, BK_C, 0, 4), __builtin_return_address(0));
     const int comm_keyval_v = *comm_keyval;
     w[3] = bk_object_word(BK_KEYVAL, BK_KEY(comm_keyval_v));
@@ -213,7 +213,7 @@ BK_ENTRY int efg_MPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandl
     typedef int (*const real_fn)(MPI_Comm, MPI_Errhandler *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_get_errhandler])(comm, errhandler);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_get_errhandler];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_get_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_get_errhandler, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     efg_call_begin(b->t);
@@ -236,7 +236,7 @@ BK_ENTRY int efg_MPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
     typedef int (*const real_fn)(MPI_Comm, MPI_Info *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_get_info])(comm, info_used);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_get_info];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_get_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_get_info, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     efg_call_begin(b->t);
@@ -259,7 +259,7 @@ BK_ENTRY int efg_MPI_Comm_group(MPI_Comm comm, MPI_Group *group)
     typedef int (*const real_fn)(MPI_Comm, MPI_Group *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_group])(comm, group);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_group];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_group];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_group, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     efg_call_begin(b->t);
@@ -281,7 +281,7 @@ BK_ENTRY int efg_MPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
     typedef int (*const real_fn)(MPI_Comm, MPI_Group *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_remote_group])(comm, group);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_remote_group];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_remote_group];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_remote_group, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     efg_call_begin(b->t);
@@ -303,7 +303,7 @@ BK_ENTRY int efg_MPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribu
     typedef int (*const real_fn)(MPI_Comm, int, void *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_set_attr])(comm, comm_keyval, attribute_val);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_set_attr];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_set_attr];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_set_attr, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_object_word(BK_KEYVAL, BK_KEY(comm_keyval));
@@ -321,7 +321,7 @@ BK_ENTRY int efg_MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandle
     typedef int (*const real_fn)(MPI_Comm, MPI_Errhandler);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_set_errhandler])(comm, errhandler);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_set_errhandler];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_set_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_set_errhandler, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_object_word(BK_ERRH, BK_KEY(errhandler));
@@ -339,7 +339,7 @@ BK_ENTRY int efg_MPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
     typedef int (*const real_fn)(MPI_Comm, const char *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_set_name])(comm, comm_name);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_set_name];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_set_name];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_set_name, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_string(comm_name);
@@ -357,7 +357,7 @@ BK_ENTRY int efg_MPI_Keyval_create(void *copy_fn, void *delete_fn, int *keyval, 
     typedef int (*const real_fn)(void *, void *, int *, void *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Keyval_create])(copy_fn, delete_fn, keyval, extra_state);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Keyval_create];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Keyval_create];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Keyval_create, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real(copy_fn, delete_fn, keyval, extra_state);
@@ -379,7 +379,7 @@ BK_ENTRY int efg_MPI_Keyval_free(int *keyval)
     typedef int (*const real_fn)(int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Keyval_free])(keyval);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Keyval_free];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Keyval_free];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Keyval_free, BK_C, 0, 4), __builtin_return_address(0));
     const int keyval_v = *keyval;
     w[3] = bk_object_word(BK_KEYVAL, BK_KEY(keyval_v));
@@ -400,7 +400,7 @@ BK_ENTRY int efg_MPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Gr
     typedef int (*const real_fn)(MPI_Group, MPI_Group, MPI_Group *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_difference])(group1, group2, newgroup);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Group_difference];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Group_difference];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_difference, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_group_word(group1);
     w[4] = bk_group_word(group2);
@@ -423,7 +423,7 @@ BK_ENTRY int efg_MPI_Group_excl(MPI_Group group, int n, const int *ranks, MPI_Gr
     typedef int (*const real_fn)(MPI_Group, int, const int *, MPI_Group *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_excl])(group, n, ranks, newgroup);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Group_excl];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Group_excl];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_excl, BK_C, 0, 7), __builtin_return_address(0));
     w[3] = bk_group_word(group);
     w[4] = (uint64_t)(int64_t)n;
@@ -447,7 +447,7 @@ BK_ENTRY int efg_MPI_Group_free(MPI_Group *group)
     typedef int (*const real_fn)(MPI_Group *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_free])(group);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Group_free];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Group_free];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_free, BK_C, 0, 4), __builtin_return_address(0));
     const MPI_Group group_v = *group;
     w[3] = bk_group_word(group_v);
@@ -468,7 +468,7 @@ BK_ENTRY int efg_MPI_Group_from_session_pset(MPI_Session session, const char *ps
     typedef int (*const real_fn)(MPI_Session, const char *, MPI_Group *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_from_session_pset])(session, pset_name, newgroup);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Group_from_session_pset];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Group_from_session_pset];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_from_session_pset, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_object_word(BK_SESSION, BK_KEY(session));
     w[4] = bk_string(pset_name);
@@ -491,7 +491,7 @@ BK_ENTRY int efg_MPI_Group_incl(MPI_Group group, int n, const int *ranks, MPI_Gr
     typedef int (*const real_fn)(MPI_Group, int, const int *, MPI_Group *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_incl])(group, n, ranks, newgroup);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Group_incl];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Group_incl];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_incl, BK_C, 0, 7), __builtin_return_address(0));
     w[3] = bk_group_word(group);
     w[4] = (uint64_t)(int64_t)n;
@@ -515,7 +515,7 @@ BK_ENTRY int efg_MPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_
     typedef int (*const real_fn)(MPI_Group, MPI_Group, MPI_Group *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_intersection])(group1, group2, newgroup);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Group_intersection];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Group_intersection];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_intersection, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_group_word(group1);
     w[4] = bk_group_word(group2);
@@ -538,7 +538,7 @@ BK_ENTRY int efg_MPI_Group_range_excl(MPI_Group group, int n, const int *ranges,
     typedef int (*const real_fn)(MPI_Group, int, const int *, MPI_Group *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_range_excl])(group, n, ranges, newgroup);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Group_range_excl];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Group_range_excl];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_range_excl, BK_C, 0, 7), __builtin_return_address(0));
     w[3] = bk_group_word(group);
     w[4] = (uint64_t)(int64_t)n;
@@ -562,7 +562,7 @@ BK_ENTRY int efg_MPI_Group_range_incl(MPI_Group group, int n, const int *ranges,
     typedef int (*const real_fn)(MPI_Group, int, const int *, MPI_Group *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_range_incl])(group, n, ranges, newgroup);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Group_range_incl];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Group_range_incl];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_range_incl, BK_C, 0, 7), __builtin_return_address(0));
     w[3] = bk_group_word(group);
     w[4] = (uint64_t)(int64_t)n;
@@ -586,7 +586,7 @@ BK_ENTRY int efg_MPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *
     typedef int (*const real_fn)(MPI_Group, MPI_Group, MPI_Group *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_union])(group1, group2, newgroup);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Group_union];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Group_union];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_union, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_group_word(group1);
     w[4] = bk_group_word(group2);
@@ -609,7 +609,7 @@ BK_ENTRY int efg_MPI_Type_commit(MPI_Datatype *datatype)
     typedef int (*const real_fn)(MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_commit])(datatype);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_commit];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_commit];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_commit, BK_C, 0, 4), __builtin_return_address(0));
     const MPI_Datatype datatype_v = *datatype;
     w[3] = bk_type_word(b, datatype_v);
@@ -627,7 +627,7 @@ BK_ENTRY int efg_MPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Dataty
     typedef int (*const real_fn)(int, MPI_Datatype, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_contiguous])(count, oldtype, newtype);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_contiguous];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_contiguous];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_contiguous, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     w[4] = bk_type_word(b, oldtype);
@@ -650,7 +650,7 @@ BK_ENTRY int efg_MPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MP
     typedef int (*const real_fn)(MPI_Count, MPI_Datatype, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_contiguous_c])(count, oldtype, newtype);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_contiguous_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_contiguous_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_contiguous, BK_C, 1, 6), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     w[4] = bk_type_word(b, oldtype);
@@ -673,7 +673,7 @@ BK_ENTRY int efg_MPI_Type_create_darray(int size, int rank, int ndims, const int
     typedef int (*const real_fn)(int, int, int, const int *, const int *, const int *, const int *, int, MPI_Datatype, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_darray])(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_create_darray];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_darray];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_darray, BK_C, 0, 13), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)size;
     w[4] = bk_rank(rank);
@@ -703,7 +703,7 @@ BK_ENTRY int efg_MPI_Type_create_darray_c(int size, int rank, int ndims, const M
     typedef int (*const real_fn)(int, int, int, const MPI_Count *, const int *, const int *, const int *, int, MPI_Datatype, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_darray_c])(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_create_darray_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_darray_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_darray, BK_C, 1, 13), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)size;
     w[4] = bk_rank(rank);
@@ -733,7 +733,7 @@ BK_ENTRY int efg_MPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype
     typedef int (*const real_fn)(int, int, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_f90_complex])(p, r, newtype);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_create_f90_complex];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_f90_complex];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_f90_complex, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_undefined(p);
     w[4] = bk_undefined(r);
@@ -756,7 +756,7 @@ BK_ENTRY int efg_MPI_Type_create_f90_integer(int r, MPI_Datatype *newtype)
     typedef int (*const real_fn)(int, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_f90_integer])(r, newtype);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_create_f90_integer];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_f90_integer];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_f90_integer, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_undefined(r);
     efg_call_begin(b->t);
@@ -778,7 +778,7 @@ BK_ENTRY int efg_MPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype)
     typedef int (*const real_fn)(int, int, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_f90_real])(p, r, newtype);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_create_f90_real];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_f90_real];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_f90_real, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_undefined(p);
     w[4] = bk_undefined(r);
@@ -801,7 +801,7 @@ BK_ENTRY int efg_MPI_Type_create_hindexed(int count, const int *array_of_blockle
     typedef int (*const real_fn)(int, const int *, const MPI_Aint *, MPI_Datatype, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_hindexed])(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_create_hindexed];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_hindexed];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_hindexed, BK_C, 0, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     w[4] = bk_vec_num(b, 4, array_of_blocklengths, count, 4);
@@ -826,7 +826,7 @@ BK_ENTRY int efg_MPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count *ar
     typedef int (*const real_fn)(MPI_Count, const MPI_Count *, const MPI_Count *, MPI_Datatype, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_hindexed_c])(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_create_hindexed_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_hindexed_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_hindexed, BK_C, 1, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     w[4] = bk_vec_num(b, 4, array_of_blocklengths, count, 8);
@@ -851,7 +851,7 @@ BK_ENTRY int efg_MPI_Type_create_hindexed_block(int count, int blocklength, cons
     typedef int (*const real_fn)(int, int, const MPI_Aint *, MPI_Datatype, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_hindexed_block])(count, blocklength, array_of_displacements, oldtype, newtype);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_create_hindexed_block];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_hindexed_block];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_hindexed_block, BK_C, 0, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     w[4] = (uint64_t)(int64_t)blocklength;
@@ -876,7 +876,7 @@ BK_ENTRY int efg_MPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blo
     typedef int (*const real_fn)(MPI_Count, MPI_Count, const MPI_Count *, MPI_Datatype, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_hindexed_block_c])(count, blocklength, array_of_displacements, oldtype, newtype);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_create_hindexed_block_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_hindexed_block_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_hindexed_block, BK_C, 1, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     w[4] = (uint64_t)(int64_t)blocklength;
@@ -901,7 +901,7 @@ BK_ENTRY int efg_MPI_Type_create_hvector(int count, int blocklength, MPI_Aint st
     typedef int (*const real_fn)(int, int, MPI_Aint, MPI_Datatype, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_hvector])(count, blocklength, stride, oldtype, newtype);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_create_hvector];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_hvector];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_hvector, BK_C, 0, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     w[4] = (uint64_t)(int64_t)blocklength;
@@ -926,7 +926,7 @@ BK_ENTRY int efg_MPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklengt
     typedef int (*const real_fn)(MPI_Count, MPI_Count, MPI_Count, MPI_Datatype, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_hvector_c])(count, blocklength, stride, oldtype, newtype);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_create_hvector_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_hvector_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_hvector, BK_C, 1, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     w[4] = (uint64_t)(int64_t)blocklength;
@@ -951,7 +951,7 @@ BK_ENTRY int efg_MPI_Type_create_indexed_block(int count, int blocklength, const
     typedef int (*const real_fn)(int, int, const int *, MPI_Datatype, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_indexed_block])(count, blocklength, array_of_displacements, oldtype, newtype);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_create_indexed_block];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_indexed_block];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_indexed_block, BK_C, 0, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     w[4] = (uint64_t)(int64_t)blocklength;
@@ -976,7 +976,7 @@ BK_ENTRY int efg_MPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count bloc
     typedef int (*const real_fn)(MPI_Count, MPI_Count, const MPI_Count *, MPI_Datatype, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_indexed_block_c])(count, blocklength, array_of_displacements, oldtype, newtype);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_create_indexed_block_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_indexed_block_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_indexed_block, BK_C, 1, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     w[4] = (uint64_t)(int64_t)blocklength;
@@ -1001,7 +1001,7 @@ BK_ENTRY int efg_MPI_Type_create_keyval(void *type_copy_attr_fn, void *type_dele
     typedef int (*const real_fn)(void *, void *, int *, void *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_keyval])(type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_create_keyval];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_keyval];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_keyval, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real(type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state);
@@ -1023,7 +1023,7 @@ BK_ENTRY int efg_MPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_
     typedef int (*const real_fn)(MPI_Datatype, MPI_Aint, MPI_Aint, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_resized])(oldtype, lb, extent, newtype);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_create_resized];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_resized];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_resized, BK_C, 0, 7), __builtin_return_address(0));
     w[3] = bk_type_word(b, oldtype);
     w[4] = (uint64_t)(int64_t)lb;
@@ -1047,7 +1047,7 @@ BK_ENTRY int efg_MPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, M
     typedef int (*const real_fn)(MPI_Datatype, MPI_Count, MPI_Count, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_resized_c])(oldtype, lb, extent, newtype);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_create_resized_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_resized_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_resized, BK_C, 1, 7), __builtin_return_address(0));
     w[3] = bk_type_word(b, oldtype);
     w[4] = (uint64_t)(int64_t)lb;
@@ -1071,7 +1071,7 @@ BK_ENTRY int efg_MPI_Type_create_struct(int count, const int *array_of_blockleng
     typedef int (*const real_fn)(int, const int *, const MPI_Aint *, const MPI_Datatype *, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_struct])(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_create_struct];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_struct];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_struct, BK_C, 0, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     w[4] = bk_vec_num(b, 4, array_of_blocklengths, count, 4);
@@ -1096,7 +1096,7 @@ BK_ENTRY int efg_MPI_Type_create_struct_c(MPI_Count count, const MPI_Count *arra
     typedef int (*const real_fn)(MPI_Count, const MPI_Count *, const MPI_Count *, const MPI_Datatype *, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_struct_c])(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_create_struct_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_struct_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_struct, BK_C, 1, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     w[4] = bk_vec_num(b, 4, array_of_blocklengths, count, 8);
@@ -1121,7 +1121,7 @@ BK_ENTRY int efg_MPI_Type_create_subarray(int ndims, const int *array_of_sizes, 
     typedef int (*const real_fn)(int, const int *, const int *, const int *, int, MPI_Datatype, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_subarray])(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_create_subarray];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_subarray];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_subarray, BK_C, 0, 10), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)ndims;
     w[4] = bk_vec_num(b, 4, array_of_sizes, ndims, 4);
@@ -1148,7 +1148,7 @@ BK_ENTRY int efg_MPI_Type_create_subarray_c(int ndims, const MPI_Count *array_of
     typedef int (*const real_fn)(int, const MPI_Count *, const MPI_Count *, const MPI_Count *, int, MPI_Datatype, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_subarray_c])(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_create_subarray_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_subarray_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_subarray, BK_C, 1, 10), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)ndims;
     w[4] = bk_vec_num(b, 4, array_of_sizes, ndims, 8);
@@ -1175,7 +1175,7 @@ BK_ENTRY int efg_MPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
     typedef int (*const real_fn)(MPI_Datatype, int);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_delete_attr])(datatype, type_keyval);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_delete_attr];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_delete_attr];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_delete_attr, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
     w[4] = bk_object_word(BK_KEYVAL, BK_KEY(type_keyval));
@@ -1193,7 +1193,7 @@ BK_ENTRY int efg_MPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
     typedef int (*const real_fn)(MPI_Datatype, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_dup])(oldtype, newtype);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_dup];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_dup];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_dup, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_type_word(b, oldtype);
     efg_call_begin(b->t);
@@ -1215,7 +1215,7 @@ BK_ENTRY int efg_MPI_Type_free(MPI_Datatype *datatype)
     typedef int (*const real_fn)(MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_free])(datatype);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_free];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_free];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_free, BK_C, 0, 4), __builtin_return_address(0));
     const MPI_Datatype datatype_v = *datatype;
     w[3] = bk_type_word(b, datatype_v);
@@ -1236,7 +1236,7 @@ BK_ENTRY int efg_MPI_Type_free_keyval(int *type_keyval)
     typedef int (*const real_fn)(int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_free_keyval])(type_keyval);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_free_keyval];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_free_keyval];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_free_keyval, BK_C, 0, 4), __builtin_return_address(0));
     const int type_keyval_v = *type_keyval;
     w[3] = bk_object_word(BK_KEYVAL, BK_KEY(type_keyval_v));
@@ -1257,7 +1257,7 @@ BK_ENTRY int efg_MPI_Type_get_contents(MPI_Datatype datatype, int max_integers, 
     typedef int (*const real_fn)(MPI_Datatype, int, int, int, int *, MPI_Aint *, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_contents])(datatype, max_integers, max_addresses, max_datatypes, array_of_integers, array_of_addresses, array_of_datatypes);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_get_contents];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_get_contents];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_get_contents, BK_C, 0, 12), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
     w[4] = (uint64_t)(int64_t)max_integers;
@@ -1288,7 +1288,7 @@ BK_ENTRY int efg_MPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_in
     typedef int (*const real_fn)(MPI_Datatype, MPI_Count, MPI_Count, MPI_Count, MPI_Count, int *, MPI_Aint *, MPI_Count *, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_contents_c])(datatype, max_integers, max_addresses, max_large_counts, max_datatypes, array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_get_contents_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_get_contents_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_get_contents, BK_C, 1, 12), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
     w[4] = (uint64_t)(int64_t)max_integers;
@@ -1320,7 +1320,7 @@ BK_ENTRY int efg_MPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype 
     typedef int (*const real_fn)(MPI_Datatype, MPI_Datatype, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_value_index])(value_type, index_type, pair_type);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_get_value_index];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_get_value_index];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_get_value_index, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_type_word(b, value_type);
     w[4] = bk_type_word(b, index_type);
@@ -1343,7 +1343,7 @@ BK_ENTRY int efg_MPI_Type_hindexed(int count, const int *array_of_blocklengths, 
     typedef int (*const real_fn)(int, const int *, const MPI_Aint *, MPI_Datatype, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_hindexed])(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_hindexed];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_hindexed];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_hindexed, BK_C, 0, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     w[4] = bk_vec_num(b, 4, array_of_blocklengths, count, 4);
@@ -1368,7 +1368,7 @@ BK_ENTRY int efg_MPI_Type_hvector(int count, int blocklength, MPI_Aint stride, M
     typedef int (*const real_fn)(int, int, MPI_Aint, MPI_Datatype, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_hvector])(count, blocklength, stride, oldtype, newtype);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_hvector];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_hvector];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_hvector, BK_C, 0, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     w[4] = (uint64_t)(int64_t)blocklength;
@@ -1393,7 +1393,7 @@ BK_ENTRY int efg_MPI_Type_indexed(int count, const int *array_of_blocklengths, c
     typedef int (*const real_fn)(int, const int *, const int *, MPI_Datatype, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_indexed])(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_indexed];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_indexed];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_indexed, BK_C, 0, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     w[4] = bk_vec_num(b, 4, array_of_blocklengths, count, 4);
@@ -1418,7 +1418,7 @@ BK_ENTRY int efg_MPI_Type_indexed_c(MPI_Count count, const MPI_Count *array_of_b
     typedef int (*const real_fn)(MPI_Count, const MPI_Count *, const MPI_Count *, MPI_Datatype, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_indexed_c])(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_indexed_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_indexed_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_indexed, BK_C, 1, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     w[4] = bk_vec_num(b, 4, array_of_blocklengths, count, 8);
@@ -1443,7 +1443,7 @@ BK_ENTRY int efg_MPI_Type_match_size(int typeclass, int size, MPI_Datatype *data
     typedef int (*const real_fn)(int, int, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_match_size])(typeclass, size, datatype);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_match_size];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_match_size];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_match_size, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_enum_typeclass(typeclass);
     w[4] = (uint64_t)(int64_t)size;
@@ -1466,7 +1466,7 @@ BK_ENTRY int efg_MPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void 
     typedef int (*const real_fn)(MPI_Datatype, int, void *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_set_attr])(datatype, type_keyval, attribute_val);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_set_attr];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_set_attr];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_set_attr, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
     w[4] = bk_object_word(BK_KEYVAL, BK_KEY(type_keyval));
@@ -1484,7 +1484,7 @@ BK_ENTRY int efg_MPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
     typedef int (*const real_fn)(MPI_Datatype, const char *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_set_name])(datatype, type_name);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_set_name];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_set_name];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_set_name, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
     w[4] = bk_string(type_name);
@@ -1502,7 +1502,7 @@ BK_ENTRY int efg_MPI_Type_struct(int count, const int *array_of_blocklengths, co
     typedef int (*const real_fn)(int, const int *, const MPI_Aint *, const MPI_Datatype *, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_struct])(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_struct];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_struct];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_struct, BK_C, 0, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     w[4] = bk_vec_num(b, 4, array_of_blocklengths, count, 4);
@@ -1527,7 +1527,7 @@ BK_ENTRY int efg_MPI_Type_vector(int count, int blocklength, int stride, MPI_Dat
     typedef int (*const real_fn)(int, int, int, MPI_Datatype, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_vector])(count, blocklength, stride, oldtype, newtype);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_vector];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_vector];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_vector, BK_C, 0, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     w[4] = (uint64_t)(int64_t)blocklength;
@@ -1552,7 +1552,7 @@ BK_ENTRY int efg_MPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_C
     typedef int (*const real_fn)(MPI_Count, MPI_Count, MPI_Count, MPI_Datatype, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_vector_c])(count, blocklength, stride, oldtype, newtype);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Type_vector_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_vector_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_vector, BK_C, 1, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     w[4] = (uint64_t)(int64_t)blocklength;
@@ -1577,7 +1577,7 @@ BK_ENTRY int efg_MPI_Op_create(void *user_fn, int commute, MPI_Op *op)
     typedef int (*const real_fn)(void *, int, MPI_Op *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Op_create])(user_fn, commute, op);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Op_create];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Op_create];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Op_create, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = commute != 0;
     efg_call_begin(b->t);
@@ -1599,7 +1599,7 @@ BK_ENTRY int efg_MPI_Op_create_c(void *user_fn, int commute, MPI_Op *op)
     typedef int (*const real_fn)(void *, int, MPI_Op *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Op_create_c])(user_fn, commute, op);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Op_create_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Op_create_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Op_create, BK_C, 1, 5), __builtin_return_address(0));
     w[3] = commute != 0;
     efg_call_begin(b->t);
@@ -1621,7 +1621,7 @@ BK_ENTRY int efg_MPI_Op_free(MPI_Op *op)
     typedef int (*const real_fn)(MPI_Op *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Op_free])(op);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Op_free];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Op_free];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Op_free, BK_C, 0, 4), __builtin_return_address(0));
     const MPI_Op op_v = *op;
     w[3] = bk_op_word(b, op_v);
@@ -1642,7 +1642,7 @@ BK_ENTRY int efg_MPI_Info_create(MPI_Info *info)
     typedef int (*const real_fn)(MPI_Info *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_create])(info);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Info_create];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Info_create];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Info_create, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real(info);
@@ -1664,7 +1664,7 @@ BK_ENTRY int efg_MPI_Info_create_env(int argc, void *argv, MPI_Info *info)
     typedef int (*const real_fn)(int, void *, MPI_Info *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_create_env])(argc, argv, info);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Info_create_env];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Info_create_env];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Info_create_env, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)argc;
     efg_call_begin(b->t);
@@ -1687,7 +1687,7 @@ BK_ENTRY int efg_MPI_Info_delete(MPI_Info info, const char *key)
     typedef int (*const real_fn)(MPI_Info, const char *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_delete])(info, key);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Info_delete];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Info_delete];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Info_delete, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_object_word(BK_INFO, BK_KEY(info));
     w[4] = bk_string(key);
@@ -1705,7 +1705,7 @@ BK_ENTRY int efg_MPI_Info_dup(MPI_Info info, MPI_Info *newinfo)
     typedef int (*const real_fn)(MPI_Info, MPI_Info *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_dup])(info, newinfo);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Info_dup];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Info_dup];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Info_dup, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_object_word(BK_INFO, BK_KEY(info));
     efg_call_begin(b->t);
@@ -1728,7 +1728,7 @@ BK_ENTRY int efg_MPI_Info_free(MPI_Info *info)
     typedef int (*const real_fn)(MPI_Info *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_free])(info);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Info_free];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Info_free];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Info_free, BK_C, 0, 4), __builtin_return_address(0));
     const MPI_Info info_v = *info;
     w[3] = bk_object_word(BK_INFO, BK_KEY(info_v));
@@ -1749,7 +1749,7 @@ BK_ENTRY int efg_MPI_Info_set(MPI_Info info, const char *key, const char *value)
     typedef int (*const real_fn)(MPI_Info, const char *, const char *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_set])(info, key, value);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Info_set];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Info_set];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Info_set, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_object_word(BK_INFO, BK_KEY(info));
     w[4] = bk_string(key);
@@ -1768,7 +1768,7 @@ BK_ENTRY int efg_MPI_Add_error_class(int *errorclass)
     typedef int (*const real_fn)(int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Add_error_class])(errorclass);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Add_error_class];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Add_error_class];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Add_error_class, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real(errorclass);
@@ -1789,7 +1789,7 @@ BK_ENTRY int efg_MPI_Add_error_code(int errorclass, int *errorcode)
     typedef int (*const real_fn)(int, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Add_error_code])(errorclass, errorcode);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Add_error_code];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Add_error_code];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Add_error_code, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_error_class_word(errorclass);
     efg_call_begin(b->t);
@@ -1811,7 +1811,7 @@ BK_ENTRY int efg_MPI_Add_error_string(int errorcode, const char *string)
     typedef int (*const real_fn)(int, const char *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Add_error_string])(errorcode, string);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Add_error_string];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Add_error_string];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Add_error_string, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)errorcode;
     w[4] = bk_string(string);
@@ -1829,7 +1829,7 @@ BK_ENTRY int efg_MPI_Errhandler_create(void *comm_errhandler_fn, MPI_Errhandler 
     typedef int (*const real_fn)(void *, MPI_Errhandler *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Errhandler_create])(comm_errhandler_fn, errhandler);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Errhandler_create];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Errhandler_create];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Errhandler_create, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real(comm_errhandler_fn, errhandler);
@@ -1851,7 +1851,7 @@ BK_ENTRY int efg_MPI_Errhandler_free(MPI_Errhandler *errhandler)
     typedef int (*const real_fn)(MPI_Errhandler *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Errhandler_free])(errhandler);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Errhandler_free];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Errhandler_free];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Errhandler_free, BK_C, 0, 4), __builtin_return_address(0));
     const MPI_Errhandler errhandler_v = *errhandler;
     w[3] = bk_object_word(BK_ERRH, BK_KEY(errhandler_v));
@@ -1872,7 +1872,7 @@ BK_ENTRY int efg_MPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler)
     typedef int (*const real_fn)(MPI_Comm, MPI_Errhandler *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Errhandler_get])(comm, errhandler);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Errhandler_get];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Errhandler_get];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Errhandler_get, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     efg_call_begin(b->t);
@@ -1895,7 +1895,7 @@ BK_ENTRY int efg_MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler)
     typedef int (*const real_fn)(MPI_Comm, MPI_Errhandler);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Errhandler_set])(comm, errhandler);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Errhandler_set];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Errhandler_set];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Errhandler_set, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_object_word(BK_ERRH, BK_KEY(errhandler));
@@ -1913,7 +1913,7 @@ BK_ENTRY int efg_MPI_Remove_error_class(int errorclass)
     typedef int (*const real_fn)(int);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Remove_error_class])(errorclass);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Remove_error_class];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Remove_error_class];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Remove_error_class, BK_C, 0, 4), __builtin_return_address(0));
     w[3] = bk_error_class_word(errorclass);
     efg_call_begin(b->t);
@@ -1930,7 +1930,7 @@ BK_ENTRY int efg_MPI_Remove_error_code(int errorcode)
     typedef int (*const real_fn)(int);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Remove_error_code])(errorcode);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Remove_error_code];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Remove_error_code];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Remove_error_code, BK_C, 0, 4), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)errorcode;
     efg_call_begin(b->t);
@@ -1947,7 +1947,7 @@ BK_ENTRY int efg_MPI_Remove_error_string(int errorcode)
     typedef int (*const real_fn)(int);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Remove_error_string])(errorcode);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Remove_error_string];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Remove_error_string];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Remove_error_string, BK_C, 0, 4), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)errorcode;
     efg_call_begin(b->t);
@@ -1964,7 +1964,7 @@ BK_ENTRY int efg_MPI_Session_create_errhandler(void *session_errhandler_fn, MPI_
     typedef int (*const real_fn)(void *, MPI_Errhandler *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_create_errhandler])(session_errhandler_fn, errhandler);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Session_create_errhandler];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Session_create_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_create_errhandler, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real(session_errhandler_fn, errhandler);
@@ -1986,7 +1986,7 @@ BK_ENTRY int efg_MPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler 
     typedef int (*const real_fn)(MPI_Session, MPI_Errhandler *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_get_errhandler])(session, errhandler);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Session_get_errhandler];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Session_get_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_get_errhandler, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_object_word(BK_SESSION, BK_KEY(session));
     efg_call_begin(b->t);
@@ -2009,7 +2009,7 @@ BK_ENTRY int efg_MPI_Session_get_info(MPI_Session session, MPI_Info *info_used)
     typedef int (*const real_fn)(MPI_Session, MPI_Info *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_get_info])(session, info_used);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Session_get_info];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Session_get_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_get_info, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_object_word(BK_SESSION, BK_KEY(session));
     efg_call_begin(b->t);
@@ -2032,7 +2032,7 @@ BK_ENTRY int efg_MPI_Session_get_pset_info(MPI_Session session, const char *pset
     typedef int (*const real_fn)(MPI_Session, const char *, MPI_Info *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_get_pset_info])(session, pset_name, info);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Session_get_pset_info];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Session_get_pset_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_get_pset_info, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_object_word(BK_SESSION, BK_KEY(session));
     w[4] = bk_string(pset_name);
@@ -2056,7 +2056,7 @@ BK_ENTRY int efg_MPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler 
     typedef int (*const real_fn)(MPI_Session, MPI_Errhandler);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_set_errhandler])(session, errhandler);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Session_set_errhandler];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Session_set_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_set_errhandler, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_object_word(BK_SESSION, BK_KEY(session));
     w[4] = bk_object_word(BK_ERRH, BK_KEY(errhandler));
@@ -2074,7 +2074,7 @@ BK_ENTRY int efg_MPI_File_create_errhandler(void *file_errhandler_fn, MPI_Errhan
     typedef int (*const real_fn)(void *, MPI_Errhandler *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_create_errhandler])(file_errhandler_fn, errhandler);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_File_create_errhandler];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_create_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_create_errhandler, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real(file_errhandler_fn, errhandler);
@@ -2096,7 +2096,7 @@ BK_ENTRY int efg_MPI_Register_datarep(const char *datarep, void *read_conversion
     typedef int (*const real_fn)(const char *, void *, void *, void *, void *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Register_datarep])(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Register_datarep];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Register_datarep];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Register_datarep, BK_C, 0, 4), __builtin_return_address(0));
     w[3] = bk_string(datarep);
     efg_call_begin(b->t);
@@ -2113,7 +2113,7 @@ BK_ENTRY int efg_MPI_Register_datarep_c(const char *datarep, void *read_conversi
     typedef int (*const real_fn)(const char *, void *, void *, void *, void *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Register_datarep_c])(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Register_datarep_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Register_datarep_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Register_datarep, BK_C, 1, 4), __builtin_return_address(0));
     w[3] = bk_string(datarep);
     efg_call_begin(b->t);
@@ -2130,7 +2130,7 @@ BK_ENTRY int efg_MPI_Abi_get_fortran_info(MPI_Info *info)
     typedef int (*const real_fn)(MPI_Info *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Abi_get_fortran_info])(info);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Abi_get_fortran_info];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Abi_get_fortran_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Abi_get_fortran_info, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real(info);
@@ -2152,7 +2152,7 @@ BK_ENTRY int efg_MPI_Abi_get_info(MPI_Info *info)
     typedef int (*const real_fn)(MPI_Info *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Abi_get_info])(info);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Abi_get_info];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Abi_get_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Abi_get_info, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real(info);
@@ -2174,7 +2174,7 @@ BK_ENTRY int efg_MPIX_Delete_error_class(int errorclass)
     typedef int (*const real_fn)(int);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Delete_error_class])(errorclass);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Delete_error_class];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Delete_error_class];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Delete_error_class, BK_C, 0, 4), __builtin_return_address(0));
     w[3] = bk_error_class_word(errorclass);
     efg_call_begin(b->t);
@@ -2191,7 +2191,7 @@ BK_ENTRY int efg_MPIX_Delete_error_code(int errorcode)
     typedef int (*const real_fn)(int);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Delete_error_code])(errorcode);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Delete_error_code];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Delete_error_code];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Delete_error_code, BK_C, 0, 4), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)errorcode;
     efg_call_begin(b->t);
@@ -2208,7 +2208,7 @@ BK_ENTRY int efg_MPIX_Delete_error_string(int errorcode)
     typedef int (*const real_fn)(int);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Delete_error_string])(errorcode);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Delete_error_string];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Delete_error_string];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Delete_error_string, BK_C, 0, 4), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)errorcode;
     efg_call_begin(b->t);

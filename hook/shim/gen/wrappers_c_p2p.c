@@ -6,7 +6,7 @@ BK_ENTRY int efg_MPI_Bsend(const void *buf, int count, MPI_Datatype datatype, in
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Bsend])(buf, count, datatype, dest, tag, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Bsend];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Bsend];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Bsend, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -28,7 +28,7 @@ BK_ENTRY int efg_MPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype data
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Bsend_c])(buf, count, datatype, dest, tag, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Bsend_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Bsend_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Bsend, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -50,7 +50,7 @@ BK_ENTRY int efg_MPI_Bsend_init(const void *buf, int count, MPI_Datatype datatyp
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Bsend_init])(buf, count, datatype, dest, tag, comm, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Bsend_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Bsend_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Bsend_init, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -79,7 +79,7 @@ BK_ENTRY int efg_MPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Bsend_init_c])(buf, count, datatype, dest, tag, comm, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Bsend_init_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Bsend_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Bsend_init, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -108,7 +108,7 @@ BK_ENTRY int efg_MPI_Buffer_iflush(MPI_Request *request)
     typedef int (*const real_fn)(MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Buffer_iflush])(request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Buffer_iflush];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Buffer_iflush];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Buffer_iflush, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real(request);
@@ -131,7 +131,7 @@ BK_ENTRY int efg_MPI_Cancel(MPI_Request *request)
     typedef int (*const real_fn)(MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Cancel])(request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Cancel];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Cancel];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Cancel, BK_C, 0, 4), __builtin_return_address(0));
     const MPI_Request request_v = *request;
     w[3] = bk_request_word(BK_KEY(request_v), request);
@@ -149,7 +149,7 @@ BK_ENTRY int efg_MPI_Grequest_complete(MPI_Request request)
     typedef int (*const real_fn)(MPI_Request);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Grequest_complete])(request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Grequest_complete];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Grequest_complete];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Grequest_complete, BK_C, 0, 4), __builtin_return_address(0));
     w[3] = bk_request_word(BK_KEY(request), NULL);
     efg_call_begin(b->t);
@@ -166,7 +166,7 @@ BK_ENTRY int efg_MPI_Grequest_start(void *query_fn, void *free_fn, void *cancel_
     typedef int (*const real_fn)(void *, void *, void *, void *, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Grequest_start])(query_fn, free_fn, cancel_fn, extra_state, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Grequest_start];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Grequest_start];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Grequest_start, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real(query_fn, free_fn, cancel_fn, extra_state, request);
@@ -189,7 +189,7 @@ BK_ENTRY int efg_MPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, i
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ibsend])(buf, count, datatype, dest, tag, comm, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Ibsend];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ibsend];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ibsend, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -218,7 +218,7 @@ BK_ENTRY int efg_MPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype dat
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ibsend_c])(buf, count, datatype, dest, tag, comm, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Ibsend_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ibsend_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ibsend, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -247,7 +247,7 @@ BK_ENTRY int efg_MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_
     typedef int (*const real_fn)(int, int, MPI_Comm, int *, MPI_Message *, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Improbe])(source, tag, comm, flag, message, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Improbe];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Improbe];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Improbe, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_rank(source);
@@ -277,7 +277,7 @@ BK_ENTRY int efg_MPI_Imrecv(const void *buf, int count, MPI_Datatype datatype, M
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, MPI_Message *, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Imrecv])(buf, count, datatype, message, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Imrecv];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Imrecv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Imrecv, BK_C, 0, 8), __builtin_return_address(0));
     const MPI_Message message_v = *message;
     w[3] = bk_buffer(b, buf);
@@ -309,7 +309,7 @@ BK_ENTRY int efg_MPI_Imrecv_c(const void *buf, MPI_Count count, MPI_Datatype dat
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, MPI_Message *, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Imrecv_c])(buf, count, datatype, message, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Imrecv_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Imrecv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Imrecv, BK_C, 1, 8), __builtin_return_address(0));
     const MPI_Message message_v = *message;
     w[3] = bk_buffer(b, buf);
@@ -341,7 +341,7 @@ BK_ENTRY int efg_MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_S
     typedef int (*const real_fn)(int, int, MPI_Comm, int *, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iprobe])(source, tag, comm, flag, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Iprobe];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Iprobe];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Iprobe, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_rank(source);
@@ -368,7 +368,7 @@ BK_ENTRY int efg_MPI_Irecv(const void *buf, int count, MPI_Datatype datatype, in
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Irecv])(buf, count, datatype, source, tag, comm, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Irecv];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Irecv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Irecv, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -398,7 +398,7 @@ BK_ENTRY int efg_MPI_Irecv_c(const void *buf, MPI_Count count, MPI_Datatype data
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Irecv_c])(buf, count, datatype, source, tag, comm, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Irecv_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Irecv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Irecv, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -428,7 +428,7 @@ BK_ENTRY int efg_MPI_Irsend(const void *buf, int count, MPI_Datatype datatype, i
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Irsend])(buf, count, datatype, dest, tag, comm, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Irsend];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Irsend];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Irsend, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -457,7 +457,7 @@ BK_ENTRY int efg_MPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype dat
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Irsend_c])(buf, count, datatype, dest, tag, comm, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Irsend_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Irsend_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Irsend, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -486,7 +486,7 @@ BK_ENTRY int efg_MPI_Isend(const void *buf, int count, MPI_Datatype datatype, in
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Isend])(buf, count, datatype, dest, tag, comm, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Isend];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Isend];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Isend, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -515,7 +515,7 @@ BK_ENTRY int efg_MPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype data
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Isend_c])(buf, count, datatype, dest, tag, comm, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Isend_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Isend_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Isend, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -544,7 +544,7 @@ BK_ENTRY int efg_MPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype 
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Isendrecv])(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Isendrecv];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Isendrecv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Isendrecv, BK_C, 0, 14), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -579,7 +579,7 @@ BK_ENTRY int efg_MPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_D
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Isendrecv_c])(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Isendrecv_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Isendrecv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Isendrecv, BK_C, 1, 14), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -614,7 +614,7 @@ BK_ENTRY int efg_MPI_Isendrecv_replace(const void *buf, int count, MPI_Datatype 
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Isendrecv_replace])(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Isendrecv_replace];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Isendrecv_replace];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Isendrecv_replace, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -646,7 +646,7 @@ BK_ENTRY int efg_MPI_Isendrecv_replace_c(const void *buf, MPI_Count count, MPI_D
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Isendrecv_replace_c])(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Isendrecv_replace_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Isendrecv_replace_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Isendrecv_replace, BK_C, 1, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -678,7 +678,7 @@ BK_ENTRY int efg_MPI_Issend(const void *buf, int count, MPI_Datatype datatype, i
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Issend])(buf, count, datatype, dest, tag, comm, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Issend];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Issend];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Issend, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -707,7 +707,7 @@ BK_ENTRY int efg_MPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype dat
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Issend_c])(buf, count, datatype, dest, tag, comm, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Issend_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Issend_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Issend, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -736,7 +736,7 @@ BK_ENTRY int efg_MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *mes
     typedef int (*const real_fn)(int, int, MPI_Comm, MPI_Message *, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Mprobe])(source, tag, comm, message, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Mprobe];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Mprobe];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Mprobe, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_rank(source);
@@ -764,7 +764,7 @@ BK_ENTRY int efg_MPI_Mrecv(const void *buf, int count, MPI_Datatype datatype, MP
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, MPI_Message *, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Mrecv])(buf, count, datatype, message, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Mrecv];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Mrecv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Mrecv, BK_C, 0, 10), __builtin_return_address(0));
     const MPI_Message message_v = *message;
     w[3] = bk_buffer(b, buf);
@@ -794,7 +794,7 @@ BK_ENTRY int efg_MPI_Mrecv_c(const void *buf, MPI_Count count, MPI_Datatype data
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, MPI_Message *, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Mrecv_c])(buf, count, datatype, message, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Mrecv_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Mrecv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Mrecv, BK_C, 1, 10), __builtin_return_address(0));
     const MPI_Message message_v = *message;
     w[3] = bk_buffer(b, buf);
@@ -824,7 +824,7 @@ BK_ENTRY int efg_MPI_Parrived(MPI_Request request, int partition, int *flag)
     typedef int (*const real_fn)(MPI_Request, int, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Parrived])(request, partition, flag);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Parrived];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Parrived];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Parrived, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_request_word(BK_KEY(request), NULL);
     w[4] = (uint64_t)(int64_t)partition;
@@ -847,7 +847,7 @@ BK_ENTRY int efg_MPI_Pready(int partition, MPI_Request request)
     typedef int (*const real_fn)(int, MPI_Request);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pready])(partition, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Pready];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Pready];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Pready, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)partition;
     w[4] = bk_request_word(BK_KEY(request), NULL);
@@ -865,7 +865,7 @@ BK_ENTRY int efg_MPI_Pready_list(int length, const int *array_of_partitions, MPI
     typedef int (*const real_fn)(int, const int *, MPI_Request);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pready_list])(length, array_of_partitions, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Pready_list];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Pready_list];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Pready_list, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)length;
     w[4] = bk_vec_num(b, 4, array_of_partitions, length, 4);
@@ -884,7 +884,7 @@ BK_ENTRY int efg_MPI_Pready_range(int partition_low, int partition_high, MPI_Req
     typedef int (*const real_fn)(int, int, MPI_Request);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pready_range])(partition_low, partition_high, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Pready_range];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Pready_range];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Pready_range, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)partition_low;
     w[4] = (uint64_t)(int64_t)partition_high;
@@ -903,7 +903,7 @@ BK_ENTRY int efg_MPI_Precv_init(const void *buf, int partitions, MPI_Count count
     typedef int (*const real_fn)(const void *, int, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Precv_init])(buf, partitions, count, datatype, source, tag, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Precv_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Precv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Precv_init, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -935,7 +935,7 @@ BK_ENTRY int efg_MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *statu
     typedef int (*const real_fn)(int, int, MPI_Comm, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Probe])(source, tag, comm, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Probe];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Probe];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Probe, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_rank(source);
@@ -960,7 +960,7 @@ BK_ENTRY int efg_MPI_Psend_init(const void *buf, int partitions, MPI_Count count
     typedef int (*const real_fn)(const void *, int, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Psend_init])(buf, partitions, count, datatype, dest, tag, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Psend_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Psend_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Psend_init, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -991,7 +991,7 @@ BK_ENTRY int efg_MPI_Recv(const void *buf, int count, MPI_Datatype datatype, int
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Recv])(buf, count, datatype, source, tag, comm, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Recv];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Recv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Recv, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -1019,7 +1019,7 @@ BK_ENTRY int efg_MPI_Recv_c(const void *buf, MPI_Count count, MPI_Datatype datat
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Recv_c])(buf, count, datatype, source, tag, comm, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Recv_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Recv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Recv, BK_C, 1, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -1047,7 +1047,7 @@ BK_ENTRY int efg_MPI_Recv_init(const void *buf, int count, MPI_Datatype datatype
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Recv_init])(buf, count, datatype, source, tag, comm, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Recv_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Recv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Recv_init, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -1077,7 +1077,7 @@ BK_ENTRY int efg_MPI_Recv_init_c(const void *buf, MPI_Count count, MPI_Datatype 
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Recv_init_c])(buf, count, datatype, source, tag, comm, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Recv_init_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Recv_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Recv_init, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -1107,7 +1107,7 @@ BK_ENTRY int efg_MPI_Request_free(MPI_Request *request)
     typedef int (*const real_fn)(MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Request_free])(request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Request_free];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Request_free];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Request_free, BK_C, 0, 4), __builtin_return_address(0));
     const MPI_Request request_v = *request;
     bk_one one;
@@ -1127,7 +1127,7 @@ BK_ENTRY int efg_MPI_Request_get_status(MPI_Request request, int *flag, MPI_Stat
     typedef int (*const real_fn)(MPI_Request, int *, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Request_get_status])(request, flag, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Request_get_status];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Request_get_status];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Request_get_status, BK_C, 0, 8), __builtin_return_address(0));
     bk_one one;
     w[3] = bk_one_begin(&one, BK_KEY(request), NULL);
@@ -1153,7 +1153,7 @@ BK_ENTRY int efg_MPI_Request_get_status_all(int count, const MPI_Request *array_
     typedef int (*const real_fn)(int, const MPI_Request *, int *, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Request_get_status_all])(count, array_of_requests, flag, array_of_statuses);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Request_get_status_all];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Request_get_status_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Request_get_status_all, BK_C, 0, 7), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     bk_many many;
@@ -1181,7 +1181,7 @@ BK_ENTRY int efg_MPI_Request_get_status_any(int count, const MPI_Request *array_
     typedef int (*const real_fn)(int, const MPI_Request *, int *, int *, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Request_get_status_any])(count, array_of_requests, index, flag, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Request_get_status_any];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Request_get_status_any];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Request_get_status_any, BK_C, 0, 10), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     bk_many many;
@@ -1213,7 +1213,7 @@ BK_ENTRY int efg_MPI_Request_get_status_some(int incount, const MPI_Request *arr
     typedef int (*const real_fn)(int, const MPI_Request *, int *, int *, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Request_get_status_some])(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Request_get_status_some];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Request_get_status_some];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Request_get_status_some, BK_C, 0, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)incount;
     bk_many many;
@@ -1248,7 +1248,7 @@ BK_ENTRY int efg_MPI_Rsend(const void *buf, int count, MPI_Datatype datatype, in
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rsend])(buf, count, datatype, dest, tag, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Rsend];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Rsend];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Rsend, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -1270,7 +1270,7 @@ BK_ENTRY int efg_MPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype data
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rsend_c])(buf, count, datatype, dest, tag, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Rsend_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Rsend_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Rsend, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -1292,7 +1292,7 @@ BK_ENTRY int efg_MPI_Rsend_init(const void *buf, int count, MPI_Datatype datatyp
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rsend_init])(buf, count, datatype, dest, tag, comm, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Rsend_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Rsend_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Rsend_init, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -1321,7 +1321,7 @@ BK_ENTRY int efg_MPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rsend_init_c])(buf, count, datatype, dest, tag, comm, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Rsend_init_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Rsend_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Rsend_init, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -1350,7 +1350,7 @@ BK_ENTRY int efg_MPI_Send(const void *buf, int count, MPI_Datatype datatype, int
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Send])(buf, count, datatype, dest, tag, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Send];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Send];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Send, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -1372,7 +1372,7 @@ BK_ENTRY int efg_MPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datat
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Send_c])(buf, count, datatype, dest, tag, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Send_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Send_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Send, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -1394,7 +1394,7 @@ BK_ENTRY int efg_MPI_Send_init(const void *buf, int count, MPI_Datatype datatype
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Send_init])(buf, count, datatype, dest, tag, comm, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Send_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Send_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Send_init, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -1423,7 +1423,7 @@ BK_ENTRY int efg_MPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype 
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Send_init_c])(buf, count, datatype, dest, tag, comm, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Send_init_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Send_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Send_init, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -1452,7 +1452,7 @@ BK_ENTRY int efg_MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype s
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Sendrecv])(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Sendrecv];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Sendrecv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Sendrecv, BK_C, 0, 16), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1485,7 +1485,7 @@ BK_ENTRY int efg_MPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Sendrecv_c])(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Sendrecv_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Sendrecv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Sendrecv, BK_C, 1, 16), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1518,7 +1518,7 @@ BK_ENTRY int efg_MPI_Sendrecv_replace(const void *buf, int count, MPI_Datatype d
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, int, int, MPI_Comm, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Sendrecv_replace])(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Sendrecv_replace];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Sendrecv_replace];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Sendrecv_replace, BK_C, 0, 13), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -1548,7 +1548,7 @@ BK_ENTRY int efg_MPI_Sendrecv_replace_c(const void *buf, MPI_Count count, MPI_Da
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, int, int, MPI_Comm, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Sendrecv_replace_c])(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Sendrecv_replace_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Sendrecv_replace_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Sendrecv_replace, BK_C, 1, 13), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -1578,7 +1578,7 @@ BK_ENTRY int efg_MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, in
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ssend])(buf, count, datatype, dest, tag, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Ssend];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ssend];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ssend, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -1600,7 +1600,7 @@ BK_ENTRY int efg_MPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype data
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ssend_c])(buf, count, datatype, dest, tag, comm);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Ssend_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ssend_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ssend, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -1622,7 +1622,7 @@ BK_ENTRY int efg_MPI_Ssend_init(const void *buf, int count, MPI_Datatype datatyp
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ssend_init])(buf, count, datatype, dest, tag, comm, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Ssend_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ssend_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ssend_init, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -1651,7 +1651,7 @@ BK_ENTRY int efg_MPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ssend_init_c])(buf, count, datatype, dest, tag, comm, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Ssend_init_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ssend_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ssend_init, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, buf);
@@ -1680,7 +1680,7 @@ BK_ENTRY int efg_MPI_Start(MPI_Request *request)
     typedef int (*const real_fn)(MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Start])(request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Start];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Start];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Start, BK_C, 0, 4), __builtin_return_address(0));
     const MPI_Request request_v = *request;
     bk_one one;
@@ -1700,7 +1700,7 @@ BK_ENTRY int efg_MPI_Startall(int count, MPI_Request *array_of_requests)
     typedef int (*const real_fn)(int, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Startall])(count, array_of_requests);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Startall];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Startall];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Startall, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     bk_many many;
@@ -1720,7 +1720,7 @@ BK_ENTRY int efg_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     typedef int (*const real_fn)(MPI_Request *, int *, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Test])(request, flag, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Test];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Test];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Test, BK_C, 0, 8), __builtin_return_address(0));
     const MPI_Request request_v = *request;
     bk_one one;
@@ -1748,7 +1748,7 @@ BK_ENTRY int efg_MPI_Testall(int count, MPI_Request *array_of_requests, int *fla
     typedef int (*const real_fn)(int, MPI_Request *, int *, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Testall])(count, array_of_requests, flag, array_of_statuses);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Testall];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Testall];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Testall, BK_C, 0, 7), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     bk_many many;
@@ -1776,7 +1776,7 @@ BK_ENTRY int efg_MPI_Testany(int count, MPI_Request *array_of_requests, int *ind
     typedef int (*const real_fn)(int, MPI_Request *, int *, int *, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Testany])(count, array_of_requests, index, flag, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Testany];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Testany];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Testany, BK_C, 0, 10), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     bk_many many;
@@ -1808,7 +1808,7 @@ BK_ENTRY int efg_MPI_Testsome(int incount, MPI_Request *array_of_requests, int *
     typedef int (*const real_fn)(int, MPI_Request *, int *, int *, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Testsome])(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Testsome];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Testsome];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Testsome, BK_C, 0, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)incount;
     bk_many many;
@@ -1843,7 +1843,7 @@ BK_ENTRY int efg_MPI_Wait(MPI_Request *request, MPI_Status *status)
     typedef int (*const real_fn)(MPI_Request *, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Wait])(request, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Wait];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Wait];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Wait, BK_C, 0, 7), __builtin_return_address(0));
     const MPI_Request request_v = *request;
     bk_one one;
@@ -1869,7 +1869,7 @@ BK_ENTRY int efg_MPI_Waitall(int count, MPI_Request *array_of_requests, MPI_Stat
     typedef int (*const real_fn)(int, MPI_Request *, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Waitall])(count, array_of_requests, array_of_statuses);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Waitall];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Waitall];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Waitall, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     bk_many many;
@@ -1895,7 +1895,7 @@ BK_ENTRY int efg_MPI_Waitany(int count, MPI_Request *array_of_requests, int *ind
     typedef int (*const real_fn)(int, MPI_Request *, int *, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Waitany])(count, array_of_requests, index, status);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Waitany];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Waitany];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Waitany, BK_C, 0, 9), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
     bk_many many;
@@ -1925,7 +1925,7 @@ BK_ENTRY int efg_MPI_Waitsome(int incount, MPI_Request *array_of_requests, int *
     typedef int (*const real_fn)(int, MPI_Request *, int *, int *, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Waitsome])(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Waitsome];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Waitsome];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Waitsome, BK_C, 0, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)incount;
     bk_many many;
@@ -1960,7 +1960,7 @@ BK_ENTRY int efg_MPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
     typedef int (*const real_fn)(MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_iflush_buffer])(comm, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Comm_iflush_buffer];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_iflush_buffer];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_iflush_buffer, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     efg_call_begin(b->t);
@@ -1984,7 +1984,7 @@ BK_ENTRY int efg_MPI_Session_iflush_buffer(MPI_Session session, MPI_Request *req
     typedef int (*const real_fn)(MPI_Session, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_iflush_buffer])(session, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Session_iflush_buffer];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Session_iflush_buffer];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_iflush_buffer, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_object_word(BK_SESSION, BK_KEY(session));
     efg_call_begin(b->t);
@@ -2008,7 +2008,7 @@ BK_ENTRY int efg_MPIX_Grequest_start(void *query_fn, void *free_fn, void *cancel
     typedef int (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Grequest_start])(query_fn, free_fn, cancel_fn, poll_fn, wait_fn, extra_state, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Grequest_start];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Grequest_start];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Grequest_start, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
     const int rc = real(query_fn, free_fn, cancel_fn, poll_fn, wait_fn, extra_state, request);

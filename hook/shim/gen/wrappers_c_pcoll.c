@@ -7,7 +7,7 @@ BK_ENTRY int efg_MPI_Allgather_init(const void *sendbuf, int sendcount, MPI_Data
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allgather_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Allgather_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Allgather_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Allgather_init, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -38,7 +38,7 @@ BK_ENTRY int efg_MPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, 
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allgather_init_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Allgather_init_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Allgather_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Allgather_init, BK_C, 1, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -69,7 +69,7 @@ BK_ENTRY int efg_MPI_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Dat
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allgatherv_init])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Allgatherv_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Allgatherv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Allgatherv_init, BK_C, 0, 12), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -101,7 +101,7 @@ BK_ENTRY int efg_MPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount,
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allgatherv_init_c])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Allgatherv_init_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Allgatherv_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Allgatherv_init, BK_C, 1, 12), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -133,7 +133,7 @@ BK_ENTRY int efg_MPI_Allreduce_init(const void *sendbuf, const void *recvbuf, in
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allreduce_init])(sendbuf, recvbuf, count, datatype, op, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Allreduce_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Allreduce_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Allreduce_init, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -163,7 +163,7 @@ BK_ENTRY int efg_MPI_Allreduce_init_c(const void *sendbuf, const void *recvbuf, 
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allreduce_init_c])(sendbuf, recvbuf, count, datatype, op, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Allreduce_init_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Allreduce_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Allreduce_init, BK_C, 1, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -193,7 +193,7 @@ BK_ENTRY int efg_MPI_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datat
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoall_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Alltoall_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Alltoall_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Alltoall_init, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -224,7 +224,7 @@ BK_ENTRY int efg_MPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, M
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoall_init_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Alltoall_init_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Alltoall_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Alltoall_init, BK_C, 1, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -255,7 +255,7 @@ BK_ENTRY int efg_MPI_Alltoallv_init(const void *sendbuf, const int *sendcounts, 
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoallv_init])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Alltoallv_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Alltoallv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Alltoallv_init, BK_C, 0, 13), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -288,7 +288,7 @@ BK_ENTRY int efg_MPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count *send
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoallv_init_c])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Alltoallv_init_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Alltoallv_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Alltoallv_init, BK_C, 1, 13), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -321,7 +321,7 @@ BK_ENTRY int efg_MPI_Alltoallw_init(const void *sendbuf, const int *sendcounts, 
     typedef int (*const real_fn)(const void *, const int *, const int *, const MPI_Datatype *, const void *, const int *, const int *, const MPI_Datatype *, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoallw_init])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Alltoallw_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Alltoallw_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Alltoallw_init, BK_C, 0, 13), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -354,7 +354,7 @@ BK_ENTRY int efg_MPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count *send
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoallw_init_c])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Alltoallw_init_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Alltoallw_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Alltoallw_init, BK_C, 1, 13), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -387,7 +387,7 @@ BK_ENTRY int efg_MPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *req
     typedef int (*const real_fn)(MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Barrier_init])(comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Barrier_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Barrier_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Barrier_init, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_object_word(BK_INFO, BK_KEY(info));
@@ -412,7 +412,7 @@ BK_ENTRY int efg_MPI_Bcast_init(const void *buffer, int count, MPI_Datatype data
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Bcast_init])(buffer, count, datatype, root, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Bcast_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Bcast_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Bcast_init, BK_C, 0, 9), __builtin_return_address(0));
     const bool takes_part = bk_takes_part(b, comm, (int)root);
     w[2] = bk_comm_word(b, comm);
@@ -442,7 +442,7 @@ BK_ENTRY int efg_MPI_Bcast_init_c(const void *buffer, MPI_Count count, MPI_Datat
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Bcast_init_c])(buffer, count, datatype, root, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Bcast_init_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Bcast_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Bcast_init, BK_C, 1, 9), __builtin_return_address(0));
     const bool takes_part = bk_takes_part(b, comm, (int)root);
     w[2] = bk_comm_word(b, comm);
@@ -472,7 +472,7 @@ BK_ENTRY int efg_MPI_Exscan_init(const void *sendbuf, const void *recvbuf, int c
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Exscan_init])(sendbuf, recvbuf, count, datatype, op, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Exscan_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Exscan_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Exscan_init, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -502,7 +502,7 @@ BK_ENTRY int efg_MPI_Exscan_init_c(const void *sendbuf, const void *recvbuf, MPI
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Exscan_init_c])(sendbuf, recvbuf, count, datatype, op, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Exscan_init_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Exscan_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Exscan_init, BK_C, 1, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -532,7 +532,7 @@ BK_ENTRY int efg_MPI_Gather_init(const void *sendbuf, int sendcount, MPI_Datatyp
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Gather_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Gather_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Gather_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Gather_init, BK_C, 0, 12), __builtin_return_address(0));
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
     const bool at_root = bk_at_root(b, comm, (int)root);
@@ -566,7 +566,7 @@ BK_ENTRY int efg_MPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Gather_init_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Gather_init_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Gather_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Gather_init, BK_C, 1, 12), __builtin_return_address(0));
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
     const bool at_root = bk_at_root(b, comm, (int)root);
@@ -600,7 +600,7 @@ BK_ENTRY int efg_MPI_Gatherv_init(const void *sendbuf, int sendcount, MPI_Dataty
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Gatherv_init])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Gatherv_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Gatherv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Gatherv_init, BK_C, 0, 13), __builtin_return_address(0));
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
     const bool at_root = bk_at_root(b, comm, (int)root);
@@ -635,7 +635,7 @@ BK_ENTRY int efg_MPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MP
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Gatherv_init_c])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Gatherv_init_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Gatherv_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Gatherv_init, BK_C, 1, 13), __builtin_return_address(0));
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
     const bool at_root = bk_at_root(b, comm, (int)root);
@@ -670,7 +670,7 @@ BK_ENTRY int efg_MPI_Neighbor_allgather_init(const void *sendbuf, int sendcount,
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_allgather_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Neighbor_allgather_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_allgather_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_allgather_init, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -701,7 +701,7 @@ BK_ENTRY int efg_MPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count se
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_allgather_init_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Neighbor_allgather_init_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_allgather_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_allgather_init, BK_C, 1, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -732,7 +732,7 @@ BK_ENTRY int efg_MPI_Neighbor_allgatherv_init(const void *sendbuf, int sendcount
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_allgatherv_init])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Neighbor_allgatherv_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_allgatherv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_allgatherv_init, BK_C, 0, 12), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -764,7 +764,7 @@ BK_ENTRY int efg_MPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count s
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_allgatherv_init_c])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Neighbor_allgatherv_init_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_allgatherv_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_allgatherv_init, BK_C, 1, 12), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -796,7 +796,7 @@ BK_ENTRY int efg_MPI_Neighbor_alltoall_init(const void *sendbuf, int sendcount, 
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoall_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Neighbor_alltoall_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_alltoall_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_alltoall_init, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -827,7 +827,7 @@ BK_ENTRY int efg_MPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sen
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoall_init_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Neighbor_alltoall_init_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_alltoall_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_alltoall_init, BK_C, 1, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -858,7 +858,7 @@ BK_ENTRY int efg_MPI_Neighbor_alltoallv_init(const void *sendbuf, const int *sen
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoallv_init])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Neighbor_alltoallv_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_alltoallv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_alltoallv_init, BK_C, 0, 13), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -891,7 +891,7 @@ BK_ENTRY int efg_MPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Co
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoallv_init_c])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Neighbor_alltoallv_init_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_alltoallv_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_alltoallv_init, BK_C, 1, 13), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -924,7 +924,7 @@ BK_ENTRY int efg_MPI_Neighbor_alltoallw_init(const void *sendbuf, const int *sen
     typedef int (*const real_fn)(const void *, const int *, const MPI_Aint *, const MPI_Datatype *, const void *, const int *, const MPI_Aint *, const MPI_Datatype *, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoallw_init])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Neighbor_alltoallw_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_alltoallw_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_alltoallw_init, BK_C, 0, 13), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -957,7 +957,7 @@ BK_ENTRY int efg_MPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Co
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoallw_init_c])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Neighbor_alltoallw_init_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_alltoallw_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_alltoallw_init, BK_C, 1, 13), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -990,7 +990,7 @@ BK_ENTRY int efg_MPI_Reduce_init(const void *sendbuf, const void *recvbuf, int c
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, int, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_init])(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Reduce_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Reduce_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce_init, BK_C, 0, 11), __builtin_return_address(0));
     const bool takes_part = bk_takes_part(b, comm, (int)root);
     w[2] = bk_comm_word(b, comm);
@@ -1022,7 +1022,7 @@ BK_ENTRY int efg_MPI_Reduce_init_c(const void *sendbuf, const void *recvbuf, MPI
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, int, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_init_c])(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Reduce_init_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Reduce_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce_init, BK_C, 1, 11), __builtin_return_address(0));
     const bool takes_part = bk_takes_part(b, comm, (int)root);
     w[2] = bk_comm_word(b, comm);
@@ -1054,7 +1054,7 @@ BK_ENTRY int efg_MPI_Reduce_scatter_block_init(const void *sendbuf, const void *
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_scatter_block_init])(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Reduce_scatter_block_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Reduce_scatter_block_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce_scatter_block_init, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1084,7 +1084,7 @@ BK_ENTRY int efg_MPI_Reduce_scatter_block_init_c(const void *sendbuf, const void
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_scatter_block_init_c])(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Reduce_scatter_block_init_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Reduce_scatter_block_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce_scatter_block_init, BK_C, 1, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1114,7 +1114,7 @@ BK_ENTRY int efg_MPI_Reduce_scatter_init(const void *sendbuf, const void *recvbu
     typedef int (*const real_fn)(const void *, const void *, const int *, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_scatter_init])(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Reduce_scatter_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Reduce_scatter_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce_scatter_init, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1144,7 +1144,7 @@ BK_ENTRY int efg_MPI_Reduce_scatter_init_c(const void *sendbuf, const void *recv
     typedef int (*const real_fn)(const void *, const void *, const MPI_Count *, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_scatter_init_c])(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Reduce_scatter_init_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Reduce_scatter_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce_scatter_init, BK_C, 1, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1174,7 +1174,7 @@ BK_ENTRY int efg_MPI_Scan_init(const void *sendbuf, const void *recvbuf, int cou
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scan_init])(sendbuf, recvbuf, count, datatype, op, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Scan_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Scan_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Scan_init, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1204,7 +1204,7 @@ BK_ENTRY int efg_MPI_Scan_init_c(const void *sendbuf, const void *recvbuf, MPI_C
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scan_init_c])(sendbuf, recvbuf, count, datatype, op, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Scan_init_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Scan_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Scan_init, BK_C, 1, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1234,7 +1234,7 @@ BK_ENTRY int efg_MPI_Scatter_init(const void *sendbuf, int sendcount, MPI_Dataty
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scatter_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Scatter_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Scatter_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Scatter_init, BK_C, 0, 12), __builtin_return_address(0));
     const bool at_root = bk_at_root(b, comm, (int)root);
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
@@ -1268,7 +1268,7 @@ BK_ENTRY int efg_MPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MP
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scatter_init_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Scatter_init_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Scatter_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Scatter_init, BK_C, 1, 12), __builtin_return_address(0));
     const bool at_root = bk_at_root(b, comm, (int)root);
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
@@ -1302,7 +1302,7 @@ BK_ENTRY int efg_MPI_Scatterv_init(const void *sendbuf, const int *sendcounts, c
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scatterv_init])(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Scatterv_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Scatterv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Scatterv_init, BK_C, 0, 13), __builtin_return_address(0));
     const bool at_root = bk_at_root(b, comm, (int)root);
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
@@ -1337,7 +1337,7 @@ BK_ENTRY int efg_MPI_Scatterv_init_c(const void *sendbuf, const MPI_Count *sendc
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scatterv_init_c])(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Scatterv_init_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Scatterv_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Scatterv_init, BK_C, 1, 13), __builtin_return_address(0));
     const bool at_root = bk_at_root(b, comm, (int)root);
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
@@ -1372,7 +1372,7 @@ BK_ENTRY int efg_MPIX_Allgather_init(const void *sendbuf, int sendcount, MPI_Dat
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Allgather_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Allgather_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Allgather_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Allgather_init, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1403,7 +1403,7 @@ BK_ENTRY int efg_MPIX_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Da
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Allgatherv_init])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Allgatherv_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Allgatherv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Allgatherv_init, BK_C, 0, 12), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1435,7 +1435,7 @@ BK_ENTRY int efg_MPIX_Allreduce_init(const void *sendbuf, const void *recvbuf, i
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Allreduce_init])(sendbuf, recvbuf, count, datatype, op, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Allreduce_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Allreduce_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Allreduce_init, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1465,7 +1465,7 @@ BK_ENTRY int efg_MPIX_Alltoall_init(const void *sendbuf, int sendcount, MPI_Data
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Alltoall_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Alltoall_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Alltoall_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Alltoall_init, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1496,7 +1496,7 @@ BK_ENTRY int efg_MPIX_Alltoallv_init(const void *sendbuf, const int *sendcounts,
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Alltoallv_init])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Alltoallv_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Alltoallv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Alltoallv_init, BK_C, 0, 13), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1529,7 +1529,7 @@ BK_ENTRY int efg_MPIX_Alltoallw_init(const void *sendbuf, const int *sendcounts,
     typedef int (*const real_fn)(const void *, const int *, const int *, const MPI_Datatype *, const void *, const int *, const int *, const MPI_Datatype *, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Alltoallw_init])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Alltoallw_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Alltoallw_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Alltoallw_init, BK_C, 0, 13), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1562,7 +1562,7 @@ BK_ENTRY int efg_MPIX_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *re
     typedef int (*const real_fn)(MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Barrier_init])(comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Barrier_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Barrier_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Barrier_init, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_object_word(BK_INFO, BK_KEY(info));
@@ -1587,7 +1587,7 @@ BK_ENTRY int efg_MPIX_Bcast_init(const void *buffer, int count, MPI_Datatype dat
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Bcast_init])(buffer, count, datatype, root, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Bcast_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Bcast_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Bcast_init, BK_C, 0, 9), __builtin_return_address(0));
     const bool takes_part = bk_takes_part(b, comm, (int)root);
     w[2] = bk_comm_word(b, comm);
@@ -1617,7 +1617,7 @@ BK_ENTRY int efg_MPIX_Exscan_init(const void *sendbuf, const void *recvbuf, int 
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Exscan_init])(sendbuf, recvbuf, count, datatype, op, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Exscan_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Exscan_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Exscan_init, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1647,7 +1647,7 @@ BK_ENTRY int efg_MPIX_Gather_init(const void *sendbuf, int sendcount, MPI_Dataty
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Gather_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Gather_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Gather_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Gather_init, BK_C, 0, 12), __builtin_return_address(0));
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
     const bool at_root = bk_at_root(b, comm, (int)root);
@@ -1681,7 +1681,7 @@ BK_ENTRY int efg_MPIX_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datat
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Gatherv_init])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Gatherv_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Gatherv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Gatherv_init, BK_C, 0, 13), __builtin_return_address(0));
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
     const bool at_root = bk_at_root(b, comm, (int)root);
@@ -1716,7 +1716,7 @@ BK_ENTRY int efg_MPIX_Neighbor_allgather_init(const void *sendbuf, int sendcount
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Neighbor_allgather_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Neighbor_allgather_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Neighbor_allgather_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Neighbor_allgather_init, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1747,7 +1747,7 @@ BK_ENTRY int efg_MPIX_Neighbor_allgatherv_init(const void *sendbuf, int sendcoun
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Neighbor_allgatherv_init])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Neighbor_allgatherv_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Neighbor_allgatherv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Neighbor_allgatherv_init, BK_C, 0, 12), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1779,7 +1779,7 @@ BK_ENTRY int efg_MPIX_Neighbor_alltoall_init(const void *sendbuf, int sendcount,
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Neighbor_alltoall_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Neighbor_alltoall_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Neighbor_alltoall_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Neighbor_alltoall_init, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1810,7 +1810,7 @@ BK_ENTRY int efg_MPIX_Neighbor_alltoallv_init(const void *sendbuf, const int *se
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Neighbor_alltoallv_init])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Neighbor_alltoallv_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Neighbor_alltoallv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Neighbor_alltoallv_init, BK_C, 0, 13), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1843,7 +1843,7 @@ BK_ENTRY int efg_MPIX_Neighbor_alltoallw_init(const void *sendbuf, const int *se
     typedef int (*const real_fn)(const void *, const int *, const MPI_Aint *, const MPI_Datatype *, const void *, const int *, const MPI_Aint *, const MPI_Datatype *, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Neighbor_alltoallw_init])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Neighbor_alltoallw_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Neighbor_alltoallw_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Neighbor_alltoallw_init, BK_C, 0, 13), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1876,7 +1876,7 @@ BK_ENTRY int efg_MPIX_Reduce_init(const void *sendbuf, const void *recvbuf, int 
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, int, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Reduce_init])(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Reduce_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Reduce_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Reduce_init, BK_C, 0, 11), __builtin_return_address(0));
     const bool takes_part = bk_takes_part(b, comm, (int)root);
     w[2] = bk_comm_word(b, comm);
@@ -1908,7 +1908,7 @@ BK_ENTRY int efg_MPIX_Reduce_scatter_block_init(const void *sendbuf, const void 
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Reduce_scatter_block_init])(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Reduce_scatter_block_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Reduce_scatter_block_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Reduce_scatter_block_init, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1938,7 +1938,7 @@ BK_ENTRY int efg_MPIX_Reduce_scatter_init(const void *sendbuf, const void *recvb
     typedef int (*const real_fn)(const void *, const void *, const int *, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Reduce_scatter_init])(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Reduce_scatter_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Reduce_scatter_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Reduce_scatter_init, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1968,7 +1968,7 @@ BK_ENTRY int efg_MPIX_Scan_init(const void *sendbuf, const void *recvbuf, int co
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Scan_init])(sendbuf, recvbuf, count, datatype, op, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Scan_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Scan_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Scan_init, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, sendbuf);
@@ -1998,7 +1998,7 @@ BK_ENTRY int efg_MPIX_Scatter_init(const void *sendbuf, int sendcount, MPI_Datat
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Scatter_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Scatter_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Scatter_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Scatter_init, BK_C, 0, 12), __builtin_return_address(0));
     const bool at_root = bk_at_root(b, comm, (int)root);
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
@@ -2032,7 +2032,7 @@ BK_ENTRY int efg_MPIX_Scatterv_init(const void *sendbuf, const int *sendcounts, 
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Scatterv_init])(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPIX_Scatterv_init];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Scatterv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Scatterv_init, BK_C, 0, 13), __builtin_return_address(0));
     const bool at_root = bk_at_root(b, comm, (int)root);
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);

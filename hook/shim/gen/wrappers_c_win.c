@@ -6,7 +6,7 @@ BK_ENTRY int efg_MPI_Accumulate(const void *origin_addr, int origin_count, MPI_D
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Op, MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Accumulate])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Accumulate];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Accumulate];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Accumulate, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_buffer(b, origin_addr);
@@ -31,7 +31,7 @@ BK_ENTRY int efg_MPI_Accumulate_c(const void *origin_addr, MPI_Count origin_coun
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, MPI_Aint, MPI_Count, MPI_Datatype, MPI_Op, MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Accumulate_c])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Accumulate_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Accumulate_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Accumulate, BK_C, 1, 11), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_buffer(b, origin_addr);
@@ -56,7 +56,7 @@ BK_ENTRY int efg_MPI_Compare_and_swap(const void *origin_addr, const void *compa
     typedef int (*const real_fn)(const void *, const void *, const void *, MPI_Datatype, int, MPI_Aint, MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Compare_and_swap])(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Compare_and_swap];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Compare_and_swap];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Compare_and_swap, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_buffer(b, origin_addr);
@@ -79,7 +79,7 @@ BK_ENTRY int efg_MPI_Fetch_and_op(const void *origin_addr, const void *result_ad
     typedef int (*const real_fn)(const void *, const void *, MPI_Datatype, int, MPI_Aint, MPI_Op, MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Fetch_and_op])(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Fetch_and_op];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Fetch_and_op];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Fetch_and_op, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_buffer(b, origin_addr);
@@ -102,7 +102,7 @@ BK_ENTRY int efg_MPI_Get(const void *origin_addr, int origin_count, MPI_Datatype
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Get];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Get];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_buffer(b, origin_addr);
@@ -126,7 +126,7 @@ BK_ENTRY int efg_MPI_Get_c(const void *origin_addr, MPI_Count origin_count, MPI_
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, MPI_Aint, MPI_Count, MPI_Datatype, MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_c])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Get_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Get_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get, BK_C, 1, 10), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_buffer(b, origin_addr);
@@ -150,7 +150,7 @@ BK_ENTRY int efg_MPI_Get_accumulate(const void *origin_addr, int origin_count, M
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Op, MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_accumulate])(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Get_accumulate];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Get_accumulate];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get_accumulate, BK_C, 0, 14), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_buffer(b, origin_addr);
@@ -178,7 +178,7 @@ BK_ENTRY int efg_MPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, int, MPI_Aint, MPI_Count, MPI_Datatype, MPI_Op, MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_accumulate_c])(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Get_accumulate_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Get_accumulate_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get_accumulate, BK_C, 1, 14), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_buffer(b, origin_addr);
@@ -206,7 +206,7 @@ BK_ENTRY int efg_MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Put])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Put];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Put];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Put, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_buffer(b, origin_addr);
@@ -230,7 +230,7 @@ BK_ENTRY int efg_MPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, MPI_Aint, MPI_Count, MPI_Datatype, MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Put_c])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Put_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Put_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Put, BK_C, 1, 10), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_buffer(b, origin_addr);
@@ -254,7 +254,7 @@ BK_ENTRY int efg_MPI_Raccumulate(const void *origin_addr, int origin_count, MPI_
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Op, MPI_Win, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Raccumulate])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Raccumulate];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Raccumulate];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Raccumulate, BK_C, 0, 12), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_buffer(b, origin_addr);
@@ -286,7 +286,7 @@ BK_ENTRY int efg_MPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_cou
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, MPI_Aint, MPI_Count, MPI_Datatype, MPI_Op, MPI_Win, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Raccumulate_c])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Raccumulate_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Raccumulate_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Raccumulate, BK_C, 1, 12), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_buffer(b, origin_addr);
@@ -318,7 +318,7 @@ BK_ENTRY int efg_MPI_Rget(const void *origin_addr, int origin_count, MPI_Datatyp
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Win, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rget])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Rget];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Rget];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Rget, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_buffer(b, origin_addr);
@@ -349,7 +349,7 @@ BK_ENTRY int efg_MPI_Rget_c(const void *origin_addr, MPI_Count origin_count, MPI
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, MPI_Aint, MPI_Count, MPI_Datatype, MPI_Win, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rget_c])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Rget_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Rget_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Rget, BK_C, 1, 11), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_buffer(b, origin_addr);
@@ -380,7 +380,7 @@ BK_ENTRY int efg_MPI_Rget_accumulate(const void *origin_addr, int origin_count, 
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Op, MPI_Win, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rget_accumulate])(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Rget_accumulate];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Rget_accumulate];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Rget_accumulate, BK_C, 0, 15), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_buffer(b, origin_addr);
@@ -415,7 +415,7 @@ BK_ENTRY int efg_MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, int, MPI_Aint, MPI_Count, MPI_Datatype, MPI_Op, MPI_Win, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rget_accumulate_c])(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Rget_accumulate_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Rget_accumulate_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Rget_accumulate, BK_C, 1, 15), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_buffer(b, origin_addr);
@@ -450,7 +450,7 @@ BK_ENTRY int efg_MPI_Rput(const void *origin_addr, int origin_count, MPI_Datatyp
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Win, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rput])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Rput];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Rput];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Rput, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_buffer(b, origin_addr);
@@ -481,7 +481,7 @@ BK_ENTRY int efg_MPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, MPI_Aint, MPI_Count, MPI_Datatype, MPI_Win, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rput_c])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Rput_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Rput_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Rput, BK_C, 1, 11), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_buffer(b, origin_addr);
@@ -512,7 +512,7 @@ BK_ENTRY int efg_MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, M
     typedef int (*const real_fn)(MPI_Aint, int, MPI_Info, MPI_Comm, void *, MPI_Win *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_allocate])(size, disp_unit, info, comm, baseptr, win);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_allocate];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_allocate];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_allocate, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = (uint64_t)(int64_t)size;
@@ -537,7 +537,7 @@ BK_ENTRY int efg_MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info 
     typedef int (*const real_fn)(MPI_Aint, MPI_Aint, MPI_Info, MPI_Comm, void *, MPI_Win *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_allocate_c])(size, disp_unit, info, comm, baseptr, win);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_allocate_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_allocate_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_allocate, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = (uint64_t)(int64_t)size;
@@ -562,7 +562,7 @@ BK_ENTRY int efg_MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info 
     typedef int (*const real_fn)(MPI_Aint, int, MPI_Info, MPI_Comm, void *, MPI_Win *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_allocate_shared])(size, disp_unit, info, comm, baseptr, win);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_allocate_shared];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_allocate_shared];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_allocate_shared, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = (uint64_t)(int64_t)size;
@@ -587,7 +587,7 @@ BK_ENTRY int efg_MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MP
     typedef int (*const real_fn)(MPI_Aint, MPI_Aint, MPI_Info, MPI_Comm, void *, MPI_Win *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_allocate_shared_c])(size, disp_unit, info, comm, baseptr, win);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_allocate_shared_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_allocate_shared_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_allocate_shared, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = (uint64_t)(int64_t)size;
@@ -612,7 +612,7 @@ BK_ENTRY int efg_MPI_Win_attach(MPI_Win win, const void *base, MPI_Aint size)
     typedef int (*const real_fn)(MPI_Win, const void *, MPI_Aint);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_attach])(win, base, size);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_attach];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_attach];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_attach, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_buffer(b, base);
@@ -631,7 +631,7 @@ BK_ENTRY int efg_MPI_Win_call_errhandler(MPI_Win win, int errorcode)
     typedef int (*const real_fn)(MPI_Win, int);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_call_errhandler])(win, errorcode);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_call_errhandler];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_call_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_call_errhandler, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = (uint64_t)(int64_t)errorcode;
@@ -649,7 +649,7 @@ BK_ENTRY int efg_MPI_Win_complete(MPI_Win win)
     typedef int (*const real_fn)(MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_complete])(win);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_complete];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_complete];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_complete, BK_C, 0, 3), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     efg_call_begin(b->t);
@@ -666,7 +666,7 @@ BK_ENTRY int efg_MPI_Win_create(const void *base, MPI_Aint size, int disp_unit, 
     typedef int (*const real_fn)(const void *, MPI_Aint, int, MPI_Info, MPI_Comm, MPI_Win *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_create])(base, size, disp_unit, info, comm, win);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_create];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_create];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_create, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, base);
@@ -692,7 +692,7 @@ BK_ENTRY int efg_MPI_Win_create_c(const void *base, MPI_Aint size, MPI_Aint disp
     typedef int (*const real_fn)(const void *, MPI_Aint, MPI_Aint, MPI_Info, MPI_Comm, MPI_Win *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_create_c])(base, size, disp_unit, info, comm, win);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_create_c];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_create_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_create, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_buffer(b, base);
@@ -718,7 +718,7 @@ BK_ENTRY int efg_MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *w
     typedef int (*const real_fn)(MPI_Info, MPI_Comm, MPI_Win *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_create_dynamic])(info, comm, win);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_create_dynamic];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_create_dynamic];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_create_dynamic, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
     w[3] = bk_object_word(BK_INFO, BK_KEY(info));
@@ -741,7 +741,7 @@ BK_ENTRY int efg_MPI_Win_delete_attr(MPI_Win win, int win_keyval)
     typedef int (*const real_fn)(MPI_Win, int);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_delete_attr])(win, win_keyval);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_delete_attr];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_delete_attr];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_delete_attr, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_object_word(BK_KEYVAL, BK_KEY(win_keyval));
@@ -759,7 +759,7 @@ BK_ENTRY int efg_MPI_Win_detach(MPI_Win win, const void *base)
     typedef int (*const real_fn)(MPI_Win, const void *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_detach])(win, base);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_detach];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_detach];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_detach, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_buffer(b, base);
@@ -777,7 +777,7 @@ BK_ENTRY int efg_MPI_Win_fence(int assert, MPI_Win win)
     typedef int (*const real_fn)(int, MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_fence])(assert, win);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_fence];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_fence];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_fence, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_bits_assert(assert);
@@ -795,7 +795,7 @@ BK_ENTRY int efg_MPI_Win_flush(int rank, MPI_Win win)
     typedef int (*const real_fn)(int, MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_flush])(rank, win);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_flush];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_flush];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_flush, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_rank(rank);
@@ -813,7 +813,7 @@ BK_ENTRY int efg_MPI_Win_flush_all(MPI_Win win)
     typedef int (*const real_fn)(MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_flush_all])(win);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_flush_all];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_flush_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_flush_all, BK_C, 0, 3), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     efg_call_begin(b->t);
@@ -830,7 +830,7 @@ BK_ENTRY int efg_MPI_Win_flush_local(int rank, MPI_Win win)
     typedef int (*const real_fn)(int, MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_flush_local])(rank, win);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_flush_local];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_flush_local];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_flush_local, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_rank(rank);
@@ -848,7 +848,7 @@ BK_ENTRY int efg_MPI_Win_flush_local_all(MPI_Win win)
     typedef int (*const real_fn)(MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_flush_local_all])(win);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_flush_local_all];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_flush_local_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_flush_local_all, BK_C, 0, 3), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     efg_call_begin(b->t);
@@ -865,7 +865,7 @@ BK_ENTRY int efg_MPI_Win_free(MPI_Win *win)
     typedef int (*const real_fn)(MPI_Win *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_free])(win);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_free];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_free];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_free, BK_C, 0, 3), __builtin_return_address(0));
     const MPI_Win win_v = *win;
     w[2] = bk_win_word(win_v);
@@ -886,7 +886,7 @@ BK_ENTRY int efg_MPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler)
     typedef int (*const real_fn)(MPI_Win, MPI_Errhandler *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_get_errhandler])(win, errhandler);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_get_errhandler];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_get_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_get_errhandler, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     efg_call_begin(b->t);
@@ -909,7 +909,7 @@ BK_ENTRY int efg_MPI_Win_get_group(MPI_Win win, MPI_Group *group)
     typedef int (*const real_fn)(MPI_Win, MPI_Group *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_get_group])(win, group);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_get_group];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_get_group];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_get_group, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     efg_call_begin(b->t);
@@ -931,7 +931,7 @@ BK_ENTRY int efg_MPI_Win_get_info(MPI_Win win, MPI_Info *info_used)
     typedef int (*const real_fn)(MPI_Win, MPI_Info *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_get_info])(win, info_used);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_get_info];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_get_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_get_info, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     efg_call_begin(b->t);
@@ -954,7 +954,7 @@ BK_ENTRY int efg_MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
     typedef int (*const real_fn)(int, int, int, MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_lock])(lock_type, rank, assert, win);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_lock];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_lock];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_lock, BK_C, 0, 6), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_enum_lock(lock_type);
@@ -974,7 +974,7 @@ BK_ENTRY int efg_MPI_Win_lock_all(int assert, MPI_Win win)
     typedef int (*const real_fn)(int, MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_lock_all])(assert, win);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_lock_all];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_lock_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_lock_all, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_bits_assert(assert);
@@ -992,7 +992,7 @@ BK_ENTRY int efg_MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
     typedef int (*const real_fn)(MPI_Group, int, MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_post])(group, assert, win);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_post];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_post];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_post, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_group_word(group);
@@ -1011,7 +1011,7 @@ BK_ENTRY int efg_MPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_v
     typedef int (*const real_fn)(MPI_Win, int, void *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_set_attr])(win, win_keyval, attribute_val);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_set_attr];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_set_attr];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_set_attr, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_object_word(BK_KEYVAL, BK_KEY(win_keyval));
@@ -1029,7 +1029,7 @@ BK_ENTRY int efg_MPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler)
     typedef int (*const real_fn)(MPI_Win, MPI_Errhandler);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_set_errhandler])(win, errhandler);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_set_errhandler];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_set_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_set_errhandler, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_object_word(BK_ERRH, BK_KEY(errhandler));
@@ -1047,7 +1047,7 @@ BK_ENTRY int efg_MPI_Win_set_info(MPI_Win win, MPI_Info info)
     typedef int (*const real_fn)(MPI_Win, MPI_Info);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_set_info])(win, info);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_set_info];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_set_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_set_info, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_object_word(BK_INFO, BK_KEY(info));
@@ -1065,7 +1065,7 @@ BK_ENTRY int efg_MPI_Win_set_name(MPI_Win win, const char *win_name)
     typedef int (*const real_fn)(MPI_Win, const char *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_set_name])(win, win_name);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_set_name];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_set_name];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_set_name, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_string(win_name);
@@ -1083,7 +1083,7 @@ BK_ENTRY int efg_MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
     typedef int (*const real_fn)(MPI_Group, int, MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_start])(group, assert, win);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_start];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_start];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_start, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_group_word(group);
@@ -1102,7 +1102,7 @@ BK_ENTRY int efg_MPI_Win_sync(MPI_Win win)
     typedef int (*const real_fn)(MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_sync])(win);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_sync];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_sync];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_sync, BK_C, 0, 3), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     efg_call_begin(b->t);
@@ -1119,7 +1119,7 @@ BK_ENTRY int efg_MPI_Win_test(MPI_Win win, int *flag)
     typedef int (*const real_fn)(MPI_Win, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_test])(win, flag);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_test];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_test];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_test, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     efg_call_begin(b->t);
@@ -1141,7 +1141,7 @@ BK_ENTRY int efg_MPI_Win_unlock(int rank, MPI_Win win)
     typedef int (*const real_fn)(int, MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_unlock])(rank, win);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_unlock];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_unlock];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_unlock, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     w[3] = bk_rank(rank);
@@ -1159,7 +1159,7 @@ BK_ENTRY int efg_MPI_Win_unlock_all(MPI_Win win)
     typedef int (*const real_fn)(MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_unlock_all])(win);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_unlock_all];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_unlock_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_unlock_all, BK_C, 0, 3), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     efg_call_begin(b->t);
@@ -1176,7 +1176,7 @@ BK_ENTRY int efg_MPI_Win_wait(MPI_Win win)
     typedef int (*const real_fn)(MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_wait])(win);
-    const real_fn real = (real_fn)b->t->real[EFG_SLOT_MPI_Win_wait];
+    const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_wait];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_wait, BK_C, 0, 3), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     efg_call_begin(b->t);

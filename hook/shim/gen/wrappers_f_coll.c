@@ -9,7 +9,7 @@ static __attribute__((noinline)) void f_MPI_Abort(const unsigned how, void *cons
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, errorcode, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Abort, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -36,7 +36,7 @@ static __attribute__((noinline)) void f_MPI_Alloc_mem(const unsigned how, void *
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(size, info, baseptr, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Alloc_mem, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -67,7 +67,7 @@ static __attribute__((noinline)) void f_MPI_Free_mem(const unsigned how, void *c
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(base, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Free_mem, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -96,7 +96,7 @@ static __attribute__((noinline)) void f_MPI_Pcontrol(const unsigned how, void *c
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(level);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Pcontrol, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const int64_t level_v = bk_fint(level, 4);
     w[3] = (uint64_t)(int64_t)level_v;
@@ -119,7 +119,7 @@ static __attribute__((noinline)) void f_MPI_Buffer_attach(const unsigned how, vo
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buffer, size, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Buffer_attach, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -154,7 +154,7 @@ static __attribute__((noinline)) void f_MPI_Buffer_detach(const unsigned how, vo
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buffer_addr, size, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Buffer_detach, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -186,7 +186,7 @@ static __attribute__((noinline)) void f_MPI_Buffer_flush(const unsigned how, voi
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Buffer_flush, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
@@ -211,7 +211,7 @@ static __attribute__((noinline)) void f_MPI_Allgather(const unsigned how, void *
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Allgather, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -255,7 +255,7 @@ static __attribute__((noinline)) void f_MPI_Allgatherv(const unsigned how, void 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Allgatherv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
@@ -299,7 +299,7 @@ static __attribute__((noinline)) void f_MPI_Allreduce(const unsigned how, void *
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, comm, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Allreduce, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -342,7 +342,7 @@ static __attribute__((noinline)) void f_MPI_Alltoall(const unsigned how, void *c
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Alltoall, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -386,7 +386,7 @@ static __attribute__((noinline)) void f_MPI_Alltoallv(const unsigned how, void *
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Alltoallv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
@@ -430,7 +430,7 @@ static __attribute__((noinline)) void f_MPI_Alltoallw(const unsigned how, void *
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Alltoallw, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
@@ -473,7 +473,7 @@ static __attribute__((noinline)) void f_MPI_Barrier(const unsigned how, void *co
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Barrier, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
@@ -500,7 +500,7 @@ static __attribute__((noinline)) void f_MPI_Bcast(const unsigned how, void *cons
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buffer, count, datatype, root, comm, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Bcast, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -541,7 +541,7 @@ static __attribute__((noinline)) void f_MPI_Exscan(const unsigned how, void *con
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, comm, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Exscan, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -584,7 +584,7 @@ static __attribute__((noinline)) void f_MPI_Gather(const unsigned how, void *con
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Gather, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
@@ -631,7 +631,7 @@ static __attribute__((noinline)) void f_MPI_Gatherv(const unsigned how, void *co
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Gatherv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
@@ -678,7 +678,7 @@ static __attribute__((noinline)) void f_MPI_Neighbor_allgather(const unsigned ho
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Neighbor_allgather, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -723,7 +723,7 @@ static __attribute__((noinline)) void f_MPI_Neighbor_allgatherv(const unsigned h
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Neighbor_allgatherv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
@@ -768,7 +768,7 @@ static __attribute__((noinline)) void f_MPI_Neighbor_alltoall(const unsigned how
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Neighbor_alltoall, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -813,7 +813,7 @@ static __attribute__((noinline)) void f_MPI_Neighbor_alltoallv(const unsigned ho
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Neighbor_alltoallv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
@@ -858,7 +858,7 @@ static __attribute__((noinline)) void f_MPI_Neighbor_alltoallw(const unsigned ho
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Neighbor_alltoallw, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
@@ -901,7 +901,7 @@ static __attribute__((noinline)) void f_MPI_Reduce(const unsigned how, void *con
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, root, comm, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Reduce, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -945,7 +945,7 @@ static __attribute__((noinline)) void f_MPI_Reduce_scatter(const unsigned how, v
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Reduce_scatter, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -987,7 +987,7 @@ static __attribute__((noinline)) void f_MPI_Reduce_scatter_block(const unsigned 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, recvcount, datatype, op, comm, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Reduce_scatter_block, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -1030,7 +1030,7 @@ static __attribute__((noinline)) void f_MPI_Scan(const unsigned how, void *const
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, comm, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Scan, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -1073,7 +1073,7 @@ static __attribute__((noinline)) void f_MPI_Scatter(const unsigned how, void *co
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Scatter, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
@@ -1120,7 +1120,7 @@ static __attribute__((noinline)) void f_MPI_Scatterv(const unsigned how, void *c
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Scatterv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
@@ -1167,7 +1167,7 @@ static __attribute__((noinline)) void f_MPI_Close_port(const unsigned how, void 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(port_name, ierr, port_name_len);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Close_port, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1193,7 +1193,7 @@ static __attribute__((noinline)) void f_MPI_Comm_attach_buffer(const unsigned ho
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, buffer, size, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_attach_buffer, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1230,7 +1230,7 @@ static __attribute__((noinline)) void f_MPI_Comm_call_errhandler(const unsigned 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, errorcode, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_call_errhandler, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1259,7 +1259,7 @@ static __attribute__((noinline)) void f_MPI_Comm_detach_buffer(const unsigned ho
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, buffer_addr, size, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_detach_buffer, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1293,7 +1293,7 @@ static __attribute__((noinline)) void f_MPI_Comm_disconnect(const unsigned how, 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_disconnect, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
@@ -1323,7 +1323,7 @@ static __attribute__((noinline)) void f_MPI_Comm_flush_buffer(const unsigned how
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_flush_buffer, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
@@ -1350,7 +1350,7 @@ static __attribute__((noinline)) void f_MPI_Comm_free(const unsigned how, void *
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_free, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
@@ -1380,7 +1380,7 @@ static __attribute__((noinline)) void f_MPI_Comm_set_info(const unsigned how, vo
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, info, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_set_info, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1409,7 +1409,7 @@ static __attribute__((noinline)) void f_MPI_Lookup_name(const unsigned how, void
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(service_name, info, port_name, ierr, service_name_len, port_name_len);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Lookup_name, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1437,7 +1437,7 @@ static __attribute__((noinline)) void f_MPI_Open_port(const unsigned how, void *
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, port_name, ierr, port_name_len);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Open_port, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1464,7 +1464,7 @@ static __attribute__((noinline)) void f_MPI_Publish_name(const unsigned how, voi
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(service_name, info, port_name, ierr, service_name_len, port_name_len);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Publish_name, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -1493,7 +1493,7 @@ static __attribute__((noinline)) void f_MPI_Unpublish_name(const unsigned how, v
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(service_name, info, port_name, ierr, service_name_len, port_name_len);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Unpublish_name, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -1522,7 +1522,7 @@ static __attribute__((noinline)) void f_MPI_Cart_map(const unsigned how, void *c
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, ndims, dims, periods, newrank, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Cart_map, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -1558,7 +1558,7 @@ static __attribute__((noinline)) void f_MPI_Graph_map(const unsigned how, void *
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, nnodes, index, edges, newrank, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Graph_map, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -1594,7 +1594,7 @@ static __attribute__((noinline)) void f_MPI_Pack(const unsigned how, void *const
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(inbuf, incount, datatype, outbuf, outsize, position, comm, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Pack, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
@@ -1644,7 +1644,7 @@ static __attribute__((noinline)) void f_MPI_Pack_external(const unsigned how, vo
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datarep, inbuf, incount, datatype, outbuf, outsize, position, ierr, datarep_len);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Pack_external, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
@@ -1693,7 +1693,7 @@ static __attribute__((noinline)) void f_MPI_Unpack(const unsigned how, void *con
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(inbuf, insize, position, outbuf, outcount, datatype, comm, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Unpack, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
@@ -1743,7 +1743,7 @@ static __attribute__((noinline)) void f_MPI_Unpack_external(const unsigned how, 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datarep, inbuf, insize, position, outbuf, outcount, datatype, ierr, datarep_len);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Unpack_external, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
@@ -1792,7 +1792,7 @@ static __attribute__((noinline)) void f_MPI_Reduce_local(const unsigned how, voi
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(inbuf, inoutbuf, count, datatype, op, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Reduce_local, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -1833,7 +1833,7 @@ static __attribute__((noinline)) void f_MPI_Session_attach_buffer(const unsigned
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, buffer, size, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Session_attach_buffer, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -1870,7 +1870,7 @@ static __attribute__((noinline)) void f_MPI_Session_call_errhandler(const unsign
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, errorcode, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Session_call_errhandler, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1899,7 +1899,7 @@ static __attribute__((noinline)) void f_MPI_Session_detach_buffer(const unsigned
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, buffer_addr, size, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Session_detach_buffer, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1933,7 +1933,7 @@ static __attribute__((noinline)) void f_MPI_Session_finalize(const unsigned how,
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Session_finalize, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1964,7 +1964,7 @@ static __attribute__((noinline)) void f_MPI_Session_flush_buffer(const unsigned 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Session_flush_buffer, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1991,7 +1991,7 @@ static __attribute__((noinline)) void f_MPI_Session_init(const unsigned how, voi
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, errhandler, session, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Session_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -2028,7 +2028,7 @@ static __attribute__((noinline)) void f_MPI_File_delete(const unsigned how, void
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(filename, info, ierr, filename_len);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_delete, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -2056,7 +2056,7 @@ static __attribute__((noinline)) void f_MPIX_Comm_agree(const unsigned how, void
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, flag, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Comm_agree, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -2090,7 +2090,7 @@ static __attribute__((noinline)) void f_MPIX_Comm_failure_ack(const unsigned how
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Comm_failure_ack, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
@@ -2117,7 +2117,7 @@ static __attribute__((noinline)) void f_MPIX_Comm_failure_get_acked(const unsign
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, failedgrp, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Comm_failure_get_acked, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -2149,7 +2149,7 @@ static __attribute__((noinline)) void f_MPIX_Comm_revoke(const unsigned how, voi
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Comm_revoke, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);

@@ -10,7 +10,7 @@ static __attribute__((noinline)) void f_MPI_Comm_accept(const unsigned how, void
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(port_name, info, root, comm, newcomm, ierr, port_name_len);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_accept, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -47,7 +47,7 @@ static __attribute__((noinline)) void f_MPI_Comm_connect(const unsigned how, voi
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(port_name, info, root, comm, newcomm, ierr, port_name_len);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_connect, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -84,7 +84,7 @@ static __attribute__((noinline)) void f_MPI_Comm_create(const unsigned how, void
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, group, newcomm, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_create, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -118,7 +118,7 @@ static __attribute__((noinline)) void f_MPI_Comm_create_from_group(const unsigne
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group, stringtag, info, errhandler, newcomm, ierr, stringtag_len);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_create_from_group, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -155,7 +155,7 @@ static __attribute__((noinline)) void f_MPI_Comm_create_group(const unsigned how
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, group, tag, newcomm, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_create_group, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -191,7 +191,7 @@ static __attribute__((noinline)) void f_MPI_Comm_dup(const unsigned how, void *c
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, newcomm, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_dup, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -223,7 +223,7 @@ static __attribute__((noinline)) void f_MPI_Comm_dup_with_info(const unsigned ho
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, info, newcomm, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_dup_with_info, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -257,7 +257,7 @@ static __attribute__((noinline)) void f_MPI_Comm_get_parent(const unsigned how, 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(parent, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_get_parent, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -287,7 +287,7 @@ static __attribute__((noinline)) void f_MPI_Comm_idup(const unsigned how, void *
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, newcomm, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_idup, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -323,7 +323,7 @@ static __attribute__((noinline)) void f_MPI_Comm_idup_with_info(const unsigned h
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, info, newcomm, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_idup_with_info, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -361,7 +361,7 @@ static __attribute__((noinline)) void f_MPI_Comm_join(const unsigned how, void *
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fd, intercomm, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_join, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -393,7 +393,7 @@ static __attribute__((noinline)) void f_MPI_Comm_spawn(const unsigned how, void 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes, ierr, command_len, argv_len);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_spawn, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
@@ -435,7 +435,7 @@ static __attribute__((noinline)) void f_MPI_Comm_spawn_multiple(const unsigned h
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm, intercomm, array_of_errcodes, ierr, array_of_commands_len, array_of_argv_len);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_spawn_multiple, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
@@ -477,7 +477,7 @@ static __attribute__((noinline)) void f_MPI_Comm_split(const unsigned how, void 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, color, key, newcomm, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_split, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -513,7 +513,7 @@ static __attribute__((noinline)) void f_MPI_Comm_split_type(const unsigned how, 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, split_type, key, info, newcomm, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_split_type, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -551,7 +551,7 @@ static __attribute__((noinline)) void f_MPI_Intercomm_create(const unsigned how,
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Intercomm_create, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -591,7 +591,7 @@ static __attribute__((noinline)) void f_MPI_Intercomm_create_from_groups(const u
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler, newintercomm, ierr, stringtag_len);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Intercomm_create_from_groups, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
@@ -634,7 +634,7 @@ static __attribute__((noinline)) void f_MPI_Intercomm_merge(const unsigned how, 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(intercomm, high, newintracomm, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Intercomm_merge, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -668,7 +668,7 @@ static __attribute__((noinline)) void f_MPI_Cart_create(const unsigned how, void
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm_old, ndims, dims, periods, reorder, comm_cart, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Cart_create, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -706,7 +706,7 @@ static __attribute__((noinline)) void f_MPI_Cart_sub(const unsigned how, void *c
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, remain_dims, newcomm, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Cart_sub, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -739,7 +739,7 @@ static __attribute__((noinline)) void f_MPI_Dist_graph_create(const unsigned how
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm_old, n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Dist_graph_create, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
@@ -781,7 +781,7 @@ static __attribute__((noinline)) void f_MPI_Dist_graph_create_adjacent(const uns
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Dist_graph_create_adjacent, BK_HOW_LANG(how), BK_HOW_LARGE(how), 12), site);
@@ -825,7 +825,7 @@ static __attribute__((noinline)) void f_MPI_Graph_create(const unsigned how, voi
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm_old, nnodes, index, edges, reorder, comm_graph, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Graph_create, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -863,7 +863,7 @@ static __attribute__((noinline)) void f_MPIX_Comm_shrink(const unsigned how, voi
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, newcomm, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Comm_shrink, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);

@@ -10,7 +10,7 @@ static __attribute__((noinline)) void f_MPI_Finalize(const unsigned how, void *c
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Finalize, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
@@ -36,7 +36,7 @@ static __attribute__((noinline)) void f_MPI_Init(const unsigned how, void *const
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
@@ -62,7 +62,7 @@ static __attribute__((noinline)) void f_MPI_Init_thread(const unsigned how, void
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(required, provided, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Init_thread, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);

@@ -10,7 +10,7 @@ static __attribute__((noinline)) void f_MPI_File_call_errhandler(const unsigned 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, errorcode, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_call_errhandler, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -39,7 +39,7 @@ static __attribute__((noinline)) void f_MPI_File_close(const unsigned how, void 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_close, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
@@ -69,7 +69,7 @@ static __attribute__((noinline)) void f_MPI_File_get_errhandler(const unsigned h
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(file, errhandler, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_get_errhandler, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -102,7 +102,7 @@ static __attribute__((noinline)) void f_MPI_File_get_group(const unsigned how, v
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, group, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_get_group, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -134,7 +134,7 @@ static __attribute__((noinline)) void f_MPI_File_get_info(const unsigned how, vo
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, info_used, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_get_info, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -167,7 +167,7 @@ static __attribute__((noinline)) void f_MPI_File_get_view(const unsigned how, vo
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, disp, etype, filetype, datarep, ierr, datarep_len);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_get_view, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -203,7 +203,7 @@ static __attribute__((noinline)) void f_MPI_File_iread(const unsigned how, void 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_iread, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -249,7 +249,7 @@ static __attribute__((noinline)) void f_MPI_File_iread_all(const unsigned how, v
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_iread_all, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -295,7 +295,7 @@ static __attribute__((noinline)) void f_MPI_File_iread_at(const unsigned how, vo
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, buf, count, datatype, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_iread_at, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -343,7 +343,7 @@ static __attribute__((noinline)) void f_MPI_File_iread_at_all(const unsigned how
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, buf, count, datatype, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_iread_at_all, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -391,7 +391,7 @@ static __attribute__((noinline)) void f_MPI_File_iread_shared(const unsigned how
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_iread_shared, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -437,7 +437,7 @@ static __attribute__((noinline)) void f_MPI_File_iwrite(const unsigned how, void
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_iwrite, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -483,7 +483,7 @@ static __attribute__((noinline)) void f_MPI_File_iwrite_all(const unsigned how, 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_iwrite_all, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -529,7 +529,7 @@ static __attribute__((noinline)) void f_MPI_File_iwrite_at(const unsigned how, v
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, buf, count, datatype, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_iwrite_at, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -577,7 +577,7 @@ static __attribute__((noinline)) void f_MPI_File_iwrite_at_all(const unsigned ho
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, buf, count, datatype, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_iwrite_at_all, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -625,7 +625,7 @@ static __attribute__((noinline)) void f_MPI_File_iwrite_shared(const unsigned ho
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_iwrite_shared, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -671,7 +671,7 @@ static __attribute__((noinline)) void f_MPI_File_open(const unsigned how, void *
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, filename, amode, info, fh, ierr, filename_len);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_open, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -708,7 +708,7 @@ static __attribute__((noinline)) void f_MPI_File_preallocate(const unsigned how,
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, size, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_preallocate, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -737,7 +737,7 @@ static __attribute__((noinline)) void f_MPI_File_read(const unsigned how, void *
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, status, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_read, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -782,7 +782,7 @@ static __attribute__((noinline)) void f_MPI_File_read_all(const unsigned how, vo
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, status, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_read_all, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -827,7 +827,7 @@ static __attribute__((noinline)) void f_MPI_File_read_all_begin(const unsigned h
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_read_all_begin, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -866,7 +866,7 @@ static __attribute__((noinline)) void f_MPI_File_read_all_end(const unsigned how
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, status, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_read_all_end, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -903,7 +903,7 @@ static __attribute__((noinline)) void f_MPI_File_read_at(const unsigned how, voi
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, buf, count, datatype, status, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_read_at, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -950,7 +950,7 @@ static __attribute__((noinline)) void f_MPI_File_read_at_all(const unsigned how,
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, buf, count, datatype, status, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_read_at_all, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -997,7 +997,7 @@ static __attribute__((noinline)) void f_MPI_File_read_at_all_begin(const unsigne
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, buf, count, datatype, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_read_at_all_begin, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -1038,7 +1038,7 @@ static __attribute__((noinline)) void f_MPI_File_read_at_all_end(const unsigned 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, status, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_read_at_all_end, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1075,7 +1075,7 @@ static __attribute__((noinline)) void f_MPI_File_read_ordered(const unsigned how
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, status, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_read_ordered, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -1120,7 +1120,7 @@ static __attribute__((noinline)) void f_MPI_File_read_ordered_begin(const unsign
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_read_ordered_begin, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -1159,7 +1159,7 @@ static __attribute__((noinline)) void f_MPI_File_read_ordered_end(const unsigned
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, status, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_read_ordered_end, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1196,7 +1196,7 @@ static __attribute__((noinline)) void f_MPI_File_read_shared(const unsigned how,
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, status, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_read_shared, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -1241,7 +1241,7 @@ static __attribute__((noinline)) void f_MPI_File_seek(const unsigned how, void *
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, whence, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_seek, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1272,7 +1272,7 @@ static __attribute__((noinline)) void f_MPI_File_seek_shared(const unsigned how,
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, whence, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_seek_shared, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1303,7 +1303,7 @@ static __attribute__((noinline)) void f_MPI_File_set_atomicity(const unsigned ho
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, flag, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_set_atomicity, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1332,7 +1332,7 @@ static __attribute__((noinline)) void f_MPI_File_set_errhandler(const unsigned h
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(file, errhandler, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_set_errhandler, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1361,7 +1361,7 @@ static __attribute__((noinline)) void f_MPI_File_set_info(const unsigned how, vo
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, info, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_set_info, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1390,7 +1390,7 @@ static __attribute__((noinline)) void f_MPI_File_set_size(const unsigned how, vo
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, size, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_set_size, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1419,7 +1419,7 @@ static __attribute__((noinline)) void f_MPI_File_set_view(const unsigned how, vo
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, disp, etype, filetype, datarep, info, ierr, datarep_len);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_set_view, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -1455,7 +1455,7 @@ static __attribute__((noinline)) void f_MPI_File_sync(const unsigned how, void *
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_sync, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
@@ -1482,7 +1482,7 @@ static __attribute__((noinline)) void f_MPI_File_write(const unsigned how, void 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, status, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_write, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -1527,7 +1527,7 @@ static __attribute__((noinline)) void f_MPI_File_write_all(const unsigned how, v
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, status, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_write_all, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -1572,7 +1572,7 @@ static __attribute__((noinline)) void f_MPI_File_write_all_begin(const unsigned 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_write_all_begin, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -1611,7 +1611,7 @@ static __attribute__((noinline)) void f_MPI_File_write_all_end(const unsigned ho
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, status, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_write_all_end, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1648,7 +1648,7 @@ static __attribute__((noinline)) void f_MPI_File_write_at(const unsigned how, vo
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, buf, count, datatype, status, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_write_at, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -1695,7 +1695,7 @@ static __attribute__((noinline)) void f_MPI_File_write_at_all(const unsigned how
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, buf, count, datatype, status, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_write_at_all, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -1742,7 +1742,7 @@ static __attribute__((noinline)) void f_MPI_File_write_at_all_begin(const unsign
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, buf, count, datatype, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_write_at_all_begin, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -1783,7 +1783,7 @@ static __attribute__((noinline)) void f_MPI_File_write_at_all_end(const unsigned
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, status, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_write_at_all_end, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1820,7 +1820,7 @@ static __attribute__((noinline)) void f_MPI_File_write_ordered(const unsigned ho
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, status, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_write_ordered, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -1865,7 +1865,7 @@ static __attribute__((noinline)) void f_MPI_File_write_ordered_begin(const unsig
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_write_ordered_begin, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -1904,7 +1904,7 @@ static __attribute__((noinline)) void f_MPI_File_write_ordered_end(const unsigne
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, status, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_write_ordered_end, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1941,7 +1941,7 @@ static __attribute__((noinline)) void f_MPI_File_write_shared(const unsigned how
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, status, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_write_shared, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);

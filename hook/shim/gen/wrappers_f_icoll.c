@@ -10,7 +10,7 @@ static __attribute__((noinline)) void f_MPI_Iallgather(const unsigned how, void 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Iallgather, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
@@ -61,7 +61,7 @@ static __attribute__((noinline)) void f_MPI_Iallgatherv(const unsigned how, void
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Iallgatherv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
@@ -112,7 +112,7 @@ static __attribute__((noinline)) void f_MPI_Iallreduce(const unsigned how, void 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, comm, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Iallreduce, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -162,7 +162,7 @@ static __attribute__((noinline)) void f_MPI_Ialltoall(const unsigned how, void *
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Ialltoall, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
@@ -213,7 +213,7 @@ static __attribute__((noinline)) void f_MPI_Ialltoallv(const unsigned how, void 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Ialltoallv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 12), site);
@@ -264,7 +264,7 @@ static __attribute__((noinline)) void f_MPI_Ialltoallw(const unsigned how, void 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Ialltoallw, BK_HOW_LANG(how), BK_HOW_LARGE(how), 12), site);
@@ -314,7 +314,7 @@ static __attribute__((noinline)) void f_MPI_Ibarrier(const unsigned how, void *c
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Ibarrier, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -348,7 +348,7 @@ static __attribute__((noinline)) void f_MPI_Ibcast(const unsigned how, void *con
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buffer, count, datatype, root, comm, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Ibcast, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -396,7 +396,7 @@ static __attribute__((noinline)) void f_MPI_Iexscan(const unsigned how, void *co
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, comm, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Iexscan, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -446,7 +446,7 @@ static __attribute__((noinline)) void f_MPI_Igather(const unsigned how, void *co
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Igather, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
@@ -500,7 +500,7 @@ static __attribute__((noinline)) void f_MPI_Igatherv(const unsigned how, void *c
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Igatherv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 12), site);
@@ -554,7 +554,7 @@ static __attribute__((noinline)) void f_MPI_Ineighbor_allgather(const unsigned h
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Ineighbor_allgather, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
@@ -606,7 +606,7 @@ static __attribute__((noinline)) void f_MPI_Ineighbor_allgatherv(const unsigned 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Ineighbor_allgatherv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
@@ -658,7 +658,7 @@ static __attribute__((noinline)) void f_MPI_Ineighbor_alltoall(const unsigned ho
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Ineighbor_alltoall, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
@@ -710,7 +710,7 @@ static __attribute__((noinline)) void f_MPI_Ineighbor_alltoallv(const unsigned h
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Ineighbor_alltoallv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 12), site);
@@ -762,7 +762,7 @@ static __attribute__((noinline)) void f_MPI_Ineighbor_alltoallw(const unsigned h
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Ineighbor_alltoallw, BK_HOW_LANG(how), BK_HOW_LARGE(how), 12), site);
@@ -812,7 +812,7 @@ static __attribute__((noinline)) void f_MPI_Ireduce(const unsigned how, void *co
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, root, comm, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Ireduce, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
@@ -863,7 +863,7 @@ static __attribute__((noinline)) void f_MPI_Ireduce_scatter(const unsigned how, 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Ireduce_scatter, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -912,7 +912,7 @@ static __attribute__((noinline)) void f_MPI_Ireduce_scatter_block(const unsigned
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, recvcount, datatype, op, comm, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Ireduce_scatter_block, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -962,7 +962,7 @@ static __attribute__((noinline)) void f_MPI_Iscan(const unsigned how, void *cons
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, comm, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Iscan, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -1012,7 +1012,7 @@ static __attribute__((noinline)) void f_MPI_Iscatter(const unsigned how, void *c
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Iscatter, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
@@ -1066,7 +1066,7 @@ static __attribute__((noinline)) void f_MPI_Iscatterv(const unsigned how, void *
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Iscatterv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 12), site);

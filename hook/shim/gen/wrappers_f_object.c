@@ -10,7 +10,7 @@ static __attribute__((noinline)) void f_MPI_Get_hw_resource_info(const unsigned 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(hw_info, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Get_hw_resource_info, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -41,7 +41,7 @@ static __attribute__((noinline)) void f_MPI_Win_create_errhandler(const unsigned
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win_errhandler_fn, errhandler, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_create_errhandler, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -72,7 +72,7 @@ static __attribute__((noinline)) void f_MPI_Win_create_keyval(const unsigned how
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_create_keyval, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -103,7 +103,7 @@ static __attribute__((noinline)) void f_MPI_Win_free_keyval(const unsigned how, 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win_keyval, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_free_keyval, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -133,7 +133,7 @@ static __attribute__((noinline)) void f_MPI_Attr_delete(const unsigned how, void
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, keyval, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Attr_delete, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -160,7 +160,7 @@ static __attribute__((noinline)) void f_MPI_Attr_put(const unsigned how, void *c
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, keyval, attribute_val, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Attr_put, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -187,7 +187,7 @@ static __attribute__((noinline)) void f_MPI_Comm_create_errhandler(const unsigne
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm_errhandler_fn, errhandler, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_create_errhandler, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -218,7 +218,7 @@ static __attribute__((noinline)) void f_MPI_Comm_create_keyval(const unsigned ho
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_create_keyval, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -249,7 +249,7 @@ static __attribute__((noinline)) void f_MPI_Comm_delete_attr(const unsigned how,
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, comm_keyval, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_delete_attr, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -278,7 +278,7 @@ static __attribute__((noinline)) void f_MPI_Comm_free_keyval(const unsigned how,
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm_keyval, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_free_keyval, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -308,7 +308,7 @@ static __attribute__((noinline)) void f_MPI_Comm_get_errhandler(const unsigned h
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, errhandler, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_get_errhandler, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -341,7 +341,7 @@ static __attribute__((noinline)) void f_MPI_Comm_get_info(const unsigned how, vo
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, info_used, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_get_info, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -374,7 +374,7 @@ static __attribute__((noinline)) void f_MPI_Comm_group(const unsigned how, void 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, group, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_group, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -406,7 +406,7 @@ static __attribute__((noinline)) void f_MPI_Comm_remote_group(const unsigned how
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, group, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_remote_group, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -438,7 +438,7 @@ static __attribute__((noinline)) void f_MPI_Comm_set_attr(const unsigned how, vo
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, comm_keyval, attribute_val, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_set_attr, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -467,7 +467,7 @@ static __attribute__((noinline)) void f_MPI_Comm_set_errhandler(const unsigned h
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, errhandler, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_set_errhandler, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -496,7 +496,7 @@ static __attribute__((noinline)) void f_MPI_Comm_set_name(const unsigned how, vo
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, comm_name, ierr, comm_name_len);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_set_name, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -524,7 +524,7 @@ static __attribute__((noinline)) void f_MPI_Keyval_create(const unsigned how, vo
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(copy_fn, delete_fn, keyval, extra_state, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Keyval_create, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -553,7 +553,7 @@ static __attribute__((noinline)) void f_MPI_Keyval_free(const unsigned how, void
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(keyval, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Keyval_free, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -581,7 +581,7 @@ static __attribute__((noinline)) void f_MPI_Group_difference(const unsigned how,
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group1, group2, newgroup, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Group_difference, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -615,7 +615,7 @@ static __attribute__((noinline)) void f_MPI_Group_excl(const unsigned how, void 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group, n, ranks, newgroup, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Group_excl, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -650,7 +650,7 @@ static __attribute__((noinline)) void f_MPI_Group_free(const unsigned how, void 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Group_free, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -680,7 +680,7 @@ static __attribute__((noinline)) void f_MPI_Group_from_session_pset(const unsign
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, pset_name, newgroup, ierr, pset_name_len);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Group_from_session_pset, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -713,7 +713,7 @@ static __attribute__((noinline)) void f_MPI_Group_incl(const unsigned how, void 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group, n, ranks, newgroup, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Group_incl, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -748,7 +748,7 @@ static __attribute__((noinline)) void f_MPI_Group_intersection(const unsigned ho
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group1, group2, newgroup, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Group_intersection, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -782,7 +782,7 @@ static __attribute__((noinline)) void f_MPI_Group_range_excl(const unsigned how,
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group, n, ranges, newgroup, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Group_range_excl, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -817,7 +817,7 @@ static __attribute__((noinline)) void f_MPI_Group_range_incl(const unsigned how,
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group, n, ranges, newgroup, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Group_range_incl, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -852,7 +852,7 @@ static __attribute__((noinline)) void f_MPI_Group_union(const unsigned how, void
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group1, group2, newgroup, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Group_union, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -886,7 +886,7 @@ static __attribute__((noinline)) void f_MPI_Type_commit(const unsigned how, void
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_commit, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -913,7 +913,7 @@ static __attribute__((noinline)) void f_MPI_Type_contiguous(const unsigned how, 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, oldtype, newtype, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_contiguous, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -949,7 +949,7 @@ static __attribute__((noinline)) void f_MPI_Type_create_darray(const unsigned ho
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_create_darray, BK_HOW_LANG(how), BK_HOW_LARGE(how), 13), site);
@@ -995,7 +995,7 @@ static __attribute__((noinline)) void f_MPI_Type_create_f90_complex(const unsign
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(p, r, newtype, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_create_f90_complex, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -1029,7 +1029,7 @@ static __attribute__((noinline)) void f_MPI_Type_create_f90_integer(const unsign
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(r, newtype, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_create_f90_integer, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1061,7 +1061,7 @@ static __attribute__((noinline)) void f_MPI_Type_create_f90_real(const unsigned 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(p, r, newtype, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_create_f90_real, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -1095,7 +1095,7 @@ static __attribute__((noinline)) void f_MPI_Type_create_hindexed(const unsigned 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, array_of_blocklengths, array_of_displacements, oldtype, newtype, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_create_hindexed, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -1133,7 +1133,7 @@ static __attribute__((noinline)) void f_MPI_Type_create_hindexed_block(const uns
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, blocklength, array_of_displacements, oldtype, newtype, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_create_hindexed_block, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -1172,7 +1172,7 @@ static __attribute__((noinline)) void f_MPI_Type_create_hvector(const unsigned h
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, blocklength, stride, oldtype, newtype, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_create_hvector, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -1212,7 +1212,7 @@ static __attribute__((noinline)) void f_MPI_Type_create_indexed_block(const unsi
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, blocklength, array_of_displacements, oldtype, newtype, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_create_indexed_block, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -1251,7 +1251,7 @@ static __attribute__((noinline)) void f_MPI_Type_create_keyval(const unsigned ho
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_create_keyval, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1282,7 +1282,7 @@ static __attribute__((noinline)) void f_MPI_Type_create_resized(const unsigned h
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(oldtype, lb, extent, newtype, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_create_resized, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -1320,7 +1320,7 @@ static __attribute__((noinline)) void f_MPI_Type_create_struct(const unsigned ho
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_create_struct, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -1357,7 +1357,7 @@ static __attribute__((noinline)) void f_MPI_Type_create_subarray(const unsigned 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_create_subarray, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
@@ -1398,7 +1398,7 @@ static __attribute__((noinline)) void f_MPI_Type_delete_attr(const unsigned how,
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, type_keyval, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_delete_attr, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1427,7 +1427,7 @@ static __attribute__((noinline)) void f_MPI_Type_dup(const unsigned how, void *c
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(oldtype, newtype, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_dup, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1459,7 +1459,7 @@ static __attribute__((noinline)) void f_MPI_Type_free(const unsigned how, void *
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_free, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1489,7 +1489,7 @@ static __attribute__((noinline)) void f_MPI_Type_free_keyval(const unsigned how,
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(type_keyval, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_free_keyval, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1519,7 +1519,7 @@ static __attribute__((noinline)) void f_MPI_Type_get_contents(const unsigned how
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, max_integers, max_addresses, max_datatypes, array_of_integers, array_of_addresses, array_of_datatypes, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_get_contents, BK_HOW_LANG(how), BK_HOW_LARGE(how), 12), site);
@@ -1559,7 +1559,7 @@ static __attribute__((noinline)) void f_MPI_Type_get_contents_large(const unsign
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, max_integers, max_addresses, max_large_counts, max_datatypes, array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_get_contents, BK_HOW_LANG(how), BK_HOW_LARGE(how), 12), site);
@@ -1607,7 +1607,7 @@ static __attribute__((noinline)) void f_MPI_Type_get_value_index(const unsigned 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(value_type, index_type, pair_type, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_get_value_index, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -1641,7 +1641,7 @@ static __attribute__((noinline)) void f_MPI_Type_hindexed(const unsigned how, vo
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, array_of_blocklengths, array_of_displacements, oldtype, newtype, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_hindexed, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -1675,7 +1675,7 @@ static __attribute__((noinline)) void f_MPI_Type_hvector(const unsigned how, voi
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, blocklength, stride, oldtype, newtype, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_hvector, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -1711,7 +1711,7 @@ static __attribute__((noinline)) void f_MPI_Type_indexed(const unsigned how, voi
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, array_of_blocklengths, array_of_displacements, oldtype, newtype, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_indexed, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -1749,7 +1749,7 @@ static __attribute__((noinline)) void f_MPI_Type_match_size(const unsigned how, 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(typeclass, size, datatype, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_match_size, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -1783,7 +1783,7 @@ static __attribute__((noinline)) void f_MPI_Type_set_attr(const unsigned how, vo
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, type_keyval, attribute_val, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_set_attr, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1812,7 +1812,7 @@ static __attribute__((noinline)) void f_MPI_Type_set_name(const unsigned how, vo
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, type_name, ierr, type_name_len);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_set_name, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1840,7 +1840,7 @@ static __attribute__((noinline)) void f_MPI_Type_struct(const unsigned how, void
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_struct, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -1873,7 +1873,7 @@ static __attribute__((noinline)) void f_MPI_Type_vector(const unsigned how, void
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, blocklength, stride, oldtype, newtype, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_vector, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -1913,7 +1913,7 @@ static __attribute__((noinline)) void f_MPI_Op_create(const unsigned how, void *
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(user_fn, commute, op, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Op_create, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1947,7 +1947,7 @@ static __attribute__((noinline)) void f_MPI_Op_free(const unsigned how, void *co
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(op, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Op_free, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1977,7 +1977,7 @@ static __attribute__((noinline)) void f_MPI_Info_create(const unsigned how, void
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Info_create, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -2008,7 +2008,7 @@ static __attribute__((noinline)) void f_MPI_Info_create_env(const unsigned how, 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Info_create_env, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -2040,7 +2040,7 @@ static __attribute__((noinline)) void f_MPI_Info_delete(const unsigned how, void
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, key, ierr, key_len);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Info_delete, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -2068,7 +2068,7 @@ static __attribute__((noinline)) void f_MPI_Info_dup(const unsigned how, void *c
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, newinfo, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Info_dup, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -2101,7 +2101,7 @@ static __attribute__((noinline)) void f_MPI_Info_free(const unsigned how, void *
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Info_free, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -2131,7 +2131,7 @@ static __attribute__((noinline)) void f_MPI_Info_set(const unsigned how, void *c
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, key, value, ierr, key_len, value_len);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Info_set, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -2160,7 +2160,7 @@ static __attribute__((noinline)) void f_MPI_Add_error_class(const unsigned how, 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(errorclass, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Add_error_class, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -2190,7 +2190,7 @@ static __attribute__((noinline)) void f_MPI_Add_error_code(const unsigned how, v
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(errorclass, errorcode, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Add_error_code, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -2222,7 +2222,7 @@ static __attribute__((noinline)) void f_MPI_Add_error_string(const unsigned how,
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(errorcode, string, ierr, string_len);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Add_error_string, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -2250,7 +2250,7 @@ static __attribute__((noinline)) void f_MPI_Errhandler_create(const unsigned how
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm_errhandler_fn, errhandler, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Errhandler_create, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -2279,7 +2279,7 @@ static __attribute__((noinline)) void f_MPI_Errhandler_free(const unsigned how, 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(errhandler, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Errhandler_free, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -2309,7 +2309,7 @@ static __attribute__((noinline)) void f_MPI_Errhandler_get(const unsigned how, v
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, errhandler, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Errhandler_get, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -2340,7 +2340,7 @@ static __attribute__((noinline)) void f_MPI_Errhandler_set(const unsigned how, v
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, errhandler, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Errhandler_set, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -2367,7 +2367,7 @@ static __attribute__((noinline)) void f_MPI_Remove_error_class(const unsigned ho
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(errorclass, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Remove_error_class, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -2394,7 +2394,7 @@ static __attribute__((noinline)) void f_MPI_Remove_error_code(const unsigned how
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(errorcode, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Remove_error_code, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -2421,7 +2421,7 @@ static __attribute__((noinline)) void f_MPI_Remove_error_string(const unsigned h
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(errorcode, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Remove_error_string, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -2448,7 +2448,7 @@ static __attribute__((noinline)) void f_MPI_Session_create_errhandler(const unsi
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session_errhandler_fn, errhandler, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Session_create_errhandler, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -2479,7 +2479,7 @@ static __attribute__((noinline)) void f_MPI_Session_get_errhandler(const unsigne
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, errhandler, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Session_get_errhandler, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -2512,7 +2512,7 @@ static __attribute__((noinline)) void f_MPI_Session_get_info(const unsigned how,
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, info_used, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Session_get_info, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -2545,7 +2545,7 @@ static __attribute__((noinline)) void f_MPI_Session_get_pset_info(const unsigned
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, pset_name, info, ierr, pset_name_len);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Session_get_pset_info, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -2579,7 +2579,7 @@ static __attribute__((noinline)) void f_MPI_Session_set_errhandler(const unsigne
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, errhandler, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Session_set_errhandler, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -2608,7 +2608,7 @@ static __attribute__((noinline)) void f_MPI_File_create_errhandler(const unsigne
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(file_errhandler_fn, errhandler, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_create_errhandler, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -2639,7 +2639,7 @@ static __attribute__((noinline)) void f_MPI_Register_datarep(const unsigned how,
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state, ierr, datarep_len);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Register_datarep, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -2667,7 +2667,7 @@ static __attribute__((noinline)) void f_MPI_Abi_get_fortran_info(const unsigned 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Abi_get_fortran_info, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -2698,7 +2698,7 @@ static __attribute__((noinline)) void f_MPI_Abi_get_info(const unsigned how, voi
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Abi_get_info, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);

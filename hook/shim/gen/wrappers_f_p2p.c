@@ -9,7 +9,7 @@ static __attribute__((noinline)) void f_MPI_Bsend(const unsigned how, void *cons
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Bsend, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -52,7 +52,7 @@ static __attribute__((noinline)) void f_MPI_Bsend_init(const unsigned how, void 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Bsend_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -102,7 +102,7 @@ static __attribute__((noinline)) void f_MPI_Buffer_iflush(const unsigned how, vo
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Buffer_iflush, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -134,7 +134,7 @@ static __attribute__((noinline)) void f_MPI_Cancel(const unsigned how, void *con
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Cancel, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -161,7 +161,7 @@ static __attribute__((noinline)) void f_MPI_Grequest_complete(const unsigned how
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Grequest_complete, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -188,7 +188,7 @@ static __attribute__((noinline)) void f_MPI_Grequest_start(const unsigned how, v
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(query_fn, free_fn, cancel_fn, extra_state, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Grequest_start, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -220,7 +220,7 @@ static __attribute__((noinline)) void f_MPI_Ibsend(const unsigned how, void *con
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Ibsend, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -270,7 +270,7 @@ static __attribute__((noinline)) void f_MPI_Improbe(const unsigned how, void *co
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(source, tag, comm, flag, message, status, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Improbe, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
@@ -312,7 +312,7 @@ static __attribute__((noinline)) void f_MPI_Imrecv(const unsigned how, void *con
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, message, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Imrecv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -362,7 +362,7 @@ static __attribute__((noinline)) void f_MPI_Iprobe(const unsigned how, void *con
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(source, tag, comm, flag, status, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Iprobe, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -401,7 +401,7 @@ static __attribute__((noinline)) void f_MPI_Irecv(const unsigned how, void *cons
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, source, tag, comm, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Irecv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -452,7 +452,7 @@ static __attribute__((noinline)) void f_MPI_Irsend(const unsigned how, void *con
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Irsend, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -502,7 +502,7 @@ static __attribute__((noinline)) void f_MPI_Isend(const unsigned how, void *cons
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Isend, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -552,7 +552,7 @@ static __attribute__((noinline)) void f_MPI_Isendrecv(const unsigned how, void *
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Isendrecv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 14), site);
@@ -613,7 +613,7 @@ static __attribute__((noinline)) void f_MPI_Isendrecv_replace(const unsigned how
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, sendtag, source, recvtag, comm, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Isendrecv_replace, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
@@ -668,7 +668,7 @@ static __attribute__((noinline)) void f_MPI_Issend(const unsigned how, void *con
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Issend, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -718,7 +718,7 @@ static __attribute__((noinline)) void f_MPI_Mprobe(const unsigned how, void *con
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(source, tag, comm, message, status, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Mprobe, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -758,7 +758,7 @@ static __attribute__((noinline)) void f_MPI_Mrecv(const unsigned how, void *cons
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, message, status, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Mrecv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
@@ -806,7 +806,7 @@ static __attribute__((noinline)) void f_MPI_Parrived(const unsigned how, void *c
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(request, partition, flag, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Parrived, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -840,7 +840,7 @@ static __attribute__((noinline)) void f_MPI_Pready(const unsigned how, void *con
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(partition, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Pready, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -869,7 +869,7 @@ static __attribute__((noinline)) void f_MPI_Pready_list(const unsigned how, void
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(length, array_of_partitions, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Pready_list, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -899,7 +899,7 @@ static __attribute__((noinline)) void f_MPI_Pready_range(const unsigned how, voi
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(partition_low, partition_high, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Pready_range, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -930,7 +930,7 @@ static __attribute__((noinline)) void f_MPI_Precv_init(const unsigned how, void 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, partitions, count, datatype, source, tag, comm, info, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Precv_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
@@ -981,7 +981,7 @@ static __attribute__((noinline)) void f_MPI_Probe(const unsigned how, void *cons
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(source, tag, comm, status, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Probe, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -1018,7 +1018,7 @@ static __attribute__((noinline)) void f_MPI_Psend_init(const unsigned how, void 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, partitions, count, datatype, dest, tag, comm, info, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Psend_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
@@ -1068,7 +1068,7 @@ static __attribute__((noinline)) void f_MPI_Recv(const unsigned how, void *const
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, source, tag, comm, status, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Recv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
@@ -1117,7 +1117,7 @@ static __attribute__((noinline)) void f_MPI_Recv_init(const unsigned how, void *
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, source, tag, comm, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Recv_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -1168,7 +1168,7 @@ static __attribute__((noinline)) void f_MPI_Request_free(const unsigned how, voi
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Request_free, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1197,7 +1197,7 @@ static __attribute__((noinline)) void f_MPI_Request_get_status(const unsigned ho
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(request, flag, status, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Request_get_status, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -1233,7 +1233,7 @@ static __attribute__((noinline)) void f_MPI_Request_get_status_all(const unsigne
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, array_of_requests, flag, array_of_statuses, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Request_get_status_all, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -1271,7 +1271,7 @@ static __attribute__((noinline)) void f_MPI_Request_get_status_any(const unsigne
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, array_of_requests, index, flag, status, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Request_get_status_any, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
@@ -1313,7 +1313,7 @@ static __attribute__((noinline)) void f_MPI_Request_get_status_some(const unsign
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(incount, array_of_requests, outcount, array_of_indices, array_of_statuses, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Request_get_status_some, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -1358,7 +1358,7 @@ static __attribute__((noinline)) void f_MPI_Rsend(const unsigned how, void *cons
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Rsend, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -1401,7 +1401,7 @@ static __attribute__((noinline)) void f_MPI_Rsend_init(const unsigned how, void 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Rsend_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -1451,7 +1451,7 @@ static __attribute__((noinline)) void f_MPI_Send(const unsigned how, void *const
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Send, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -1494,7 +1494,7 @@ static __attribute__((noinline)) void f_MPI_Send_init(const unsigned how, void *
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Send_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -1544,7 +1544,7 @@ static __attribute__((noinline)) void f_MPI_Sendrecv(const unsigned how, void *c
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Sendrecv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 16), site);
@@ -1603,7 +1603,7 @@ static __attribute__((noinline)) void f_MPI_Sendrecv_replace(const unsigned how,
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, sendtag, source, recvtag, comm, status, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Sendrecv_replace, BK_HOW_LANG(how), BK_HOW_LARGE(how), 13), site);
@@ -1656,7 +1656,7 @@ static __attribute__((noinline)) void f_MPI_Ssend(const unsigned how, void *cons
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Ssend, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -1699,7 +1699,7 @@ static __attribute__((noinline)) void f_MPI_Ssend_init(const unsigned how, void 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Ssend_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -1749,7 +1749,7 @@ static __attribute__((noinline)) void f_MPI_Start(const unsigned how, void *cons
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Start, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1778,7 +1778,7 @@ static __attribute__((noinline)) void f_MPI_Startall(const unsigned how, void *c
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, array_of_requests, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Startall, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1808,7 +1808,7 @@ static __attribute__((noinline)) void f_MPI_Test(const unsigned how, void *const
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(request, flag, status, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Test, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -1845,7 +1845,7 @@ static __attribute__((noinline)) void f_MPI_Testall(const unsigned how, void *co
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, array_of_requests, flag, array_of_statuses, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Testall, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -1883,7 +1883,7 @@ static __attribute__((noinline)) void f_MPI_Testany(const unsigned how, void *co
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, array_of_requests, index, flag, status, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Testany, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
@@ -1925,7 +1925,7 @@ static __attribute__((noinline)) void f_MPI_Testsome(const unsigned how, void *c
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(incount, array_of_requests, outcount, array_of_indices, array_of_statuses, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Testsome, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -1970,7 +1970,7 @@ static __attribute__((noinline)) void f_MPI_Wait(const unsigned how, void *const
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(request, status, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Wait, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -2005,7 +2005,7 @@ static __attribute__((noinline)) void f_MPI_Waitall(const unsigned how, void *co
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, array_of_requests, array_of_statuses, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Waitall, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -2041,7 +2041,7 @@ static __attribute__((noinline)) void f_MPI_Waitany(const unsigned how, void *co
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, array_of_requests, index, status, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Waitany, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -2081,7 +2081,7 @@ static __attribute__((noinline)) void f_MPI_Waitsome(const unsigned how, void *c
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(incount, array_of_requests, outcount, array_of_indices, array_of_statuses, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Waitsome, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -2126,7 +2126,7 @@ static __attribute__((noinline)) void f_MPI_Comm_iflush_buffer(const unsigned ho
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_iflush_buffer, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -2160,7 +2160,7 @@ static __attribute__((noinline)) void f_MPI_Session_iflush_buffer(const unsigned
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Session_iflush_buffer, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);

@@ -10,7 +10,7 @@ static __attribute__((noinline)) void f_MPI_Address(const unsigned how, void *co
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(location, address, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Address, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -40,7 +40,7 @@ static __attribute__((noinline)) void f_MPI_Finalized(const unsigned how, void *
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(flag, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Finalized, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -70,7 +70,7 @@ static __attribute__((noinline)) void f_MPI_Get_address(const unsigned how, void
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(location, address, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Get_address, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -104,7 +104,7 @@ static __attribute__((noinline)) void f_MPI_Get_library_version(const unsigned h
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(version, resultlen, ierr, version_len);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Get_library_version, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -134,7 +134,7 @@ static __attribute__((noinline)) void f_MPI_Get_processor_name(const unsigned ho
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(name, resultlen, ierr, name_len);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Get_processor_name, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -164,7 +164,7 @@ static __attribute__((noinline)) void f_MPI_Get_version(const unsigned how, void
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(version, subversion, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Get_version, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -196,7 +196,7 @@ static __attribute__((noinline)) void f_MPI_Initialized(const unsigned how, void
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(flag, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Initialized, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -226,7 +226,7 @@ static __attribute__((noinline)) void f_MPI_Is_thread_main(const unsigned how, v
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(flag, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Is_thread_main, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -256,7 +256,7 @@ static __attribute__((noinline)) void f_MPI_Query_thread(const unsigned how, voi
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(provided, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Query_thread, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -286,7 +286,7 @@ static __attribute__((noinline)) void f_MPI_Get_count(const unsigned how, void *
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(status, datatype, count, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Get_count, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -320,7 +320,7 @@ static __attribute__((noinline)) void f_MPI_Get_elements(const unsigned how, voi
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(status, datatype, count, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Get_elements, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -354,7 +354,7 @@ static __attribute__((noinline)) void f_MPI_Get_elements_x(const unsigned how, v
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(status, datatype, count, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Get_elements_x, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -386,7 +386,7 @@ static __attribute__((noinline)) void f_MPI_Test_cancelled(const unsigned how, v
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(status, flag, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Test_cancelled, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -416,7 +416,7 @@ static __attribute__((noinline)) void f_MPI_Win_get_attr(const unsigned how, voi
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, win_keyval, attribute_val, flag, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_get_attr, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -450,7 +450,7 @@ static __attribute__((noinline)) void f_MPI_Win_get_name(const unsigned how, voi
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, win_name, resultlen, ierr, win_name_len);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_get_name, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -482,7 +482,7 @@ static __attribute__((noinline)) void f_MPI_Win_shared_query(const unsigned how,
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, rank, size, disp_unit, baseptr, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_shared_query, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -522,7 +522,7 @@ static __attribute__((noinline)) void f_MPI_Attr_get(const unsigned how, void *c
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, keyval, attribute_val, flag, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Attr_get, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -554,7 +554,7 @@ static __attribute__((noinline)) void f_MPI_Comm_compare(const unsigned how, voi
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm1, comm2, result, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_compare, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -588,7 +588,7 @@ static __attribute__((noinline)) void f_MPI_Comm_get_attr(const unsigned how, vo
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, comm_keyval, attribute_val, flag, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_get_attr, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -622,7 +622,7 @@ static __attribute__((noinline)) void f_MPI_Comm_get_name(const unsigned how, vo
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, comm_name, resultlen, ierr, comm_name_len);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_get_name, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -654,7 +654,7 @@ static __attribute__((noinline)) void f_MPI_Comm_rank(const unsigned how, void *
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, rank, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_rank, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -686,7 +686,7 @@ static __attribute__((noinline)) void f_MPI_Comm_remote_size(const unsigned how,
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, size, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_remote_size, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -718,7 +718,7 @@ static __attribute__((noinline)) void f_MPI_Comm_size(const unsigned how, void *
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, size, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_size, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -750,7 +750,7 @@ static __attribute__((noinline)) void f_MPI_Comm_test_inter(const unsigned how, 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, flag, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_test_inter, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -782,7 +782,7 @@ static __attribute__((noinline)) void f_MPI_Cart_coords(const unsigned how, void
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, rank, maxdims, coords, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Cart_coords, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -818,7 +818,7 @@ static __attribute__((noinline)) void f_MPI_Cart_get(const unsigned how, void *c
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, maxdims, dims, periods, coords, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Cart_get, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -856,7 +856,7 @@ static __attribute__((noinline)) void f_MPI_Cart_rank(const unsigned how, void *
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, coords, rank, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Cart_rank, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -889,7 +889,7 @@ static __attribute__((noinline)) void f_MPI_Cart_shift(const unsigned how, void 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, direction, disp, rank_source, rank_dest, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Cart_shift, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -927,7 +927,7 @@ static __attribute__((noinline)) void f_MPI_Cartdim_get(const unsigned how, void
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, ndims, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Cartdim_get, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -959,7 +959,7 @@ static __attribute__((noinline)) void f_MPI_Dims_create(const unsigned how, void
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(nnodes, ndims, dims, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Dims_create, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -994,7 +994,7 @@ static __attribute__((noinline)) void f_MPI_Dist_graph_neighbors(const unsigned 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, maxindegree, sources, sourceweights, maxoutdegree, destinations, destweights, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Dist_graph_neighbors, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -1036,7 +1036,7 @@ static __attribute__((noinline)) void f_MPI_Dist_graph_neighbors_count(const uns
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, indegree, outdegree, weighted, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Dist_graph_neighbors_count, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -1072,7 +1072,7 @@ static __attribute__((noinline)) void f_MPI_Graph_get(const unsigned how, void *
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, maxindex, maxedges, index, edges, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Graph_get, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -1110,7 +1110,7 @@ static __attribute__((noinline)) void f_MPI_Graph_neighbors(const unsigned how, 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, rank, maxneighbors, neighbors, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Graph_neighbors, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -1146,7 +1146,7 @@ static __attribute__((noinline)) void f_MPI_Graph_neighbors_count(const unsigned
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, rank, nneighbors, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Graph_neighbors_count, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1180,7 +1180,7 @@ static __attribute__((noinline)) void f_MPI_Graphdims_get(const unsigned how, vo
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, nnodes, nedges, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Graphdims_get, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1214,7 +1214,7 @@ static __attribute__((noinline)) void f_MPI_Topo_test(const unsigned how, void *
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, status, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Topo_test, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1246,7 +1246,7 @@ static __attribute__((noinline)) void f_MPI_Group_compare(const unsigned how, vo
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group1, group2, result, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Group_compare, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -1280,7 +1280,7 @@ static __attribute__((noinline)) void f_MPI_Group_rank(const unsigned how, void 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group, rank, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Group_rank, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1312,7 +1312,7 @@ static __attribute__((noinline)) void f_MPI_Group_size(const unsigned how, void 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group, size, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Group_size, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1344,7 +1344,7 @@ static __attribute__((noinline)) void f_MPI_Group_translate_ranks(const unsigned
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group1, n, ranks1, group2, ranks2, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Group_translate_ranks, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -1381,7 +1381,7 @@ static __attribute__((noinline)) void f_MPI_Pack_external_size(const unsigned ho
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datarep, incount, datatype, size, ierr, datarep_len);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Pack_external_size, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -1418,7 +1418,7 @@ static __attribute__((noinline)) void f_MPI_Pack_size(const unsigned how, void *
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(incount, datatype, comm, size, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Pack_size, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -1456,7 +1456,7 @@ static __attribute__((noinline)) void f_MPI_Type_extent(const unsigned how, void
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, extent, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_extent, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1486,7 +1486,7 @@ static __attribute__((noinline)) void f_MPI_Type_get_attr(const unsigned how, vo
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, type_keyval, attribute_val, flag, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_get_attr, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -1520,7 +1520,7 @@ static __attribute__((noinline)) void f_MPI_Type_get_envelope(const unsigned how
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, num_integers, num_addresses, num_datatypes, combiner, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_get_envelope, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -1555,7 +1555,7 @@ static __attribute__((noinline)) void f_MPI_Type_get_envelope_large(const unsign
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_get_envelope, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -1597,7 +1597,7 @@ static __attribute__((noinline)) void f_MPI_Type_get_extent(const unsigned how, 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, lb, extent, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_get_extent, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -1633,7 +1633,7 @@ static __attribute__((noinline)) void f_MPI_Type_get_extent_x(const unsigned how
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, lb, extent, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_get_extent_x, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -1667,7 +1667,7 @@ static __attribute__((noinline)) void f_MPI_Type_get_name(const unsigned how, vo
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, type_name, resultlen, ierr, type_name_len);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_get_name, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1699,7 +1699,7 @@ static __attribute__((noinline)) void f_MPI_Type_get_true_extent(const unsigned 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, true_lb, true_extent, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_get_true_extent, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -1735,7 +1735,7 @@ static __attribute__((noinline)) void f_MPI_Type_get_true_extent_x(const unsigne
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, true_lb, true_extent, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_get_true_extent_x, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -1769,7 +1769,7 @@ static __attribute__((noinline)) void f_MPI_Type_lb(const unsigned how, void *co
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, displacement, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_lb, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1799,7 +1799,7 @@ static __attribute__((noinline)) void f_MPI_Type_size(const unsigned how, void *
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, size, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_size, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1833,7 +1833,7 @@ static __attribute__((noinline)) void f_MPI_Type_size_x(const unsigned how, void
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, size, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_size_x, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1865,7 +1865,7 @@ static __attribute__((noinline)) void f_MPI_Type_ub(const unsigned how, void *co
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, displacement, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_ub, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1895,7 +1895,7 @@ static __attribute__((noinline)) void f_MPI_Op_commutative(const unsigned how, v
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(op, commute, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Op_commutative, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1927,7 +1927,7 @@ static __attribute__((noinline)) void f_MPI_Info_get(const unsigned how, void *c
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, key, valuelen, value, flag, ierr, key_len, value_len);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Info_get, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -1962,7 +1962,7 @@ static __attribute__((noinline)) void f_MPI_Info_get_nkeys(const unsigned how, v
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, nkeys, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Info_get_nkeys, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1994,7 +1994,7 @@ static __attribute__((noinline)) void f_MPI_Info_get_nthkey(const unsigned how, 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, n, key, ierr, key_len);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Info_get_nthkey, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -2023,7 +2023,7 @@ static __attribute__((noinline)) void f_MPI_Info_get_string(const unsigned how, 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, key, buflen, value, flag, ierr, key_len, value_len);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Info_get_string, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -2060,7 +2060,7 @@ static __attribute__((noinline)) void f_MPI_Info_get_valuelen(const unsigned how
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, key, valuelen, flag, ierr, key_len);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Info_get_valuelen, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -2095,7 +2095,7 @@ static __attribute__((noinline)) void f_MPI_Error_class(const unsigned how, void
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(errorcode, errorclass, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Error_class, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -2127,7 +2127,7 @@ static __attribute__((noinline)) void f_MPI_Error_string(const unsigned how, voi
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(errorcode, string, resultlen, ierr, string_len);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Error_string, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -2159,7 +2159,7 @@ static __attribute__((noinline)) void f_MPI_Session_get_nth_pset(const unsigned 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, info, n, pset_len, pset_name, ierr, pset_name_len);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Session_get_nth_pset, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -2197,7 +2197,7 @@ static __attribute__((noinline)) void f_MPI_Session_get_num_psets(const unsigned
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, info, npset_names, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Session_get_num_psets, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -2231,7 +2231,7 @@ static __attribute__((noinline)) void f_MPI_File_get_amode(const unsigned how, v
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, amode, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_get_amode, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -2263,7 +2263,7 @@ static __attribute__((noinline)) void f_MPI_File_get_atomicity(const unsigned ho
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, flag, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_get_atomicity, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -2295,7 +2295,7 @@ static __attribute__((noinline)) void f_MPI_File_get_byte_offset(const unsigned 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, disp, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_get_byte_offset, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -2329,7 +2329,7 @@ static __attribute__((noinline)) void f_MPI_File_get_position(const unsigned how
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_get_position, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -2361,7 +2361,7 @@ static __attribute__((noinline)) void f_MPI_File_get_position_shared(const unsig
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_get_position_shared, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -2393,7 +2393,7 @@ static __attribute__((noinline)) void f_MPI_File_get_size(const unsigned how, vo
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, size, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_get_size, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -2425,7 +2425,7 @@ static __attribute__((noinline)) void f_MPI_File_get_type_extent(const unsigned 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, datatype, extent, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_get_type_extent, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -2461,7 +2461,7 @@ static __attribute__((noinline)) void f_MPI_Abi_get_version(const unsigned how, 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(abi_major, abi_minor, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Abi_get_version, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);

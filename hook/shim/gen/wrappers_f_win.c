@@ -9,7 +9,7 @@ static __attribute__((noinline)) void f_MPI_Accumulate(const unsigned how, void 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Accumulate, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
@@ -58,7 +58,7 @@ static __attribute__((noinline)) void f_MPI_Compare_and_swap(const unsigned how,
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Compare_and_swap, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -99,7 +99,7 @@ static __attribute__((noinline)) void f_MPI_Fetch_and_op(const unsigned how, voi
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(origin_addr, result_addr, datatype, target_rank, target_disp, op, win, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Fetch_and_op, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
@@ -140,7 +140,7 @@ static __attribute__((noinline)) void f_MPI_Get(const unsigned how, void *const 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Get, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
@@ -187,7 +187,7 @@ static __attribute__((noinline)) void f_MPI_Get_accumulate(const unsigned how, v
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Get_accumulate, BK_HOW_LANG(how), BK_HOW_LARGE(how), 14), site);
@@ -242,7 +242,7 @@ static __attribute__((noinline)) void f_MPI_Put(const unsigned how, void *const 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Put, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
@@ -289,7 +289,7 @@ static __attribute__((noinline)) void f_MPI_Raccumulate(const unsigned how, void
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Raccumulate, BK_HOW_LANG(how), BK_HOW_LARGE(how), 12), site);
@@ -345,7 +345,7 @@ static __attribute__((noinline)) void f_MPI_Rget(const unsigned how, void *const
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Rget, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
@@ -399,7 +399,7 @@ static __attribute__((noinline)) void f_MPI_Rget_accumulate(const unsigned how, 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Rget_accumulate, BK_HOW_LANG(how), BK_HOW_LARGE(how), 15), site);
@@ -461,7 +461,7 @@ static __attribute__((noinline)) void f_MPI_Rput(const unsigned how, void *const
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Rput, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
@@ -515,7 +515,7 @@ static __attribute__((noinline)) void f_MPI_Win_allocate(const unsigned how, voi
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(size, disp_unit, info, comm, baseptr, win, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_allocate, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -557,7 +557,7 @@ static __attribute__((noinline)) void f_MPI_Win_allocate_shared(const unsigned h
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(size, disp_unit, info, comm, baseptr, win, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_allocate_shared, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
@@ -599,7 +599,7 @@ static __attribute__((noinline)) void f_MPI_Win_attach(const unsigned how, void 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, base, size, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_attach, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -632,7 +632,7 @@ static __attribute__((noinline)) void f_MPI_Win_call_errhandler(const unsigned h
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, errorcode, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_call_errhandler, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -661,7 +661,7 @@ static __attribute__((noinline)) void f_MPI_Win_complete(const unsigned how, voi
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_complete, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
@@ -688,7 +688,7 @@ static __attribute__((noinline)) void f_MPI_Win_create(const unsigned how, void 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(base, size, disp_unit, info, comm, win, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_create, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
@@ -734,7 +734,7 @@ static __attribute__((noinline)) void f_MPI_Win_create_dynamic(const unsigned ho
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, comm, win, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_create_dynamic, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -768,7 +768,7 @@ static __attribute__((noinline)) void f_MPI_Win_delete_attr(const unsigned how, 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, win_keyval, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_delete_attr, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -797,7 +797,7 @@ static __attribute__((noinline)) void f_MPI_Win_detach(const unsigned how, void 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, base, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_detach, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -828,7 +828,7 @@ static __attribute__((noinline)) void f_MPI_Win_fence(const unsigned how, void *
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(assert, win, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_fence, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -857,7 +857,7 @@ static __attribute__((noinline)) void f_MPI_Win_flush(const unsigned how, void *
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(rank, win, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_flush, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -886,7 +886,7 @@ static __attribute__((noinline)) void f_MPI_Win_flush_all(const unsigned how, vo
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_flush_all, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
@@ -913,7 +913,7 @@ static __attribute__((noinline)) void f_MPI_Win_flush_local(const unsigned how, 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(rank, win, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_flush_local, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -942,7 +942,7 @@ static __attribute__((noinline)) void f_MPI_Win_flush_local_all(const unsigned h
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_flush_local_all, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
@@ -969,7 +969,7 @@ static __attribute__((noinline)) void f_MPI_Win_free(const unsigned how, void *c
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_free, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
@@ -999,7 +999,7 @@ static __attribute__((noinline)) void f_MPI_Win_get_errhandler(const unsigned ho
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, errhandler, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_get_errhandler, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1032,7 +1032,7 @@ static __attribute__((noinline)) void f_MPI_Win_get_group(const unsigned how, vo
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, group, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_get_group, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1064,7 +1064,7 @@ static __attribute__((noinline)) void f_MPI_Win_get_info(const unsigned how, voi
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, info_used, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_get_info, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1097,7 +1097,7 @@ static __attribute__((noinline)) void f_MPI_Win_lock(const unsigned how, void *c
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(lock_type, rank, assert, win, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_lock, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
@@ -1130,7 +1130,7 @@ static __attribute__((noinline)) void f_MPI_Win_lock_all(const unsigned how, voi
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(assert, win, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_lock_all, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1159,7 +1159,7 @@ static __attribute__((noinline)) void f_MPI_Win_post(const unsigned how, void *c
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group, assert, win, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_post, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1190,7 +1190,7 @@ static __attribute__((noinline)) void f_MPI_Win_set_attr(const unsigned how, voi
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, win_keyval, attribute_val, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_set_attr, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1219,7 +1219,7 @@ static __attribute__((noinline)) void f_MPI_Win_set_errhandler(const unsigned ho
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, errhandler, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_set_errhandler, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1248,7 +1248,7 @@ static __attribute__((noinline)) void f_MPI_Win_set_info(const unsigned how, voi
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, info, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_set_info, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1277,7 +1277,7 @@ static __attribute__((noinline)) void f_MPI_Win_set_name(const unsigned how, voi
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, win_name, ierr, win_name_len);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_set_name, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1305,7 +1305,7 @@ static __attribute__((noinline)) void f_MPI_Win_start(const unsigned how, void *
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group, assert, win, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_start, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
@@ -1336,7 +1336,7 @@ static __attribute__((noinline)) void f_MPI_Win_sync(const unsigned how, void *c
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_sync, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
@@ -1363,7 +1363,7 @@ static __attribute__((noinline)) void f_MPI_Win_test(const unsigned how, void *c
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, flag, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_test, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1395,7 +1395,7 @@ static __attribute__((noinline)) void f_MPI_Win_unlock(const unsigned how, void 
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(rank, win, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_unlock, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
@@ -1424,7 +1424,7 @@ static __attribute__((noinline)) void f_MPI_Win_unlock_all(const unsigned how, v
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_unlock_all, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
@@ -1451,7 +1451,7 @@ static __attribute__((noinline)) void f_MPI_Win_wait(const unsigned how, void *c
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, ierr);
         return;
     }
-    const real_fn real = (real_fn)b->t->real[BK_HOW_SLOT(how)];
+    const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
     if (!ierr) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_wait, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
