@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"math"
 	"net/http"
 	"net/http/cookiejar"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/efg-tools/efg/internal/jsondoc"
+	"github.com/efg-tools/efg/internal/live"
 )
 
 // What a daemon has recorded is listed, and its runs go by their names.
@@ -38,7 +40,7 @@ func TestDaemonAndRuns(t *testing.T) {
 	}
 	wait := func(ok func() bool) {
 		t.Helper()
-		for end := time.Now().Add(30 * time.Second); !ok(); time.Sleep(20 * time.Millisecond) {
+		for end := time.Now().Add(5 * time.Minute); !ok(); time.Sleep(20 * time.Millisecond) {
 			if time.Now().After(end) {
 				out, errOut, _ := efgRun(t, nil, "runs")
 				t.Fatalf("it does not come to this: %s%s", out, errOut)
@@ -47,7 +49,7 @@ func TestDaemonAndRuns(t *testing.T) {
 	}
 	runs := func() string { out, _, _ := efgRun(t, nil, "runs"); return out }
 	wait(func() bool { _, err := os.Stat(filepath.Join(spool, "hook")); return err == nil })
-	cmd := exec.Command("timeout", "120", "mpiexec.mpich", "-n", "2", program, "recv")
+	cmd := exec.Command("timeout", "600", "mpiexec.mpich", "-n", "2", program, "recv")
 	cmd.Env = append(os.Environ(), "LD_PRELOAD="+strings.TrimSpace(front))
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -64,11 +66,12 @@ func TestDaemonAndRuns(t *testing.T) {
 		t.Errorf("address of the running job: %s%s", out, errOut)
 	}
 	askRunning(t, spool)
+	hung := time.Now()
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	cmd.Wait()
-	if out, errOut, status := efgRun(t, nil, "runs", "--wait", "30s"); status != 0 || !strings.Contains(out, "  deadlock, incomplete  stuck recv\n") {
+	if out, errOut, status := efgRun(t, nil, "runs", "--wait", "5m"); status != 0 || !strings.Contains(out, "  deadlock, incomplete  stuck recv\n") {
 		t.Errorf("the job is not waited for: %d, %s%s", status, out, errOut)
 	}
 	for _, args := range [][]string{{"info", "last"}, {"report", "last"}, {"where", "last"}, {"reconstruct", "last", "--verify"}} {
@@ -82,6 +85,10 @@ func TestDaemonAndRuns(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &l); err != nil || len(l.Runs) != 1 || !l.Runs[0].Where || !l.Daemon || l.Runs[0].Ranks != 2 || len(l.Jobs) != 0 {
 		t.Errorf("%v: %s", err, out)
 	}
+	if len(l.Runs) == 1 && l.Runs[0].Ended.Before(hung) {
+		t.Errorf("it ended at %s, before it was stopped, at %s", l.Runs[0].Ended, hung)
+	}
+	inCalls(t, hung)
 	if len(l.Runs) == 1 {
 		askStored(t, spool, l.Runs[0].Name)
 		askOpened(t, l.Runs[0].Name)
@@ -91,6 +98,31 @@ func TestDaemonAndRuns(t *testing.T) {
 	}
 	if _, errOut, status := efgRun(t, nil, "info", "norun"); status != 2 || errOut != "efg: norun: no such file or directory\n" {
 		t.Errorf("status %d, %s", status, errOut)
+	}
+}
+
+// inCalls checks that the report of the last run has the time in the calls in which its two
+// ranks hung.
+func inCalls(t *testing.T, hung time.Time) {
+	t.Helper()
+	out, _, _ := efgRun(t, nil, "report", "last", "--json")
+	var report jsondoc.Report
+	if err := json.Unmarshal([]byte(out), &report); err != nil {
+		t.Fatal(err)
+	}
+	at, _, _ := efgRun(t, nil, "where", "last", "--json")
+	var c live.RollCall
+	if err := json.Unmarshal([]byte(at), &c); err != nil {
+		t.Fatal(err)
+	}
+	var ns float64
+	for _, x := range c.Threads {
+		if x.Seconds != nil {
+			ns += *x.Seconds * 1e9
+		}
+	}
+	if x := report.InProgress; x == nil || x.Calls != 2 || math.Abs(float64(x.Time)-ns) > 1e6 || c.At.Before(hung) {
+		t.Errorf("calls in progress: %+v; the roll-call has %.0f ns, at %s", x, ns, c.At)
 	}
 }
 

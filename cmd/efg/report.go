@@ -114,6 +114,12 @@ func (w *reportWriter) head(path string, r *efg.Run) {
 	} else {
 		fmt.Fprintf(w, "time      not recorded; efg run --time stats does\n")
 	}
+	switch x := w.InProgress; {
+	case x.Time > 0:
+		fmt.Fprintf(w, "besides   %s in %s that had not returned when the recording ended\n", units.Nanoseconds(float64(x.Time)), plural(int(x.Calls), "call"))
+	case x.Calls > 0:
+		fmt.Fprintf(w, "besides   %s that had not returned when the recording ended\n", plural(int(x.Calls), "call"))
+	}
 }
 
 // opColumns are the columns that procedures and callsites have in common.

@@ -129,6 +129,26 @@ type Wait struct {
 	Calls    uint64
 }
 
+// InProgress are calls that had not returned when the recording ended. They are not among
+// the others.
+type InProgress struct {
+	Calls uint64
+	Time  uint64 // until the end of the recording, of those whose start is known
+}
+
+func (x *InProgress) add(p *efg.Process, ended int64) {
+	for i := range p.Streams {
+		c := p.Streams[i].Pending
+		if c == nil {
+			continue
+		}
+		x.Calls++
+		if at := c.At(p); at != 0 && at < ended {
+			x.Time += uint64(ended - at)
+		}
+	}
+}
+
 // Report tells where calls, bytes and time of a run went.
 type Report struct {
 	Timed      bool // times were recorded
@@ -137,6 +157,7 @@ type Report struct {
 	Untimed    uint64 // calls without times in a run that has times
 	Dropped    uint64
 	Incomplete int // streams that were cut off
+	InProgress InProgress
 	Procedures []OpRow
 	Callsites  []OpRow
 	Ranks      []RankRow
@@ -154,7 +175,7 @@ func NewReport(run *efg.Run, procs []int, progress ...Progress) (*Report, error)
 		return nil, err
 	}
 	b := &reportBuilder{
-		names: reconstruct.NewNames(nil, sites), known: map[uint64]bool{}, siteTexts: map[uint64]string{},
+		ended: run.Meta.Ended, names: reconstruct.NewNames(nil, sites), known: map[uint64]bool{}, siteTexts: map[uint64]string{},
 		ops: map[callKey]*OpRow{}, calls: map[callKey]*OpRow{}, tables: map[efg.ClassKey]*callTable{}, place: make([]int, len(run.Procs)),
 	}
 	b.report.Ranks = make([]RankRow, len(procs))
@@ -184,6 +205,7 @@ type callKey struct {
 }
 
 type reportBuilder struct {
+	ended int64              // when the run was over
 	names *reconstruct.Names // places in the source
 	known map[uint64]bool    // callsites that names knows
 	place []int              // of each process of the run in the table of ranks
@@ -242,6 +264,7 @@ func (b *reportBuilder) process(p *Process) error {
 	b.report.App += rank.App
 	b.report.Untimed += untimed
 	b.report.Dropped += dropped
+	b.report.InProgress.add(p.Data, b.ended)
 	b.report.Ranks[b.place[p.number]] = rank
 	return nil
 }

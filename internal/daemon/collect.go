@@ -20,6 +20,7 @@ type collecting struct {
 	*sealer
 	name, file string
 	exit       *Exit
+	gone       int64    // see sealing
 	good       []string // files that the run is made of
 	leftOut    []string // what is wrong with the others
 }
@@ -110,7 +111,7 @@ func (c *collecting) add(paths []string) error {
 }
 
 func (c *collecting) merge(paths []string) error {
-	opt := merge.Options{Output: c.file, Workers: 1, Tool: c.tool, Discard: true}
+	opt := merge.Options{Output: c.file, Workers: 1, Tool: c.tool, Discard: true, Ended: c.gone}
 	if c.exit != nil {
 		opt.Launcher, opt.Status = c.exit.Launcher, c.exit.Status
 	}

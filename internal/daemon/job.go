@@ -21,6 +21,7 @@ type Job struct {
 	launcher procfs.Process
 	starter  *procfs.Watched // the launcher that was typed; nil: not known
 	changed  time.Time       // when a process began or ended
+	gone     time.Time       // when the last process was seen to have ended; zero: not seen
 	retry    time.Time
 	failures int
 }

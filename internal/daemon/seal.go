@@ -22,6 +22,7 @@ type sealing struct {
 	Segments []string `json:"segments"`      // names in the spool
 	Job      string   `json:"job,omitempty"` // of a part: the launch
 	Exit     *Exit    `json:"exit,omitempty"`
+	Gone     int64    `json:"gone,omitempty"` // when its processes had ended, in Unix nanoseconds
 }
 
 // sealer turns ended jobs into runs.
@@ -37,6 +38,9 @@ type sealer struct {
 // begin writes the list of a job's segments. From here on they belong to this run.
 func (x *sealer) begin(j *Job, spool *Spool) (*sealing, error) {
 	s := &sealing{Node: x.node, Spool: spool.Dir, Job: j.shared(), Exit: j.exit()}
+	if !j.gone.IsZero() {
+		s.Gone = j.gone.UnixNano()
+	}
 	for _, g := range j.Segments {
 		s.Segments = append(s.Segments, g.Name)
 	}
@@ -180,7 +184,7 @@ func (x *sealer) make(s *sealing) (*Summary, []string, error) {
 		}
 		return sum, nil, x.summary(s, sum)
 	}
-	c := &collecting{sealer: x, name: s.Name, file: file, exit: s.Exit}
+	c := &collecting{sealer: x, name: s.Name, file: file, exit: s.Exit, gone: s.Gone}
 	if err := c.run(paths); err != nil || len(c.good) == 0 {
 		return nil, c.leftOut, err
 	}

@@ -63,7 +63,7 @@ type Summary struct {
 	MPI     string    `json:"mpi"`
 	Host    string    `json:"host"` // of the first process
 	Started time.Time `json:"started"`
-	Ended   time.Time `json:"ended"` // last call, as far as it is known
+	Ended   time.Time `json:"ended"` // of a job whose end a daemon has seen; else its last call
 	Ranks   int       `json:"ranks"` // recorded
 	Size    int       `json:"size"`  // that the job had
 	Events  uint64    `json:"events"`

@@ -294,7 +294,8 @@ func (t *tracker) update(s *Segment, now time.Time) {
 		t.version++
 	}
 	if !s.Running {
-		t.jobs[s.origin.Key].changed = now
+		j := t.jobs[s.origin.Key]
+		j.changed, j.gone = now, now
 		t.version++
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -338,4 +339,25 @@ func answerOf(t *testing.T, s *Server, path string) []byte {
 		t.Fatalf("%s: status %d, %s", path, w.Code, w.Body)
 	}
 	return w.Body.Bytes()
+}
+
+// A job that has just been stored, and has its segments in the spool still, is listed once.
+func TestStoredJobIsNoJob(t *testing.T) {
+	store, spool := sampleStore(t)
+	source := NewStore(store, spool.Dir)
+	defer source.Close()
+	before, err := source.List()
+	if err != nil || len(before.Jobs) != 1 {
+		t.Fatal(before, err)
+	}
+	name := before.Jobs[0].Name
+	copyTo(t, filepath.Join(samples, "halo.efg"), store.RunFile(name))
+	text := fmt.Sprintf(`{"version":1,"name":%q,"started":"2026-01-02T03:04:05Z","ended":"2026-01-02T03:04:06Z","ranks":3,"size":3,"complete":true}`, name)
+	if err := os.WriteFile(filepath.Join(store.Dir, name+".json"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	after, err := source.List()
+	if err != nil || len(after.Jobs) != 0 || len(after.Runs) != len(before.Runs)+1 {
+		t.Errorf("%+v, %v", after, err)
+	}
 }

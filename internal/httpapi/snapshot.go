@@ -94,7 +94,7 @@ func (s *snapshots) make(e *Entry) (*snapshot, error) {
 	if err := tmp.Close(); err != nil {
 		return nil, err
 	}
-	if _, err := merge.Run(e.Segments, merge.Options{Output: path, Workers: 1, SkipBroken: true, Tool: "efg snapshot"}); err != nil {
+	if _, err := merge.Run(e.Segments, merge.Options{Output: path, Workers: 1, SkipBroken: true, Tool: "efg snapshot", Ended: began.UnixNano()}); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, gone(e.Name, err)
 		}

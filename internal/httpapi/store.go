@@ -37,6 +37,7 @@ func NewStore(store *daemon.Store, spool string) *Store {
 // List implements Runs.
 func (s *Store) List() (*jsondoc.RunList, error) {
 	l := jsondoc.NewRunList(s.store.Dir)
+	jobs := s.jobs() // first: what is no job any more is a run
 	if err := s.stored(l); err != nil {
 		return nil, err
 	}
@@ -44,11 +45,19 @@ func (s *Store) List() (*jsondoc.RunList, error) {
 	if state, err := s.store.State(); err == nil && l.Daemon {
 		l.Problems = state.Problems
 	}
-	for _, j := range s.jobs() {
-		l.Jobs = append(l.Jobs, jsondoc.NewJob(j))
+	for _, j := range jobs {
+		if !isStored(l, j) {
+			l.Jobs = append(l.Jobs, jsondoc.NewJob(j))
+		}
 	}
 	l.Total = len(l.Runs)
 	return l, nil
+}
+
+// isStored reports whether a job that has ended is a run of the list: its segments are in the
+// spool for a moment longer.
+func isStored(l *jsondoc.RunList, j *daemon.Job) bool {
+	return j.Running() == 0 && slices.ContainsFunc(l.Runs, func(x daemon.Summary) bool { return x.Name == j.Name() })
 }
 
 // jobs are the jobs in the spool.

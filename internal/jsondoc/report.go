@@ -19,11 +19,18 @@ type Report struct {
 	Untimed    uint64      `json:"untimed"`
 	Dropped    uint64      `json:"dropped"`
 	Incomplete int         `json:"incomplete"`
+	InProgress *InProgress `json:"in_progress,omitempty"`
 	Procedures []OpRow     `json:"procedures,omitempty"`
 	Callsites  []OpRow     `json:"callsites,omitempty"`
 	Ranks      []RankRow   `json:"ranks,omitempty"`
 	Imbalance  []Imbalance `json:"imbalance,omitempty"`
 	Waits      []Wait      `json:"waits,omitempty"`
+}
+
+// InProgress are calls that had not returned when the recording ended.
+type InProgress struct {
+	Calls uint64 `json:"calls"`
+	Time  uint64 `json:"time"` // until then
 }
 
 // Row is what calls have in common.
@@ -113,6 +120,9 @@ func NewReport(path string, r *efg.Run, rep *analysis.Report, tables []string) *
 	}
 	if rep.Timed {
 		j.App = &rep.App
+	}
+	if x := rep.InProgress; x.Calls > 0 {
+		j.InProgress = &InProgress{x.Calls, x.Time}
 	}
 	wanted := func(table string) bool { return len(tables) == 0 || slices.Contains(tables, table) }
 	if wanted("procedure") {

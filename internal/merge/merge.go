@@ -34,6 +34,9 @@ type Options struct {
 	// Status is not known.
 	Launcher []string
 	Status   *int
+	// Ended is when processes that have not said that they end were gone, or were there
+	// last, in Unix nanoseconds; 0: not known.
+	Ended int64
 	// Recorded is what the one who recorded the segments knows of the run, where there is
 	// one: the segments are those of all its processes, nobody else merges them, and they
 	// need not say what the run was recorded with. Without the time when it ended, that is

@@ -56,6 +56,9 @@ func (m *merger) makeOfSegments(c *chunk, out *durable.File, encode encoder) (*o
 		return nil, err
 	}
 	o.HasPart = true
+	if slices.ContainsFunc(procs, isOpen) {
+		meta.Ended = max(meta.Ended, m.opt.Ended)
+	}
 	meta = m.withKnown(meta)
 	meta.Sites = m.places.of(procs)
 	left, err := m.writeOf(procs, paths, meta, out, encode)
@@ -103,6 +106,11 @@ func firstBroken(procs []*efg.Process, meta efg.Meta, encode encoder) (int, erro
 
 // isSystem reports whether files could not be read or written, whatever is in them.
 func isSystem(err error) bool { return errors.As(err, new(syscall.Errno)) }
+
+// isOpen reports whether a process has not said that it ends.
+func isOpen(p *efg.Process) bool {
+	return slices.ContainsFunc(p.Streams, func(s efg.Stream) bool { return s.End == efg.EndOpen })
+}
 
 // join joins what a segment says of the run to what those before it say.
 func (m *merger) join(meta *efg.Meta, first string, r *recording, path string) error {

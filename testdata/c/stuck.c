@@ -10,6 +10,7 @@
  *     chain     rank r waits for rank r + 1, the last one computes
  *     any       every rank receives from any source
  *     master    rank 0 receives from any source, the others compute
+ *     hold      as slow, as long as the file of the next argument is there
  *     beat      ten steps a second, as long as the file of the next argument is there
  *     exit      the last rank has left, the others wait for a message of its
  */
@@ -76,6 +77,13 @@ static void hang(const char *how, unsigned seconds)
     }
 }
 
+static void hold(const char *file)
+{
+    while (rank == size - 1 && access(file, F_OK) == 0)
+        usleep(10000);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 static void beat(const char *file)
 {
     for (int on = 1; on;) {
@@ -96,6 +104,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < 5; i++)
         ring();
     if (argc > 2 && !strcmp(argv[1], "beat")) beat(argv[2]);
+    else if (argc > 2 && !strcmp(argv[1], "hold")) hold(argv[2]);
     else hang(argc > 1 ? argv[1] : "", (unsigned)number_arg(argc, argv, 2, 1));
     say_ok("stuck", size);
     MPI_Finalize();

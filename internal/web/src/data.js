@@ -33,7 +33,27 @@ async function answer(url, signal) {
   throw new Failure(r.status, text);
 }
 
-const asJSON = async (r) => r.json();
+// What cannot be seen, or turns the direction of what follows, as it stands in JSON.
+const hidden = /[^\P{C}\n\t]|[\u2028\u2029]|\\[bfnrt]|\\u/u;
+const hiddenInText = /[\p{C}\u2028\u2029]/gu;
+
+const escaped = (c) => (c === "\n" ? "\\n" : c === "\t" ? "\\t" : `\\u{${c.codePointAt(0).toString(16)}}`);
+
+function visible(x) {
+  if (typeof x === "string") return x.replace(hiddenInText, escaped);
+  if (Array.isArray(x)) return x.map(visible);
+  if (x === null || typeof x !== "object") return x;
+  // Names are asked with.
+  return Object.fromEntries(Object.entries(x).map(([k, v]) => [k, k === "name" ? v : visible(v)]));
+}
+
+// parse reads a document. Its texts come from programs: what would be hidden is escaped.
+export function parse(text) {
+  const document = JSON.parse(text);
+  return hidden.test(text) ? visible(document) : document;
+}
+
+const asJSON = async (r) => parse(await r.text());
 
 // kept holds the last answers about stored runs, which do not change, by address.
 const kept = new Map();

@@ -32,7 +32,7 @@ export class Page {
   constructor(browser, context, tab) {
     Object.assign(this, { browser, context, tab, config: browser.config, problems: [], expected: [] });
     const { origin } = new URL(this.config.address);
-    tab.setDefaultTimeout(60_000);
+    tab.setDefaultTimeout(300_000); // of a machine that has other work, too
     tab.on("console", (m) => m.type() === "error" && this.problems.push(m.text()));
     tab.on("pageerror", (e) => this.problems.push(e.message));
     tab.on("dialog", (d) => {

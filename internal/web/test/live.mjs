@@ -24,14 +24,28 @@ async function follow(page, ranks, words) {
   await page.ready("[data-ready=live]");
 }
 
+// changing are answers about a job just when it has become a run, or while a snapshot is
+// replaced.
+const changing = ["404", "503"];
+
+// allStored waits until the list has runs, and no job that is not stored.
+function allStored(page) {
+  return page.settled(() => {
+    const states = [...document.querySelectorAll("[data-table=runs] .state")];
+    return states.length > 0 && states.every((s) => s.matches(".good, .bad, .cut"));
+  });
+}
+
 const rows = (page) => page.table("live-ranks");
 
 async function follows(page) {
   await page.open("#/", "main .note");
   assert.match(await page.text("main .note"), /Nothing has been recorded yet/);
-  page.expected.push("404"); // asked about the job just when it has become a run
-  const job = launch(page, 3, "slow", "5");
-  await follow(page, 3, "stuck slow 5");
+  page.expected.push(...changing);
+  const file = join(page.config.runs, "hold");
+  writeFileSync(file, "");
+  const job = launch(page, 3, "hold", file);
+  await follow(page, 3, "stuck hold");
   await page.settled(() => document.querySelectorAll("[data-table=live-ranks] tbody tr").length === 3 && document.querySelector("[data-table=live-ranks]").textContent.includes("MPI_Barrier"));
   const first = await rows(page);
   assert.deepEqual(first.map((r) => r.rank), ["0", "1", "2"]);
@@ -40,19 +54,20 @@ async function follows(page) {
   // Frames come by themselves.
   await page.settled((was) => document.querySelector("[data-table=live-ranks] tbody td:nth-child(5)").textContent !== was, first[0].for);
   await page.shot("live");
+  rmSync(file);
   await job.ended;
   await page.ready("[data-ready=summary]");
   const procedures = await page.table("procedures");
   assert.equal(procedures.find((p) => p.procedure === "MPI_Sendrecv").calls, "15");
   await page.tab.keyboard.press("g");
   await page.tab.keyboard.press("r");
-  await page.ready("[data-table=runs] .state.good");
+  await allStored(page);
   assert.deepEqual((await page.table("runs")).map((r) => [r.ranks, r.state]), [["3", "complete"]]);
 }
 
 // What is recorded so far is shown in all views, and gets newer by itself.
 async function soFar(page) {
-  page.expected.push("404", "503"); // asked about the job just when it has become a run, or while a snapshot is replaced
+  page.expected.push(...changing);
   await page.open("#/", "main h1");
   const file = join(page.config.runs, "beat");
   writeFileSync(file, "");
@@ -94,6 +109,7 @@ async function soFar(page) {
 }
 
 async function deadlock(page) {
+  page.expected.push(...changing);
   await page.open("#/", "[data-table=runs]");
   const job = launch(page, 2, "recv");
   try {
@@ -112,7 +128,7 @@ async function deadlock(page) {
   await job.ended;
   await page.tab.keyboard.press("g");
   await page.tab.keyboard.press("r");
-  await page.ready("[data-table=runs] .state.bad");
+  await allStored(page);
   await page.tab.click("[data-table=runs] .state.bad");
   await page.ready("[data-ready=summary]");
   await page.tab.click("nav.tabs a[data-tab=where]");

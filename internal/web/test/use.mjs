@@ -137,6 +137,7 @@ async function hostile(page) {
   assert.ok(row.command.includes("<script>"), row.command);
   await page.open("#/runs/hostile", "[data-ready=summary]");
   assert.ok((await page.text(".command")).includes("<script>"));
+  assert.match(await page.text(".command"), /\\u\{202e\}\\u\{9b\}\\u\{1b\}\\n/);
   const sites = page.document("report", "hostile").callsites.map((c) => c.site);
   assert.ok(sites.some((s) => s.includes("<img")));
   assert.deepEqual((await page.table("callsites")).map((r) => r.callsite).sort(), sites.sort());
@@ -147,6 +148,7 @@ async function hostile(page) {
   for (const view of ["imbalance", "loops", "phases", "check", "diff"]) {
     await page.open(`#/runs/hostile/${view}`, "main h2");
     await page.settled(() => document.querySelectorAll("main table, main .good").length > 0);
+    assert.doesNotMatch(await page.text("main"), /[^\P{C}\n\t]/u);
   }
   assert.equal(await page.tab.evaluate(() => globalThis.hacked), undefined);
   assert.equal(await page.tab.locator("main img, main script").count(), 0);

@@ -1,7 +1,7 @@
 // A job that goes on: what its ranks are doing, anew each second.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { address, useCurrent, useEvents } from "../data.js";
+import { address, parse, useCurrent, useEvents } from "../data.js";
 import { grouped, percent, plural, rate, seconds } from "../format.js";
 import { Facts, Note, Search } from "../parts.jsx";
 import { Table, textFilter } from "../table.jsx";
@@ -13,7 +13,7 @@ export function Live({ id, job, query, ended }) {
   const [frame, setFrame] = useState();
   const [over, setOver] = useState(false);
   const open = useEvents(over ? undefined : address(id, "live"), ["frame", "end"], (data, kind) => {
-    if (kind === "frame") return setFrame(JSON.parse(data));
+    if (kind === "frame") return setFrame(parse(data));
     setOver(true);
     ended();
   });

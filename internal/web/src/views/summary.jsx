@@ -119,6 +119,11 @@ function Share({ report, total }) {
       <p>
         <b data-figure="share">{percent(total, report.app)}</b> of the time in MPI: <b>{nanos(total)}</b> of {nanos(report.app)}, all ranks
         together; <b>{grouped(report.total.calls)}</b> calls, <b>{bytes(report.total.sent)}</b> sent
+        {report.in_progress && (
+          <>
+            ; besides <b data-figure="in-progress">{nanos(report.in_progress.time)}</b> in {plural(report.in_progress.calls, "call")} that had not returned
+          </>
+        )}
       </p>
     </div>
   );
