@@ -125,6 +125,23 @@ export class Page {
     return this.tab.locator(selector).first().innerText();
   }
 
+  // jump goes to a view by g and its key: the page wants them within a second and a half.
+  async jump(key) {
+    for (let took = Infinity; took > 1400;) {
+      const began = performance.now();
+      await this.tab.keyboard.press("g");
+      await this.tab.keyboard.press(key);
+      took = performance.now() - began;
+    }
+  }
+
+  // says waits until the first element of a kind has a text.
+  async says(selector, text) {
+    await this.settled(([s, t]) => document.querySelector(s)?.innerText === t, [selector, text]).catch(async (e) => {
+      throw new Error(`${selector} says ${await this.text(selector)}, not ${text}`, { cause: e });
+    });
+  }
+
   // settled waits until a condition holds in the page.
   settled(condition, arg) {
     return this.tab.waitForFunction(condition, arg);

@@ -127,7 +127,7 @@ async function matrix(page) {
   const canvas = await page.tab.locator("[data-ready=matrix]").boundingBox();
   const [from, to, b, n] = document.entries[1];
   await page.tab.mouse.move(canvas.x + at.left + (to + 0.5) * at.unit, canvas.y + at.top + (from + 0.5) * at.unit);
-  assert.equal(await page.text("output.hover"), `rank ${from} to rank ${to}: ${bytes(b)} in ${plural(n, "message")}`);
+  await page.says("output.hover", `rank ${from} to rank ${to}: ${bytes(b)} in ${plural(n, "message")}`);
   await page.shot("matrix");
 
   await page.tab.click("label:has-text('messages')");
@@ -164,9 +164,12 @@ async function sameBlock(page, run, from, to) {
   return samePixels(page, m.bytes, "log", places);
 }
 
+// blockShown waits until a block is in the address and drawn: what is drawn may be that of
+// before still.
 const blockShown = (page, from, to) => page.settled(([f, t]) => {
   const q = new URLSearchParams(location.hash.split("?")[1]);
-  return q.get("from") === f && q.get("to") === t && document.querySelector("[data-ready=matrix]");
+  const drawn = [...document.querySelectorAll("main .note")].some((e) => e.textContent.startsWith(`ranks ${f} to ranks ${t}: `));
+  return q.get("from") === f && q.get("to") === t && drawn && document.querySelector("[data-ready=matrix]");
 }, [from, to]);
 
 // Blocks of a matrix are zoomed to by mouse, keys and link.
@@ -179,7 +182,7 @@ async function zoom(page) {
   await over(16, 32); // cells of 4 × 4 ranks
   await page.tab.mouse.down();
   await over(79, 63);
-  assert.equal(await page.text("output.hover"), "zoom to ranks 64-319 to ranks 128-255");
+  await page.says("output.hover", "zoom to ranks 64-319 to ranks 128-255");
   await page.tab.mouse.up();
   await blockShown(page, "64-319", "128-255");
   await sameBlock(page, "halo", "64-319", "128-255");

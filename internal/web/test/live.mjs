@@ -59,8 +59,7 @@ async function follows(page) {
   await page.ready("[data-ready=summary]");
   const procedures = await page.table("procedures");
   assert.equal(procedures.find((p) => p.procedure === "MPI_Sendrecv").calls, "15");
-  await page.tab.keyboard.press("g");
-  await page.tab.keyboard.press("r");
+  await page.jump("r");
   await allStored(page);
   assert.deepEqual((await page.table("runs")).map((r) => [r.ranks, r.state]), [["3", "complete"]]);
 }
@@ -85,13 +84,11 @@ async function soFar(page) {
   const run = decodeURIComponent((await page.hash()).split("/")[2]);
   const asked = (what) => page.tab.evaluate(async ([id, w]) => (await fetch(`v1/runs/${encodeURIComponent(id)}/${w}`)).json(), [run, what]);
   for (const [key, ready] of [["m", "[data-ready=matrix]"], ["i", ".plot .u-wrap"], ["g", "[data-ready=graph]"], ["n", "[data-table=ranks] tbody td"], ["l", "main h2"], ["p", "main h2"], ["c", "[data-figure=faults]"], ["d", "[data-table=diff-classes]"]]) {
-    await page.tab.keyboard.press("g");
-    await page.tab.keyboard.press(key);
+    await page.jump(key);
     await page.ready(ready);
     assert.equal(await page.tab.locator(".so-far").count(), 1, key);
   }
-  await page.tab.keyboard.press("g");
-  await page.tab.keyboard.press("m");
+  await page.jump("m");
   await page.ready("[data-ready=matrix]");
   const matrix = await asked("matrix?bins=4");
   assert.equal(matrix.rows, 3);
@@ -117,8 +114,7 @@ async function deadlock(page) {
     await page.ready("[data-figure=deadlock]");
     assert.match(await page.text("[data-figure=deadlock]"), /^DEADLOCK ranks 0-1 wait for each other: 0 → 1 → 0$/);
     await page.shot("deadlock");
-    await page.tab.keyboard.press("g");
-    await page.tab.keyboard.press("w");
+    await page.jump("w");
     await page.ready("[data-table=where]");
     const where = await page.table("where");
     assert.equal(where.length > 0 && where.every((r) => r.doing.startsWith("MPI_Recv(")), true, JSON.stringify(where));
@@ -126,8 +122,7 @@ async function deadlock(page) {
     job.kill();
   }
   await job.ended;
-  await page.tab.keyboard.press("g");
-  await page.tab.keyboard.press("r");
+  await page.jump("r");
   await allStored(page);
   await page.tab.click("[data-table=runs] .state.bad");
   await page.ready("[data-ready=summary]");

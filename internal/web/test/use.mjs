@@ -15,8 +15,7 @@ async function keys(page) {
   await page.ready("nav.tabs");
   assert.equal(await page.hash(), `#/runs/${names[1]}`);
   for (const [key, tab] of [["m", "matrix"], ["d", "diff"], ["c", "check"], ["s", "summary"]]) {
-    await page.tab.keyboard.press("g");
-    await page.tab.keyboard.press(key);
+    await page.jump(key);
     await page.ready(`nav.tabs a[data-tab=${tab}][aria-current=page]`);
   }
   await page.tab.keyboard.press("?");
@@ -24,8 +23,7 @@ async function keys(page) {
   await page.shot("keys");
   await page.tab.keyboard.press("Escape");
   await page.settled(() => !document.querySelector("dialog"));
-  await page.tab.keyboard.press("g");
-  await page.tab.keyboard.press("r");
+  await page.jump("r");
   await page.ready("[data-table=runs]");
   // It is seen where one is.
   await page.tab.keyboard.press("Tab");
@@ -65,8 +63,7 @@ async function wrong(page) {
   assert.match(await page.text("[role=alert]"), /no rank 99/);
   await page.open("#/runs/jacobi/no-such-view", ".problem");
   await page.open("#/runs/%E0%A4%A/summary?x=%", "[role=alert]");
-  await page.tab.keyboard.press("g");
-  await page.tab.keyboard.press("r");
+  await page.jump("r");
   await page.ready("[data-table=runs]");
 }
 
