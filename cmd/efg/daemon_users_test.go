@@ -348,7 +348,7 @@ func TestAllUsersKilledOften(t *testing.T) {
 	for user, m := range map[string]mpi{"alice": mpis[0], "bob": mpis[1]} {
 		work.Go(func() {
 			for range jobs { // each alone, without a launcher
-				cmd := s.command(user, "timeout", "60", "env", "LD_PRELOAD="+s.front, s.path("bin/jacobi-"+m.name), "3")
+				cmd := s.command(user, "timeout", "600", "env", "LD_PRELOAD="+s.front, s.path("bin/jacobi-"+m.name), "3")
 				if out, err := cmd.CombinedOutput(); err != nil {
 					t.Errorf("%v: %s", err, out)
 				}

@@ -98,7 +98,7 @@ func recordForms(t *testing.T) {
 	loops, faults := compileMPI(t, mpis[1], filepath.Join(testdata, "loops.c")), compileMPI(t, mpis[1], filepath.Join(testdata, "faults.c"))
 	stuck := compileMPI(t, mpis[1], filepath.Join(testdata, "stuck.c"))
 	t.Chdir(t.TempDir())
-	launch := []string{"--", "timeout", "60", "mpiexec.mpich", "-n", "4"}
+	launch := []string{"--", "timeout", "600", "mpiexec.mpich", "-n", "4"}
 	for _, line := range [][]string{
 		slices.Concat([]string{"run", "--time", "trace", "-o", "recorded.efg"}, launch, []string{loops}),
 		slices.Concat([]string{"run", "--time", "trace", "-o", "faulty.efg"}, launch, []string{faults, "lost"}),
@@ -110,7 +110,7 @@ func recordForms(t *testing.T) {
 	if err := os.Mkdir("stuck", 0o755); err != nil {
 		t.Fatal(err)
 	}
-	runIn(t, "stuck", "timeout", "2", "mpiexec.mpich", "-n", "4", stuck, "pair")
+	hangIn(t, "stuck", "mpiexec.mpich", "-n", "4", stuck, "pair")
 	segments, err := live.Segments("stuck")
 	if err != nil {
 		t.Fatal(err)

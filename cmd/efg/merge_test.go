@@ -80,7 +80,7 @@ func TestMergeRunning(t *testing.T) {
 	defer cmd.Wait()
 	defer cmd.Process.Kill()
 	file := filepath.Join(t.TempDir(), "x.efg")
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(5 * time.Minute)
 	for {
 		_, errOut, status := efgRun(t, nil, "merge", parts, "-o", file)
 		if status == 0 && strings.Contains(errOut, ": its process is still running; the file has what it recorded so far\n") {

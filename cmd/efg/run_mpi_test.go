@@ -20,8 +20,8 @@ type mpi struct {
 }
 
 var mpis = []mpi{
-	{"openmpi", []string{"timeout", "60", "mpiexec.openmpi", "--oversubscribe", "-n", "2"}},
-	{"mpich", []string{"timeout", "60", "mpiexec.mpich", "-n", "2"}},
+	{"openmpi", []string{"timeout", "600", "mpiexec.openmpi", "--oversubscribe", "-n", "2"}},
+	{"mpich", []string{"timeout", "600", "mpiexec.mpich", "-n", "2"}},
 }
 
 // compileMPI builds a test program.

@@ -44,6 +44,32 @@ func runIn(t *testing.T, dir string, args ...string) (out, errOut string, status
 	return o.String(), e.String(), cmd.ProcessState.ExitCode()
 }
 
+// hangIn is runIn for a program that hangs: it is ended when efg where says that it does.
+func hangIn(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	h, err := hook.Ensure(hook.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("timeout", append([]string{"600"}, args...)...)
+	cmd.Env = hookEnv(os.Environ(), h, dir, runOptions{hookTime: "stats"})
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() { cmd.Wait(); close(ended) }()
+	for status := 0; status != statusHangs; {
+		select {
+		case <-ended:
+			t.Fatalf("%s has ended before it hung", args[0])
+		default:
+			_, _, status = efgRun(t, nil, "where", dir)
+		}
+	}
+	cmd.Process.Signal(syscall.SIGTERM)
+	<-ended
+}
+
 // A file system that gets full while a program is recorded does not change what
 // the program does. What was recorded stays, what was not is counted.
 func TestRunOutOfSpace(t *testing.T) {

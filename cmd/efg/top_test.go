@@ -15,7 +15,7 @@ func TestTop(t *testing.T) {
 	m := mpis[1]
 	program := compileMPI(t, m, filepath.Join("..", "..", "..", "testdata", "c", "stuck.c"))
 	dir := t.TempDir()
-	runIn(t, dir, "timeout", "1", "mpiexec.mpich", "-n", "4", program, "pair")
+	hangIn(t, dir, "mpiexec.mpich", "-n", "4", program, "pair")
 	out, errOut, status := efgRun(t, nil, "top", dir, "--interval", "20ms", "--rows", "3")
 	if status != 0 || errOut != "" {
 		t.Fatalf("status %d, errors %q", status, errOut)

@@ -22,7 +22,7 @@ func TestWhere(t *testing.T) {
 	m := mpis[1]
 	program := compileMPI(t, m, filepath.Join("..", "..", "..", "testdata", "c", "stuck.c"))
 	dir := t.TempDir()
-	runIn(t, dir, "timeout", "2", "mpiexec.mpich", "-n", "4", program, "pair")
+	hangIn(t, dir, "mpiexec.mpich", "-n", "4", program, "pair")
 	out, errOut, status := efgRun(t, nil, "where", dir)
 	if status != statusHangs || errOut != "" {
 		t.Fatalf("status %d, errors %q", status, errOut)
@@ -108,7 +108,7 @@ func TestSessionsEnd(t *testing.T) {
 		ranks     int // whoever leaves ends the others
 		args, end string
 	}{{2, "2", "finalized"}, {1, "2 leave", "exit without MPI_Finalize"}} {
-		line := []string{"run", "-o", "s.efg", "--", "timeout", "60", "mpiexec.mpich", "-n", strconv.Itoa(c.ranks), program}
+		line := []string{"run", "-o", "s.efg", "--", "timeout", "600", "mpiexec.mpich", "-n", strconv.Itoa(c.ranks), program}
 		if out, errOut, _ := efgRun(t, nil, append(line, strings.Fields(c.args)...)...); !strings.Contains(out, "sessions: ok 2\n") {
 			t.Fatalf("%s: %s%s", c.args, out, errOut)
 		}

@@ -2,6 +2,7 @@ package live
 
 import (
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -82,7 +83,11 @@ func TestMonitorRates(t *testing.T) {
 // no call returns.
 func TestMonitorShares(t *testing.T) {
 	m := groundtruth.Installed()[1]
-	j := launch(t, m, 4, compile(t, m, "stuck.c"), "slow", "20")
+	hold := filepath.Join(t.TempDir(), "hold")
+	if err := os.WriteFile(hold, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	j := launch(t, m, 4, compile(t, m, "stuck.c"), "hold", hold)
 	j.until(t, func(c *RollCall) bool { return len(c.Groups) == 2 && c.Groups[0].Number == 3 })
 	paths, err := Segments(j.dir)
 	if err != nil {
@@ -127,8 +132,9 @@ func simulated(t testing.TB, ranks int) []string {
 	return paths
 }
 
-// Looking at 512 ranks takes a few milliseconds, so that ten times a second is little.
-func TestMonitorIsCheap(t *testing.T) {
+// 512 ranks are looked at again and again, and all are there; how long that takes the
+// benchmark tells.
+func TestMonitorOfMany(t *testing.T) {
 	paths := simulated(t, 512)
 	mon := NewMonitor()
 	defer mon.Close()
@@ -142,9 +148,6 @@ func TestMonitorIsCheap(t *testing.T) {
 		best = min(best, time.Since(began))
 	}
 	t.Logf("a look at 512 ranks takes %v", best)
-	if best > 100*time.Millisecond {
-		t.Errorf("takes %v", best)
-	}
 	began := time.Now()
 	j, err := Read(paths, 0)
 	if err != nil {

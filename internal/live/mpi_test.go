@@ -52,7 +52,7 @@ func compile(t *testing.T, m groundtruth.MPI, source string) string {
 func launch(t *testing.T, m groundtruth.MPI, n int, args ...string) *job {
 	t.Helper()
 	j := &job{dir: t.TempDir(), done: make(chan struct{})}
-	line := append(append([]string{"60"}, m.Launch...), fmt.Sprint(n))
+	line := append(append([]string{"600"}, m.Launch...), fmt.Sprint(n))
 	j.cmd = exec.Command("timeout", append(line, args...)...)
 	j.cmd.Env = append(append(os.Environ(), m.Env...), "LD_PRELOAD="+built.Front, "EFG_BACK="+built.BackVar(), "EFG_DIR="+j.dir,
 		"OMPI_MCA_btl_vader_backing_directory="+t.TempDir()) // killed ranks leave files there
@@ -102,7 +102,7 @@ func (j *job) rollCall(t *testing.T) *RollCall {
 func (j *job) until(t *testing.T, ok func(*RollCall) bool) *RollCall {
 	t.Helper()
 	var c *RollCall
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		if c = j.rollCall(t); c != nil && ok(c) {
 			return c
 		}

@@ -10,8 +10,7 @@
  *     chain     rank r waits for rank r + 1, the last one computes
  *     any       every rank receives from any source
  *     master    rank 0 receives from any source, the others compute
- *     hold      as slow, as long as the file of the next argument is there
- *     beat      ten steps a second, as long as the file of the next argument is there
+ *     beat      ten steps a second, as long as the file of the next argument is there (hold: slow)
  *     exit      the last rank has left, the others wait for a message of its
  */
 #include "check.h"
