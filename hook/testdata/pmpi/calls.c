@@ -40,7 +40,7 @@ int main(int argc, char **argv)
     PMPI_Barrier(dup);
     MPI_Comm_free(&dup);
     /* Libraries make these of other procedures. */
-    PMPI_File_open(MPI_COMM_SELF, argv[1], MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &f);
+    PMPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &f);
     MPI_Type_vector(3, 1, 2, MPI_INT, &type);
     MPI_Type_commit(&type);
     MPI_File_set_view(f, 0, MPI_INT, type, "native", MPI_INFO_NULL);
