@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/testing/sim"
 )
 
@@ -104,7 +104,7 @@ func (b *bench) sqlSpeed(file string) error {
 
 // events counts those of the ranks below a limit.
 func events(file string, ranks int) (uint64, error) {
-	run, err := efg.OpenRun(file)
+	run, err := runfile.OpenRun(file)
 	if err != nil {
 		return 0, err
 	}

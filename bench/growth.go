@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -97,9 +98,9 @@ func moreRanks(b *bench) error {
 }
 
 // written is the size of the run file of these processes.
-func (b *bench) written(procs []*efg.Process, meta efg.Meta) (int64, error) {
+func (b *bench) written(procs []*efg.Process, meta runfile.Meta) (int64, error) {
 	file := filepath.Join(b.dir, "written.efg")
-	if err := efg.WriteRun(file, procs, meta); err != nil {
+	if err := runfile.WriteRun(file, procs, meta); err != nil {
 		return 0, err
 	}
 	defer os.Remove(file)
@@ -111,17 +112,17 @@ func (b *bench) written(procs []*efg.Process, meta efg.Meta) (int64, error) {
 }
 
 // processes reads all processes of a run file.
-func processes(file string) ([]*efg.Process, efg.Meta, error) {
-	run, err := efg.OpenRun(file)
+func processes(file string) ([]*efg.Process, runfile.Meta, error) {
+	run, err := runfile.OpenRun(file)
 	if err != nil {
-		return nil, efg.Meta{}, err
+		return nil, runfile.Meta{}, err
 	}
 	defer run.Close()
 	var procs []*efg.Process
 	for i := range run.Procs {
 		p, err := run.Process(i)
 		if err != nil {
-			return nil, efg.Meta{}, err
+			return nil, runfile.Meta{}, err
 		}
 		procs = append(procs, p)
 	}

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/testing/sim"
 )
 
@@ -128,7 +128,7 @@ func (s *served) largeQuestions() error {
 		if err := put(s.store, 0); err != nil { // its summary
 			return err
 		}
-		if err := efg.MergeRuns(filepath.Join(s.store, "20260101-000000-solver.efg"), files); err != nil {
+		if err := runfile.MergeRuns(filepath.Join(s.store, "20260101-000000-solver.efg"), files); err != nil {
 			return err
 		}
 		fmt.Printf("| %s |", program)

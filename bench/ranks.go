@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/testing/sim"
 )
 
@@ -69,7 +69,7 @@ func (b *bench) simulated(c sim.Config) (merged, error) {
 		return m, err
 	}
 	file, start := filepath.Join(dir, "run.efg"), time.Now()
-	if err := efg.MergeRuns(file, parts); err != nil {
+	if err := runfile.MergeRuns(file, parts); err != nil {
 		return m, err
 	}
 	m.seconds = time.Since(start).Seconds()

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/reconstruct"
 )
 
@@ -49,7 +49,7 @@ func windows(b *bench, exe string) error {
 		if _, err := b.output(append([]string{b.efg, "run", "--time", "off", "-o", file, "--", exe}, args...)...); err != nil {
 			return err
 		}
-		run, err := efg.OpenRun(file)
+		run, err := runfile.OpenRun(file)
 		if err != nil {
 			return err
 		}
@@ -93,7 +93,7 @@ func window(file string, from uint64) (read int, err error) {
 		return 0, err
 	}
 	counted := &countingFile{File: f}
-	run, err := efg.NewRun(counted, st.Size())
+	run, err := runfile.NewRun(counted, st.Size())
 	if err != nil {
 		return 0, err
 	}
@@ -116,7 +116,7 @@ func window(file string, from uint64) (read int, err error) {
 }
 
 func eventsPerSecond(file string, each func(*reconstruct.Event)) (float64, error) {
-	run, err := efg.OpenRun(file)
+	run, err := runfile.OpenRun(file)
 	if err != nil {
 		return 0, err
 	}

@@ -222,7 +222,7 @@ func (b *Builder) newNode(words []uint64, mask, hash uint64) *buildNode {
 	n := &buildNode{words: words, mask: mask, hash: hash, byTo: map[int]*buildEdge{}, number: len(b.nodes)}
 	for m := mask; m != 0 && !isCounted(words); m &= m - 1 {
 		a := buildAttr{word: bits.TrailingZeros64(m), values: seq.NewWriter(true)}
-		if a.form = form(words[0], a.word); a.form == signature.VecForm {
+		if a.form = signature.Header(words[0]).Form(a.word); a.form == signature.VecForm {
 			a.elems = seq.NewWriter(true)
 		}
 		n.attrs = append(n.attrs, a)
@@ -254,7 +254,7 @@ func (b *Builder) pushAttr(a *buildAttr, e Input) {
 // of its definition, or twice a constant's number plus one.
 func (b *Builder) identValue(w uint64) uint64 {
 	if signature.IsConst(w) {
-		return (w&^constBit)<<1 | 1
+		return (w&^signature.ConstBit)<<1 | 1
 	}
 	b.defs.Add(Def{Kind: DefUnknown, Word: w})
 	return uint64(b.defs.index[w]) << 1

@@ -27,7 +27,7 @@ func NewDefinitions(list []Def) *Definitions {
 // says that they are only counted, else 0.
 func (b *Builder) AddNode(words []uint64, mask, counted uint64) error {
 	n := len(b.nodes)
-	if len(words) < signature.FirstWord || len(words) > MaxWords || signature.Header(words[0]).Words() != len(words) {
+	if len(words) < signature.FirstWord || len(words) > signature.MaxWords || signature.Header(words[0]).Words() != len(words) {
 		return fmt.Errorf("node %d: %d words, header says %d", n, len(words), signature.Header(firstWord(words)).Words())
 	}
 	if mask&3 != 0 || mask>>len(words) != 0 {

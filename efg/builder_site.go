@@ -8,8 +8,7 @@ import (
 
 const (
 	siteWords  = signature.FirstWord // header, callsite, object
-	objectWord = 2
-	maxObjects = 16 // sites of a callsite before the object is demoted
+	maxObjects = 16                  // sites of a callsite before the object is demoted
 )
 
 // siteTable holds the sites of a stream and what is demoted there; the
@@ -61,7 +60,7 @@ func (t *siteTable) site(w []uint64) *site {
 		s.kill()
 	}
 	all := t.get(siteKey{header: w[0], callsite: w[1], all: true})
-	all.mask |= 1 << objectWord
+	all.mask |= 1 << signature.ObjectWord
 	return all
 }
 

@@ -1,8 +1,9 @@
-// Package efg holds the event flow graph of a recorded program, its builder, the
-// compressed sequences it is made of, and the run file that stores it. This program
-// prints every call of every rank of a run, in order:
+// Package efg is the event flow graph of a recorded program: streams, nodes, edges, their
+// times, walks through them, and the builder. Package runfile below it stores graphs, package
+// seq has their compressed sequences. This program prints every call of every rank of a run,
+// in order:
 //
-//	file, err := efg.OpenRun("run.efg")
+//	file, err := runfile.OpenRun("run.efg")
 //	check(err)
 //	run, err := reconstruct.NewRun(file)
 //	check(err)
@@ -26,6 +27,5 @@
 // observed steps, and the branch runs at a node carry sequence numbers. Nothing here knows
 // MPI: words get their meaning from package signature.
 //
-// FORMAT.md specifies the run file. Readers take damaged and hostile files: errors tell
-// what is wrong where, and memory is bounded by the size of the file.
+// FORMAT.md specifies the graph.
 package efg

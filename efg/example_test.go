@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/efg/seq"
 	"github.com/efg-tools/efg/efg/text"
 	"github.com/efg-tools/efg/signature"
@@ -31,32 +32,10 @@ func sample(name string) (path string, remove func()) {
 		log.Fatal(err)
 	}
 	path = filepath.Join(dir, name+".efg")
-	if err := efg.WriteRun(path, f.Procs, f.Meta); err != nil {
+	if err := runfile.WriteRun(path, f.Procs, f.Meta); err != nil {
 		log.Fatal(err)
 	}
 	return path, func() { os.RemoveAll(dir) }
-}
-
-// What a run file says of its processes without reading their graphs.
-func ExampleOpenRun() {
-	path, remove := sample("farm")
-	defer remove()
-
-	run, err := efg.OpenRun(path)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer run.Close()
-	for _, p := range run.Procs {
-		for _, s := range p.Streams {
-			fmt.Printf("rank %d, thread %d: %d calls, %d nodes\n", p.Rank, s.Thread, s.Events, s.Nodes)
-		}
-	}
-	// Output:
-	// rank 0, thread 0: 125 calls, 17 nodes
-	// rank 1, thread 0: 43 calls, 6 nodes
-	// rank 2, thread 0: 43 calls, 6 nodes
-	// rank 3, thread 0: 43 calls, 6 nodes
 }
 
 // How often each procedure was called, from the graph alone: the number of visits of a
@@ -65,7 +44,7 @@ func ExampleStream_Visits() {
 	path, remove := sample("farm")
 	defer remove()
 
-	run, err := efg.OpenRun(path)
+	run, err := runfile.OpenRun(path)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -98,7 +77,7 @@ func ExampleStream_Visits_bytes() {
 	path, remove := sample("farm")
 	defer remove()
 
-	run, err := efg.OpenRun(path)
+	run, err := runfile.OpenRun(path)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -25,7 +25,7 @@ type Step struct {
 // have gone on by whole periods. Then the events since then come again as often as
 // the shortest of these repeats lasts. Nothing is guessed. What was not touched since
 // stands as it stood: only the nodes passed in between are remembered and compared.
-type Fold struct {
+type FoldedWalk struct {
 	walk    *Walker
 	matters []bool // nodes with values that matter
 	nest    *nest
@@ -44,8 +44,8 @@ const foldSteps = 1 << 16
 
 // NewFold prepares a folded walk. masks tells, for each node, which words matter if
 // they are demoted: events that differ in others are the same.
-func NewFold(s *Stream, defs []Def, masks []uint64) *Fold {
-	f := &Fold{walk: s.Walk(defs), matters: make([]bool, len(s.Nodes)), words: [][]uint64{nil}, vecs: []map[int][]uint64{nil}, index: map[uint64]int{}}
+func NewFoldedWalk(s *Stream, defs []Def, masks []uint64) *FoldedWalk {
+	f := &FoldedWalk{walk: s.Walk(defs), matters: make([]bool, len(s.Nodes)), words: [][]uint64{nil}, vecs: []map[int][]uint64{nil}, index: map[uint64]int{}}
 	for i := range f.walk.nodes {
 		n := &f.walk.nodes[i]
 		n.attrs = slices.DeleteFunc(n.attrs, func(a walkAttr) bool { return masks[i]>>a.word&1 == 0 })
@@ -64,7 +64,7 @@ func NewFold(s *Stream, defs []Def, masks []uint64) *Fold {
 
 // Words are the words of an event: those that matter are filled in, arrays by
 // the hash of their elements; other demoted words are 0.
-func (f *Fold) Words(s *Step) []uint64 {
+func (f *FoldedWalk) Words(s *Step) []uint64 {
 	if s.Value == 0 {
 		return f.walk.nodes[s.Node].words
 	}
@@ -73,11 +73,11 @@ func (f *Fold) Words(s *Step) []uint64 {
 
 // Vec is the content of array word i of an event, if it is one that matters and is
 // demoted; else nil.
-func (f *Fold) Vec(s *Step, i int) []uint64 { return f.vecs[s.Value][i] }
+func (f *FoldedWalk) Vec(s *Step, i int) []uint64 { return f.vecs[s.Value][i] }
 
 // Each calls emit for the steps of the stream, in order and some at a time. They
 // stay valid.
-func (f *Fold) Each(emit func([]Step) error) error {
+func (f *FoldedWalk) Each(emit func([]Step) error) error {
 	f.emit = emit
 	for f.next() {
 		k := f.walk.cur
@@ -102,7 +102,7 @@ func (f *Fold) Each(emit func([]Step) error) error {
 	return f.flush()
 }
 
-func (f *Fold) flush() error {
+func (f *FoldedWalk) flush() error {
 	steps := f.steps
 	f.steps = nil
 	f.leave(0)
@@ -113,7 +113,7 @@ func (f *Fold) flush() error {
 }
 
 // next goes to the next event, like Walker.Next; the nodes that change are noted before.
-func (f *Fold) next() bool {
+func (f *FoldedWalk) next() bool {
 	w := f.walk
 	if w.cur >= 0 {
 		f.note(w.cur)
@@ -130,7 +130,7 @@ func (f *Fold) next() bool {
 }
 
 // value interns the words of the current event.
-func (f *Fold) value() int {
+func (f *FoldedWalk) value() int {
 	w := f.walk.Words()
 	if w == nil {
 		return 0

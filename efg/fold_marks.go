@@ -68,7 +68,7 @@ func newFoldJournal(nodes []walkNode) foldJournal {
 }
 
 // note is called before a node changes.
-func (f *Fold) note(k int) {
+func (f *FoldedWalk) note(k int) {
 	j := &f.journal
 	if j.latest[k] >= j.newest {
 		return
@@ -141,7 +141,7 @@ func (j *foldJournal) place(m *foldMark) {
 }
 
 // tidy drops what no mark needs. If much is left, marks of inner loops are given up.
-func (f *Fold) tidy() {
+func (f *FoldedWalk) tidy() {
 	marks := f.known()
 	for f.journal.keep(marks) > f.journal.room && len(f.active) > 0 {
 		f.leave(len(f.active) / 2)
@@ -151,7 +151,7 @@ func (f *Fold) tidy() {
 }
 
 // known lists the marks that are known.
-func (f *Fold) known() []*foldMark {
+func (f *FoldedWalk) known() []*foldMark {
 	var list []*foldMark
 	for _, h := range f.active {
 		for i := range h.marks {
@@ -165,7 +165,7 @@ func (f *Fold) known() []*foldMark {
 
 // enter notes that the walk has come to a node: it may have left loops, and have come
 // to the head of one.
-func (f *Fold) enter(k int) {
+func (f *FoldedWalk) enter(k int) {
 	stay := len(f.active)
 	for stay > 0 && !f.nest.contains(f.active[stay-1].loop, k) {
 		stay--
@@ -184,7 +184,7 @@ func (f *Fold) enter(k int) {
 }
 
 // leave leaves all loops but the outermost so many.
-func (f *Fold) leave(stay int) {
+func (f *FoldedWalk) leave(stay int) {
 	for _, h := range f.active[stay:] {
 		for i := range h.marks {
 			h.marks[i].known = false
@@ -194,7 +194,7 @@ func (f *Fold) leave(stay int) {
 }
 
 // pass looks for a repeat that begins at a visit that h remembers.
-func (f *Fold) pass(h *foldHead) {
+func (f *FoldedWalk) pass(h *foldHead) {
 	h.visits++
 	failed := f.walk.seq
 	for i := range h.marks {
@@ -216,7 +216,7 @@ func (f *Fold) pass(h *foldHead) {
 }
 
 // again is how often the events since a mark come again.
-func (f *Fold) again(m *foldMark) uint64 {
+func (f *FoldedWalk) again(m *foldMark) uint64 {
 	period := f.walk.seq - m.seq
 	nodes, entries := f.walk.nodes, f.journal.entries
 	if i := m.differs; i >= 0 && entries[i].again(&nodes[entries[i].node]) == 0 {
@@ -234,7 +234,7 @@ func (f *Fold) again(m *foldMark) uint64 {
 }
 
 // jump passes what comes k times again, and folds the steps since the mark.
-func (f *Fold) jump(m *foldMark, k uint64) {
+func (f *FoldedWalk) jump(m *foldMark, k uint64) {
 	period := f.walk.seq - m.seq
 	f.journal.since(m, func(_ int, e *foldEntry) bool {
 		e.skip(&f.walk.nodes[e.node], k)
@@ -247,7 +247,7 @@ func (f *Fold) jump(m *foldMark, k uint64) {
 }
 
 // forget drops the marks that are newer than the one with this from.
-func (f *Fold) forget(from int) {
+func (f *FoldedWalk) forget(from int) {
 	for _, h := range f.active {
 		for i := range h.marks {
 			m := &h.marks[i]

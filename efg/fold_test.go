@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -93,7 +94,7 @@ func recordParts(t *testing.T, r *rand.Rand, most, plain int) (*efg.Stream, []ef
 }
 
 // expand writes out steps.
-func expand(f *efg.Fold, steps []efg.Step, each func(*efg.Step)) (count int) {
+func expand(f *efg.FoldedWalk, steps []efg.Step, each func(*efg.Step)) (count int) {
 	for i := range steps {
 		count++
 		if steps[i].Times == 0 {
@@ -118,7 +119,7 @@ func foldEqualsWalk(t *testing.T, s *efg.Stream, defs []efg.Def, mask uint64) (s
 		masks[i] = mask
 	}
 	w := s.Walk(defs)
-	f := efg.NewFold(s, defs, masks)
+	f := efg.NewFoldedWalk(s, defs, masks)
 	n := uint64(0)
 	err := f.Each(func(list []efg.Step) error {
 		steps += expand(f, list, func(at *efg.Step) {
@@ -172,13 +173,13 @@ func TestFoldIsTheWalk(t *testing.T) {
 	}
 }
 
-func encoded(t *testing.T, s *efg.Stream, defs []efg.Def) *efg.Run {
+func encoded(t *testing.T, s *efg.Stream, defs []efg.Def) *runfile.Run {
 	t.Helper()
 	var file bytes.Buffer
-	if err := efg.EncodeRun(&file, []*efg.Process{{Size: 1, Streams: []efg.Stream{*s}, Defs: defs}}, efg.Meta{}); err != nil {
+	if err := runfile.EncodeRun(&file, []*efg.Process{{Size: 1, Streams: []efg.Stream{*s}, Defs: defs}}, runfile.Meta{}); err != nil {
 		t.Fatal(err)
 	}
-	run, err := efg.NewRun(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	run, err := runfile.NewRun(bytes.NewReader(file.Bytes()), int64(file.Len()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +247,7 @@ func loopsInLoop(t *testing.T, loops int) (*efg.Stream, []efg.Def) {
 func allocated(t *testing.T, s *efg.Stream, defs []efg.Def) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	f := efg.NewFold(s, defs, make([]uint64, len(s.Nodes)))
+	f := efg.NewFoldedWalk(s, defs, make([]uint64, len(s.Nodes)))
 	if err := f.Each(func([]efg.Step) error { return nil }); err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package efg
 
 import (
+	"math/bits"
 	"slices"
 
 	"github.com/efg-tools/efg/efg/seq"
@@ -25,14 +26,12 @@ type Stream struct {
 	// Nodes in the order of their first event. The first one that is not Counted is
 	// the start.
 	Nodes []Node
-	// Marks are places from which a walk can begin; nil: only the start.
-	Marks *Marks
+	// Checkpoints are places from which a walk can begin; nil: only the start.
+	Checkpoints *Checkpoints
 	// Pending is the call that the thread was in when its recording ended; nil: none.
 	Pending *Pending
 
-	// They read times, and what stands in front of them, from a run file.
-	later func(part int) (*tracePart, error)
-	head  func(part int) (*traceHead, error)
+	parts PartReader // of a long stream's times, which are not in the nodes
 }
 
 // End is how a stream ended.
@@ -102,8 +101,8 @@ type Edge struct {
 	Count, Fixed uint64
 }
 
-// varies reports whether the edge has branch runs of other lengths than Count.
-func (e *Edge) varies() bool { return e.Fixed*e.Count != e.Weight }
+// Varies reports whether the edge has branch runs of other lengths than Count.
+func (e *Edge) Varies() bool { return e.Fixed*e.Count != e.Weight }
 
 // Attr is the attribute stream of one demoted word at one node.
 type Attr struct {
@@ -119,11 +118,11 @@ type Attr struct {
 // for. Definitions that are missing, and vectors, which are made of the elements that
 // belong to the value, give 0.
 func (p *Process) AttrWord(n *Node, i int, value uint64) uint64 {
-	switch f := form(n.Words[0], i); {
+	switch f := signature.Header(n.Words[0]).Form(i); {
 	case f == signature.ScalarForm || f == signature.SlotForm:
 		return value
 	case value&1 != 0:
-		return constBit | value>>1
+		return signature.ConstBit | value>>1
 	case f != signature.VecForm && value>>1 < uint64(len(p.Defs)):
 		return p.Defs[value>>1].Word
 	}
@@ -132,7 +131,7 @@ func (p *Process) AttrWord(n *Node, i int, value uint64) uint64 {
 
 // Visits returns how many events each node has: the steps that lead to it, and the
 // start itself for the first. Polls that are only counted are no events.
-func (s *Stream) Visits() []uint64 { return visitsOf(s.Nodes) }
+func (s *Stream) Visits() []uint64 { return VisitsOf(s.Nodes) }
 
 // Stats are the times of a node's events in nanoseconds: of the calls, and of
 // the gaps between the previous call's end and the call's start.
@@ -198,6 +197,56 @@ type Process struct {
 	// count into it.
 	Defs    []Def
 	Streams []Stream
+	// WorldBase is the rank of the first process of the world among those of the run; 0 in
+	// the first world.
+	WorldBase int
+}
 
-	base int // rank of the first process of the world among those of the run
+// WorldRank is the rank in the process's MPI_COMM_WORLD.
+func (p *Process) WorldRank() int {
+	if p.Rank < 0 {
+		return p.Rank
+	}
+	return p.Rank - p.WorldBase
+}
+
+// WordCount is the number of words of all events, not of counted polls.
+func (s *Stream) WordCount() uint64 {
+	nodes := s.Nodes
+	total := uint64(0)
+	if i := start(nodes); i >= 0 {
+		total = uint64(len(nodes[i].Words)) // the first event; edges lead to the others
+	}
+	for i := range nodes {
+		for _, e := range nodes[i].Edges {
+			if int(e.To) < len(nodes) {
+				total += e.Weight * uint64(len(nodes[e.To].Words))
+			}
+		}
+	}
+	return total
+}
+
+// VisitsOf is Stream.Visits of a graph.
+func VisitsOf(nodes []Node) []uint64 {
+	v := make([]uint64, len(nodes))
+	if i := start(nodes); i >= 0 {
+		v[i] = 1
+	}
+	for i := range nodes {
+		for _, e := range nodes[i].Edges {
+			if int(e.To) < len(v) {
+				v[e.To] += e.Weight
+			}
+		}
+	}
+	return v
+}
+
+// AttrStreams is how many attribute streams a node has.
+func AttrStreams(header, mask uint64) int {
+	if signature.Header(header).Counted() {
+		return 0
+	}
+	return bits.OnesCount64(mask)
 }

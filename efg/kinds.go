@@ -8,16 +8,6 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// form returns what word i of an event with this header is; the recorder's
-// kind_of.
-func form(header uint64, i int) signature.Form {
-	p := signature.ProcByID(signature.Header(header).Proc())
-	if p == nil || i < signature.FirstWord || i >= len(p.Words) {
-		return signature.ScalarForm
-	}
-	return p.Words[i].Form
-}
-
 // slotWord returns the index of the slot word of an event, or 0.
 func slotWord(header uint64) int {
 	p := signature.ProcByID(signature.Header(header).Proc())

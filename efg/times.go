@@ -191,14 +191,14 @@ func DecodeTimes(code []byte) *Times {
 
 // Clock reconstructs when a stream's events started and ended.
 type Clock struct {
-	q      *Quantum
-	stream *Stream
-	now    uint64
-	seq    uint64 // of the next event
-	part   int    // of the stream's times that is at hand
-	end    uint64 // events before the next part
-	marks  seq.Iter
-	nodes  []nodeClock
+	q           *TimeQuantizer
+	stream      *Stream
+	now         uint64
+	seq         uint64 // of the next event
+	part        int    // of the stream's times that is at hand
+	end         uint64 // events before the next part
+	checkpoints seq.Iter
+	nodes       []nodeClock
 }
 
 type nodeClock struct{ gap, dur TimeIter }
@@ -212,29 +212,29 @@ func (s *Stream) ClockFrom(n uint64) (*Clock, error) {
 	if s.Trace == nil {
 		return nil, fmt.Errorf("%w: the stream has none", ErrTimes)
 	}
-	q, err := NewQuantum(s.Trace.Error)
+	q, err := NewTimeQuantizer(s.Trace.Error)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrTimes, err)
 	}
 	c := &Clock{q: q, stream: s, nodes: make([]nodeClock, len(s.Nodes)), end: s.Events}
-	mark, events, marked := s.Marks.find(n)
-	if s.later == nil || len(s.Nodes) > 0 && s.Nodes[0].Times != nil {
-		return c, c.whole(mark, events, marked)
+	checkpoint, events, marked := s.Checkpoints.find(n)
+	if s.parts == nil || len(s.Nodes) > 0 && s.Nodes[0].Times != nil {
+		return c, c.whole(checkpoint, events, marked)
 	}
-	c.marks = s.Marks.Events.Iter()
+	c.checkpoints = s.Checkpoints.Events.Iter()
 	if marked {
-		c.marks.Skip(mark + 1)
-		c.part, c.seq = int(mark)+1, events
+		c.checkpoints.Skip(checkpoint + 1)
+		c.part, c.seq = int(checkpoint)+1, events
 	}
 	return c, c.load()
 }
 
-// whole opens the times that are in the nodes, at a mark.
-func (c *Clock) whole(mark, events uint64, marked bool) error {
+// whole opens the times that are in the nodes, at a checkpoint.
+func (c *Clock) whole(checkpoint, events uint64, marked bool) error {
 	from := make([]uint64, len(c.nodes))
 	if marked {
 		var err error
-		if from, _, err = span(c.stream.Nodes, c.stream.Marks, mark+1, c.stream.Marks.Events.Len()); err != nil {
+		if from, _, err = c.stream.Checkpoints.Span(c.stream, checkpoint+1); err != nil {
 			return err
 		}
 		c.seq = events
@@ -257,19 +257,19 @@ func (c *Clock) whole(mark, events uint64, marked bool) error {
 
 // load opens the part at hand.
 func (c *Clock) load() error {
-	p, err := c.stream.later(c.part)
+	p, err := c.stream.parts.Part(c.part)
 	if err != nil {
 		return err
 	}
-	if p == nil || len(p.times) != len(c.nodes) {
+	if p == nil || len(p.Times) != len(c.nodes) {
 		return fmt.Errorf("%w: part %d is of no stream", ErrTimes, c.part)
 	}
-	c.now = p.clock
+	c.now = p.Clock
 	for i := range c.nodes {
-		c.nodes[i] = nodeClock{p.times[i].Gap.Iter(), p.times[i].Dur.Iter()}
+		c.nodes[i] = nodeClock{p.Times[i].Gap.Iter(), p.Times[i].Dur.Iter()}
 	}
 	var more bool
-	if c.end, more = c.marks.Next(); !more {
+	if c.end, more = c.checkpoints.Next(); !more {
 		c.end = c.stream.Events
 	}
 	return nil

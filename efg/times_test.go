@@ -13,7 +13,7 @@ import (
 func TestQuantumKeepsTheError(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, parts := range []uint32{MinError, 100, 333, 500, MaxError} {
-		q, err := NewQuantum(parts)
+		q, err := NewTimeQuantizer(parts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,7 +40,7 @@ func TestQuantumKeepsTheError(t *testing.T) {
 		}
 	}
 	for _, parts := range []uint32{0, MinError - 1, MaxError + 1} {
-		if _, err := NewQuantum(parts); err == nil {
+		if _, err := NewTimeQuantizer(parts); err == nil {
 			t.Errorf("%d parts: no error", parts)
 		}
 	}
@@ -86,7 +86,7 @@ func FuzzTimeSeq(f *testing.F) {
 
 // The example of FORMAT.md, "Times".
 func TestTimesExample(t *testing.T) {
-	q, err := NewQuantum(500)
+	q, err := NewTimeQuantizer(500)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -83,7 +83,7 @@ func (n *walkNode) open(from *Node) {
 	for _, a := range from.Attrs {
 		i := bits.TrailingZeros64(mask)
 		mask &= mask - 1
-		n.attrs = append(n.attrs, walkAttr{word: i, form: form(from.Words[0], i), values: a.Values.Iter(), elems: a.Elems.Iter()})
+		n.attrs = append(n.attrs, walkAttr{word: i, form: signature.Header(from.Words[0]).Form(i), values: a.Values.Iter(), elems: a.Elems.Iter()})
 	}
 }
 
@@ -223,7 +223,7 @@ func (w *Walker) value(a *walkAttr) (uint64, bool) {
 	case a.form == signature.ScalarForm || a.form == signature.SlotForm:
 		return a.raw, true
 	case a.raw&1 != 0:
-		return constBit | a.raw>>1, true
+		return signature.ConstBit | a.raw>>1, true
 	case a.form == signature.VecForm:
 		return signature.Ident(signature.Hash(a.vec...)), true
 	case a.raw>>1 < uint64(len(w.defs)):
@@ -291,25 +291,25 @@ func (w *Walker) visits() []uint64 {
 }
 
 // Verify walks the stream and compares the number of events and the rolling
-// hash with the recorder's, and the stream's marks with where they lie. A nil
+// hash with the recorder's, and the stream's checkpoints with where they lie. A nil
 // error proves that the sequence is the one the recorder saw.
 func (s *Stream) Verify(defs []Def) error {
-	h, err := s.walkHash(defs)
+	h, err := s.WalkHash(defs)
 	if err == nil && h != s.Hash {
 		err = fmt.Errorf("%w: thread %d: hash of the events is %016x, recorded %016x", ErrWalk, s.Thread, h, s.Hash)
 	}
 	return err
 }
 
-// walkHash walks the stream and returns the rolling hash of its events.
-func (s *Stream) walkHash(defs []Def) (uint64, error) {
+// WalkHash walks the stream and returns the rolling hash of its events.
+func (s *Stream) WalkHash(defs []Def) (uint64, error) {
 	hashes := make([]uint64, len(s.Nodes))
 	for i := range s.Nodes {
 		hashes[i] = HashWords(s.Nodes[i].Words)
 	}
 	var h, n uint64
 	w := s.Walk(defs)
-	marks := newMarkCheck(s)
+	checkpoints := newCheckpointCheck(s)
 	for w.Next() {
 		node := &w.nodes[w.cur]
 		h = Roll(h, hashes[w.cur])
@@ -320,12 +320,12 @@ func (s *Stream) walkHash(defs []Def) (uint64, error) {
 			}
 			h = Roll(h, v)
 		}
-		if n++; n == marks.next {
-			marks.pass(w)
+		if n++; n == checkpoints.next {
+			checkpoints.pass(w)
 		}
 	}
 	if w.err == nil {
-		w.err = marks.compare(s)
+		w.err = checkpoints.compare(s)
 	}
 	if w.err == nil && n != s.Events {
 		w.err = fmt.Errorf("%w: thread %d: %d events, recorded %d", ErrWalk, s.Thread, n, s.Events)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -180,5 +181,5 @@ func (r *recorder) process() *Process {
 			r.t.Fatal(err)
 		}
 	}
-	return NewProcess(p, NewNames(p.Defs, []efg.Site{{Word: 0x77, Place: "jacobi.c:88", Func: "main"}}))
+	return NewProcess(p, NewNames(p.Defs, []runfile.Site{{Word: 0x77, Place: "jacobi.c:88", Func: "main"}}))
 }

@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/efg/text"
 	"github.com/efg-tools/efg/reconstruct"
 )
@@ -28,7 +28,7 @@ func sample(name string) (path string, remove func()) {
 		log.Fatal(err)
 	}
 	path = filepath.Join(dir, name+".efg")
-	if err := efg.WriteRun(path, f.Procs, f.Meta); err != nil {
+	if err := runfile.WriteRun(path, f.Procs, f.Meta); err != nil {
 		log.Fatal(err)
 	}
 	return path, func() { os.RemoveAll(dir) }
@@ -39,7 +39,7 @@ func ExampleProcess_Events() {
 	path, remove := sample("persistent")
 	defer remove()
 
-	file, err := efg.OpenRun(path)
+	file, err := runfile.OpenRun(path)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func Example() {
 	path, remove := sample("persistent")
 	defer remove()
 
-	file, err := efg.OpenRun(path)
+	file, err := runfile.OpenRun(path)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -136,15 +137,15 @@ func throughFile(t *testing.T, b *efg.Builder, defs *efg.Definitions) *Process {
 		t.Fatal(err)
 	}
 	var file bytes.Buffer
-	err = efg.EncodeRun(&file, []*efg.Process{{Streams: []efg.Stream{*s}, Defs: defs.List}}, efg.Meta{})
+	err = runfile.EncodeRun(&file, []*efg.Process{{Streams: []efg.Stream{*s}, Defs: defs.List}}, runfile.Meta{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := efg.NewRun(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	r, err := runfile.NewRun(bytes.NewReader(file.Bytes()), int64(file.Len()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := efg.Validate(r); err != nil {
+	if err := runfile.Validate(r); err != nil {
 		t.Fatal(err)
 	}
 	run, err := NewRun(r)

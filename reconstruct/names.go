@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/printable"
 	"github.com/efg-tools/efg/signature"
 )
@@ -16,29 +17,29 @@ const sequenceMask = 1<<24 - 1
 // Names gives the identity words of a process their texts. It may be used by
 // several goroutines.
 type Names struct {
-	strings map[uint64]string   // content of strings
-	handles map[uint64]string   // "type:…", "group:…", "op:…", families "comm:…"
-	sites   map[uint64]efg.Site // callsites with their places in the source
-	places  map[uint64]string   // of others: module and offset
-	sizes   map[uint64]uint64   // bytes of datatypes
+	strings map[uint64]string       // content of strings
+	handles map[uint64]string       // "type:…", "group:…", "op:…", families "comm:…"
+	sites   map[uint64]runfile.Site // callsites with their places in the source
+	places  map[uint64]string       // of others: module and offset
+	sizes   map[uint64]uint64       // bytes of datatypes
 	regions map[uint64]string
 }
 
 // NewNames prepares the names of everything that the definitions of a process
 // define. sites are the places in the source of callsites.
-func NewNames(defs []efg.Def, sites []efg.Site) *Names {
+func NewNames(defs []efg.Def, sites []runfile.Site) *Names {
 	return newNames(defs, siteTable(sites))
 }
 
-func siteTable(sites []efg.Site) map[uint64]efg.Site {
-	t := make(map[uint64]efg.Site, len(sites))
+func siteTable(sites []runfile.Site) map[uint64]runfile.Site {
+	t := make(map[uint64]runfile.Site, len(sites))
 	for _, s := range sites {
 		t[s.Word] = s
 	}
 	return t
 }
 
-func newNames(defs []efg.Def, sites map[uint64]efg.Site) *Names {
+func newNames(defs []efg.Def, sites map[uint64]runfile.Site) *Names {
 	n := &Names{
 		strings: map[uint64]string{}, handles: map[uint64]string{}, places: map[uint64]string{},
 		sites: sites, sizes: map[uint64]uint64{}, regions: map[uint64]string{},

@@ -10,17 +10,18 @@ import (
 	"iter"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/signature"
 )
 
 // Run reconstructs the processes of a run file.
 type Run struct {
-	run   *efg.Run
-	sites map[uint64]efg.Site
+	run   *runfile.Run
+	sites map[uint64]runfile.Site
 }
 
 // NewRun prepares the reconstruction of a run.
-func NewRun(r *efg.Run) (*Run, error) {
+func NewRun(r *runfile.Run) (*Run, error) {
 	sites, err := r.Sites()
 	if err != nil {
 		return nil, err

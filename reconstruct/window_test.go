@@ -70,10 +70,10 @@ func TestWindowsFromMarks(t *testing.T) {
 			}
 		}
 		p := throughFile(t, b, &defs)
-		if err := p.streams[0].Mark(p.proc.Defs, 30); err != nil {
+		if err := p.streams[0].AddCheckpoints(p.proc.Defs, 30); err != nil {
 			t.Fatal(err)
 		}
-		if p.streams[0].Marks != nil {
+		if p.streams[0].Checkpoints != nil {
 			marked++
 		}
 		compareWindows(t, p, rng, 16)

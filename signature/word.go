@@ -13,31 +13,32 @@ const MaxWords = 32
 const FirstWord = 3
 
 const (
-	constBit = 1 << 63
+	// ConstBit marks a constant, whose number is in the low bits.
+	ConstBit = 1 << 63
 	idBit    = 1 << 62
 )
 
 // Words of constants that this project makes itself or that programs must know; they
 // are the numbers in constants.tbl.
 const (
-	Absent   uint64 = constBit + 0 // EFG_ABSENT: not there, or not significant in this call
-	Same     uint64 = constBit + 1 // EFG_SAME: an array as the call before left it
-	AsPosted uint64 = constBit + 2 // EFG_AS_POSTED: a status that the call that posted the receive tells
+	Absent   uint64 = ConstBit + 0 // EFG_ABSENT: not there, or not significant in this call
+	Same     uint64 = ConstBit + 1 // EFG_SAME: an array as the call before left it
+	AsPosted uint64 = ConstBit + 2 // EFG_AS_POSTED: a status that the call that posted the receive tells
 
-	AnySource     uint64 = constBit + 3  // MPI_ANY_SOURCE
-	AnyTag        uint64 = constBit + 4  // MPI_ANY_TAG
-	ProcNull      uint64 = constBit + 5  // MPI_PROC_NULL
-	RootHere      uint64 = constBit + 6  // MPI_ROOT
-	Undefined     uint64 = constBit + 7  // MPI_UNDEFINED
-	InPlace       uint64 = constBit + 14 // MPI_IN_PLACE
-	CommNull      uint64 = constBit + 23 // MPI_COMM_NULL
-	CommWorld     uint64 = constBit + 24 // MPI_COMM_WORLD
-	CommSelf      uint64 = constBit + 25 // MPI_COMM_SELF
-	MessageNoProc uint64 = constBit + 37 // MPI_MESSAGE_NO_PROC
-	RequestNull   uint64 = constBit + 38 // MPI_REQUEST_NULL
-	OpNoOp        uint64 = constBit + 54 // MPI_NO_OP
-	TypeByte      uint64 = constBit + 56 // MPI_BYTE
-	TypePacked    uint64 = constBit + 57 // MPI_PACKED
+	AnySource     uint64 = ConstBit + 3  // MPI_ANY_SOURCE
+	AnyTag        uint64 = ConstBit + 4  // MPI_ANY_TAG
+	ProcNull      uint64 = ConstBit + 5  // MPI_PROC_NULL
+	RootHere      uint64 = ConstBit + 6  // MPI_ROOT
+	Undefined     uint64 = ConstBit + 7  // MPI_UNDEFINED
+	InPlace       uint64 = ConstBit + 14 // MPI_IN_PLACE
+	CommNull      uint64 = ConstBit + 23 // MPI_COMM_NULL
+	CommWorld     uint64 = ConstBit + 24 // MPI_COMM_WORLD
+	CommSelf      uint64 = ConstBit + 25 // MPI_COMM_SELF
+	MessageNoProc uint64 = ConstBit + 37 // MPI_MESSAGE_NO_PROC
+	RequestNull   uint64 = ConstBit + 38 // MPI_REQUEST_NULL
+	OpNoOp        uint64 = ConstBit + 54 // MPI_NO_OP
+	TypeByte      uint64 = ConstBit + 56 // MPI_BYTE
+	TypePacked    uint64 = ConstBit + 57 // MPI_PACKED
 )
 
 // IsConst reports whether w is the word of a constant.
@@ -50,14 +51,14 @@ func IsID(w uint64) bool { return w>>62 == 1 }
 func IsPlain(w uint64) bool { return w>>62 == 0 }
 
 // Const is the word of the MPI constant with number k.
-func Const(k int) uint64 { return constBit | uint64(k) }
+func Const(k int) uint64 { return ConstBit | uint64(k) }
 
 // ConstNumber returns the number of the constant that w is the word of.
 func ConstNumber(w uint64) (k int, ok bool) {
 	if !IsConst(w) {
 		return 0, false
 	}
-	return int(w &^ constBit), true
+	return int(w &^ ConstBit), true
 }
 
 // Hash is XXH64 with seed 0 of the words in little-endian order. It equals
@@ -88,7 +89,7 @@ func hashLong(words []uint64) uint64 {
 func HashString(s string) uint64 { return xxhash.Sum64String(s) }
 
 // Ident is the identity word of a hash: its two top bits cleared.
-func Ident(hash uint64) uint64 { return hash &^ (constBit | idBit) }
+func Ident(hash uint64) uint64 { return hash &^ (ConstBit | idBit) }
 
 // SequenceBits is the width of the sequence number in the word of a communicator,
 // window or file that a program made: the bits above it are those of its family,
@@ -173,6 +174,16 @@ func (h Header) Counted() bool { return h&countedBit != 0 }
 
 // AsCounted returns the header of such a poll.
 func (h Header) AsCounted() Header { return h | countedBit }
+
+// Form is what word i of such an event holds; a scalar where the header is of no known
+// procedure.
+func (h Header) Form(i int) Form {
+	p := ProcByID(h.Proc())
+	if p == nil || i < FirstWord || i >= len(p.Words) {
+		return ScalarForm
+	}
+	return p.Words[i].Form
+}
 
 const pmpiBit = 1 << 20
 

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"io"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/jsondoc"
 )
@@ -13,8 +13,8 @@ import (
 // overRanks computes something of ranks of a run, shows how far that is, and hands it to
 // show. ranks is the value of --rank, data that of --json.
 func overRanks[T any](path, ranks string, data bool, errOut io.Writer,
-	compute func(r *efg.Run, procs []int, progress ...analysis.Progress) (T, error),
-	show func(r *efg.Run, procs []int, result T) error) error {
+	compute func(r *runfile.Run, procs []int, progress ...analysis.Progress) (T, error),
+	show func(r *runfile.Run, procs []int, result T) error) error {
 	set, err := parseRanks(ranks)
 	if err != nil {
 		return err

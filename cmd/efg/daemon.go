@@ -15,7 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/hook"
 	"github.com/efg-tools/efg/internal/daemon"
 	"github.com/efg-tools/efg/internal/httpapi"
@@ -101,7 +101,7 @@ func (opt *daemonOptions) check() (l limits, err error) {
 	if opt.hookTime, err = timeForHook(opt.time); err != nil {
 		return l, err
 	}
-	if opt.polls != "exact" && opt.polls != efg.PollTotals {
+	if opt.polls != "exact" && opt.polls != runfile.PollTotals {
 		return l, usageError("--polls %s: want exact or totals", opt.polls)
 	}
 	if l.keep, err = parseAge(opt.keepFor); err != nil {

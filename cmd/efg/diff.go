@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis/diff"
 	"github.com/efg-tools/efg/internal/jsondoc"
 )
@@ -59,7 +59,7 @@ All is computed on the graphs; docs/diff.md defines every column.`,
 // diffInput is what is compared.
 type diffInput struct {
 	files []string
-	runs  []*efg.Run
+	runs  []*runfile.Run
 	procs [][]int // of each run
 	given bool    // --ranks was
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/durable"
 	"github.com/efg-tools/efg/internal/export"
 	"github.com/efg-tools/efg/internal/export/gxl"
@@ -27,7 +27,7 @@ type exportOptions struct {
 }
 
 // exporter writes the selected part of a run.
-type exporter func(out io.Writer, run *efg.Run, sel export.Selection, progress func(events uint64)) error
+type exporter func(out io.Writer, run *runfile.Run, sel export.Selection, progress func(events uint64)) error
 
 // exporters are the formats of efg export, by name, which is their extension, too.
 var exporters = map[string]exporter{"gxl": gxl.Write, "mtf": mtf.Write}

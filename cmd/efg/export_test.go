@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 )
 
 // assembled makes a.efg of the text of a recorded program, in a folder of its own.
@@ -153,7 +154,7 @@ func TestImportInParts(t *testing.T) {
 			run := importedRun{}
 			defer run.close()
 			partSize = 1
-			if err := run.add(&efg.Meta{}, &efg.Process{Size: 1}); err != nil || len(run.parts) != 1 {
+			if err := run.add(&runfile.Meta{}, &efg.Process{Size: 1}); err != nil || len(run.parts) != 1 {
 				t.Fatalf("%d parts: %v", len(run.parts), err)
 			}
 			if left, _ := os.ReadDir(os.Getenv("TMPDIR")); len(left) > 0 { // while there are parts, too

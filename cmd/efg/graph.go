@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/draw/graph"
 	"github.com/efg-tools/efg/internal/durable"
 	"github.com/efg-tools/efg/internal/jsondoc"
@@ -186,7 +186,7 @@ func drawGraph(w io.Writer, g *graph.Graph, opt *graphOptions, colour *graph.Mea
 	return draw(p, w)
 }
 
-func buildGraph(r *efg.Run, set ranks, opt *graphOptions) (*graph.Graph, error) {
+func buildGraph(r *runfile.Run, set ranks, opt *graphOptions) (*graph.Graph, error) {
 	procs, err := set.find(r)
 	if err != nil {
 		return nil, err

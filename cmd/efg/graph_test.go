@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/testing/sim"
 )
 
@@ -79,7 +80,7 @@ func denseRun(t *testing.T, name string, c sim.Config) {
 		t.Fatal(err)
 	}
 	var file bytes.Buffer
-	if err := efg.EncodeRun(&file, []*efg.Process{p}, efg.Meta{}); err != nil {
+	if err := runfile.EncodeRun(&file, []*efg.Process{p}, runfile.Meta{}); err != nil {
 		t.Fatal(err)
 	}
 	writeFile(t, name, file.String())

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/efg/text"
 	"github.com/efg-tools/efg/internal/export"
 	"github.com/efg-tools/efg/internal/export/gxl"
@@ -92,7 +93,7 @@ func importRun(path, format, output string, in io.Reader, errOut io.Writer) erro
 // importedRun is a run that is being imported. What has many processes goes to parts
 // on disk, so that memory does not grow with their number.
 type importedRun struct {
-	meta  efg.Meta
+	meta  runfile.Meta
 	procs []*efg.Process
 	nodes int // of their graphs
 	// parts have no names: they are gone with this process, however it ends.
@@ -105,7 +106,7 @@ var partSize = 256
 
 const partNodes = 1 << 20
 
-func (r *importedRun) add(meta *efg.Meta, p *efg.Process) error {
+func (r *importedRun) add(meta *runfile.Meta, p *efg.Process) error {
 	r.meta, r.procs = *meta, append(r.procs, p)
 	for i := range p.Streams {
 		r.nodes += len(p.Streams[i].Nodes)
@@ -127,7 +128,7 @@ func (r *importedRun) part() error {
 		return err
 	}
 	w := bufio.NewWriterSize(f, 1<<16)
-	err = errors.Join(efg.EncodePart(w, r.procs, r.meta), w.Flush())
+	err = errors.Join(runfile.EncodePart(w, r.procs, r.meta), w.Flush())
 	r.procs, r.nodes = nil, 0
 	return err
 }
@@ -135,7 +136,7 @@ func (r *importedRun) part() error {
 // write makes the run file.
 func (r *importedRun) write(output string) error {
 	if r.parts == nil {
-		return efg.WriteRun(output, r.procs, r.meta)
+		return runfile.WriteRun(output, r.procs, r.meta)
 	}
 	if r.procs != nil {
 		if err := r.part(); err != nil {
@@ -146,7 +147,7 @@ func (r *importedRun) write(output string) error {
 	for _, f := range r.parts {
 		paths = append(paths, fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
 	}
-	return efg.MergeRuns(output, paths)
+	return runfile.MergeRuns(output, paths)
 }
 
 func (r *importedRun) close() {

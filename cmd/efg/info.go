@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/jsondoc"
 	"github.com/efg-tools/efg/internal/rankset"
 )
@@ -116,7 +116,7 @@ func (s *infoWriter) recorded() string {
 	if percent, ok := strings.CutPrefix(s.Time, "trace="); ok {
 		text = "times: trace, within " + percent + " %"
 	}
-	if s.Polls == efg.PollTotals {
+	if s.Polls == runfile.PollTotals {
 		text += "; polls that found nothing: totals"
 	}
 	if s.Queries {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis/loops"
 	"github.com/efg-tools/efg/internal/jsondoc"
 	"github.com/efg-tools/efg/internal/rankset"
@@ -51,13 +51,13 @@ func findLoops(path string, opt *loopsOptions, out, errOut io.Writer) error {
 	if err := checkTop(opt.top, "groups"); err != nil {
 		return err
 	}
-	return overRanks(path, opt.ranks, opt.json, errOut, loops.Summarize, func(r *efg.Run, procs []int, s *loops.Summary) error {
+	return overRanks(path, opt.ranks, opt.json, errOut, loops.Summarize, func(r *runfile.Run, procs []int, s *loops.Summary) error {
 		return writeAnswer(out, opt.json, func() any { return jsondoc.NewLoops(path, r, s, len(procs)) },
 			func(w *bufio.Writer) { loopsText(w, path, r, s, opt, len(procs)) })
 	})
 }
 
-func loopsText(w *bufio.Writer, path string, r *efg.Run, s *loops.Summary, opt *loopsOptions, procs int) {
+func loopsText(w *bufio.Writer, path string, r *runfile.Run, s *loops.Summary, opt *loopsOptions, procs int) {
 	fmt.Fprintf(w, "file      %s\n", path)
 	if len(r.Meta.Command) > 0 {
 		fmt.Fprintf(w, "command   %s\n", strings.Join(r.Meta.Command, " "))

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/daemon"
 )
 
@@ -19,7 +19,7 @@ func addPart(t *testing.T, folder, node, seg string) {
 	if _, errOut, status := efgRun(t, nil, "merge", seg, "-o", file); status != 0 {
 		t.Fatal(errOut)
 	}
-	run, err := efg.OpenRun(file)
+	run, err := runfile.OpenRun(file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis/phases"
 	"github.com/efg-tools/efg/internal/jsondoc"
 	"github.com/efg-tools/efg/internal/units"
@@ -51,13 +51,13 @@ func showPhases(path string, opt *phasesOptions, out, errOut io.Writer) error {
 	if err := checkTop(opt.top, "rows"); err != nil {
 		return err
 	}
-	return overRanks(path, opt.ranks, opt.json, errOut, phases.New, func(r *efg.Run, _ []int, rep *phases.Report) error {
+	return overRanks(path, opt.ranks, opt.json, errOut, phases.New, func(r *runfile.Run, _ []int, rep *phases.Report) error {
 		return writeAnswer(out, opt.json, func() any { return jsondoc.NewPhases(path, rep) },
 			func(w *bufio.Writer) { writePhases(w, path, r, rep, opt.top) })
 	})
 }
 
-func writePhases(w *bufio.Writer, path string, r *efg.Run, rep *phases.Report, top int) {
+func writePhases(w *bufio.Writer, path string, r *runfile.Run, rep *phases.Report, top int) {
 	fmt.Fprintf(w, "file      %s\n", path)
 	fmt.Fprintf(w, "ranks     %d", rep.Ranks)
 	if rep.Ranks < len(r.Procs) {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis/query"
 )
 
@@ -80,7 +80,7 @@ func queryRun(path, text, format string, out, errOut io.Writer) error {
 	return showMatches(q, r, format, write, out)
 }
 
-func showMatches(q *query.Query, r *efg.Run, format string, write writer, out io.Writer) error {
+func showMatches(q *query.Query, r *runfile.Run, format string, write writer, out io.Writer) error {
 	const full = 1 << 16
 	b := make([]byte, 0, 2*full)
 	err := q.Select(r, format == "mtf", func(m *query.Match) error {
@@ -103,7 +103,7 @@ func showMatches(q *query.Query, r *efg.Run, format string, write writer, out io
 	return errors.Join(err, failed)
 }
 
-func showTotals(q *query.Query, r *efg.Run, format string, out io.Writer) error {
+func showTotals(q *query.Query, r *runfile.Run, format string, out io.Writer) error {
 	t, err := q.Totals(r)
 	if err != nil {
 		return err
@@ -156,7 +156,7 @@ func cellText(v any) string {
 	return fmt.Sprint(v)
 }
 
-func showTopology(q *query.Query, r *efg.Run, format string, out io.Writer) error {
+func showTopology(q *query.Query, r *runfile.Run, format string, out io.Writer) error {
 	t, err := q.Topology(r)
 	if err != nil {
 		return err

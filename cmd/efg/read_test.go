@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -69,14 +70,14 @@ func sampleRun(t *testing.T, name string) {
 		p.Streams, p.Defs = []efg.Stream{*s}, defs.List
 		procs = append(procs, p)
 	}
-	meta := efg.Meta{
+	meta := runfile.Meta{
 		Tool: "efg test", Command: []string{"mpiexec", "-n", "4", "./app", "9"},
 		Started: 1e18, Ended: 1e18 + 15e8, Status: 137, Time: "off",
 	}
 	for i, line := range []int{10, 14, 16, 18, 21} {
-		meta.Sites = append(meta.Sites, efg.Site{Word: 0x100 + uint64(i), Place: fmt.Sprintf("app.c:%d", line), Func: "main"})
+		meta.Sites = append(meta.Sites, runfile.Site{Word: 0x100 + uint64(i), Place: fmt.Sprintf("app.c:%d", line), Func: "main"})
 	}
-	if err := efg.WriteRun(name, procs, meta); err != nil {
+	if err := runfile.WriteRun(name, procs, meta); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -180,7 +181,7 @@ func TestVerifyFindsDifferences(t *testing.T) {
 	}
 	s.Hash++
 	p := &efg.Process{Size: 1, Streams: []efg.Stream{*s}, Defs: defs.List}
-	if err := efg.WriteRun("x.efg", []*efg.Process{p}, efg.Meta{}); err != nil {
+	if err := runfile.WriteRun("x.efg", []*efg.Process{p}, runfile.Meta{}); err != nil {
 		t.Fatal(err)
 	}
 	out, errOut, status := efgRun(t, nil, "reconstruct", "x.efg", "--verify")

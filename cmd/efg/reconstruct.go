@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/printable"
 	"github.com/efg-tools/efg/reconstruct"
 )
@@ -70,7 +70,7 @@ func reconstructRun(path string, opt reconstructOptions, out, errOut io.Writer) 
 		return err
 	}
 	defer r.Close()
-	if r.Meta.Polls == efg.PollTotals {
+	if r.Meta.Polls == runfile.PollTotals {
 		fmt.Fprintln(errOut, "efg: polls that found nothing are left out: the run was recorded with --polls totals, which only counts them")
 	}
 	procs, err := set.find(r)
@@ -118,7 +118,7 @@ func eventWriter(format string) (writer, error) {
 	return writer{}, usageError("--format %s: want jsonl, text or mtf", format)
 }
 
-func writeEvents(r *efg.Run, procs []int, opt reconstructOptions, write writer, out io.Writer, bar *progress) error {
+func writeEvents(r *runfile.Run, procs []int, opt reconstructOptions, write writer, out io.Writer, bar *progress) error {
 	run, err := reconstruct.NewRun(r)
 	if err != nil {
 		return err
@@ -165,12 +165,12 @@ func writeStream(p *reconstruct.Process, j int, opt reconstructOptions, write wr
 }
 
 // verify recomputes number and hash of the events of every stream.
-func verify(r *efg.Run, procs []int, thread int, out io.Writer, bar *progress) error {
+func verify(r *runfile.Run, procs []int, thread int, out io.Writer, bar *progress) error {
 	w := bufio.NewWriter(out)
 	defer w.Flush()
 	var streams, failed int
 	var events uint64
-	v := efg.NewVerifier(r)
+	v := runfile.NewVerifier(r)
 	for n, i := range procs {
 		bar.show(uint64(n))
 		threads, err := threadsOf(&r.Procs[i], thread)
@@ -201,7 +201,7 @@ func verify(r *efg.Run, procs []int, thread int, out io.Writer, bar *progress) e
 	return nil
 }
 
-func verdict(s *efg.StreamInfo, err error) string {
+func verdict(s *runfile.StreamInfo, err error) string {
 	switch {
 	case err != nil:
 		return "WRONG: " + err.Error()

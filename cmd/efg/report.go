@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/jsondoc"
 	"github.com/efg-tools/efg/internal/units"
@@ -60,7 +60,7 @@ func report(path string, opt *reportOptions, out, errOut io.Writer) error {
 	if err := checkTop(opt.top, "rows"); err != nil {
 		return err
 	}
-	return overRanks(path, opt.ranks, opt.json, errOut, analysis.NewReport, func(r *efg.Run, _ []int, rep *analysis.Report) error {
+	return overRanks(path, opt.ranks, opt.json, errOut, analysis.NewReport, func(r *runfile.Run, _ []int, rep *analysis.Report) error {
 		return writeAnswer(out, opt.json, func() any { return jsondoc.NewReport(path, r, rep, opt.by) },
 			func(w *bufio.Writer) { newReportWriter(w, rep, opt).write(path, r) })
 	})
@@ -79,7 +79,7 @@ func newReportWriter(w *bufio.Writer, r *analysis.Report, opt *reportOptions) *r
 	return &reportWriter{w, r, opt, r.Total.Received > 0, r.Total.Read+r.Total.Written > 0}
 }
 
-func (w *reportWriter) write(path string, r *efg.Run) {
+func (w *reportWriter) write(path string, r *runfile.Run) {
 	w.head(path, r)
 	tables := map[string]func(){"procedure": w.procedures, "callsite": w.callsites, "rank": w.ranks}
 	for _, name := range jsondoc.ReportTables {
@@ -97,7 +97,7 @@ func (w *reportWriter) write(path string, r *efg.Run) {
 	w.notes()
 }
 
-func (w *reportWriter) head(path string, r *efg.Run) {
+func (w *reportWriter) head(path string, r *runfile.Run) {
 	t := &w.Total
 	fmt.Fprintf(w, "file      %s\n", path)
 	if len(r.Meta.Command) > 0 {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/draw/heatmap"
 	"github.com/efg-tools/efg/internal/draw/raster"
 	"github.com/efg-tools/efg/signature"
@@ -37,11 +38,11 @@ func timedRun(t *testing.T, name string, ranks, iterations int) {
 			MPI: "Sample MPI 1.0", Streams: []efg.Stream{*s}, Defs: defs.List,
 		})
 	}
-	meta := efg.Meta{Tool: "efg test", Command: []string{"mpiexec", "-n", fmt.Sprint(ranks), "./ring"}, Time: "stats"}
+	meta := runfile.Meta{Tool: "efg test", Command: []string{"mpiexec", "-n", fmt.Sprint(ranks), "./ring"}, Time: "stats"}
 	for i, line := range []int{10, 14, 15, 16, 18, 19, 21} {
-		meta.Sites = append(meta.Sites, efg.Site{Word: 0x100 + uint64(i), Place: fmt.Sprintf("ring.c:%d", line), Func: "main"})
+		meta.Sites = append(meta.Sites, runfile.Site{Word: 0x100 + uint64(i), Place: fmt.Sprintf("ring.c:%d", line), Func: "main"})
 	}
-	if err := efg.WriteRun(name, procs, meta); err != nil {
+	if err := runfile.WriteRun(name, procs, meta); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/hook"
 	"github.com/efg-tools/efg/internal/printable"
 	"github.com/efg-tools/efg/internal/recording"
@@ -66,7 +66,7 @@ func run(args []string, opt runOptions, in io.Reader, out, errOut io.Writer) err
 	if opt.hookTime, err = timeForHook(opt.time); err != nil {
 		return err
 	}
-	if opt.polls != "exact" && opt.polls != efg.PollTotals {
+	if opt.polls != "exact" && opt.polls != runfile.PollTotals {
 		return usageError("--polls %s: want exact or totals", opt.polls)
 	}
 	path, err := exec.LookPath(args[0])
@@ -125,13 +125,13 @@ func runRecorded(cmd *exec.Cmd, h *hook.Hook, build *foregroundBuild, opt *runOp
 }
 
 // meta is what is known of a run that begins.
-func (opt *runOptions) meta(command []string) efg.Meta {
-	meta := efg.Meta{
+func (opt *runOptions) meta(command []string) runfile.Meta {
+	meta := runfile.Meta{
 		Tool: "efg " + version(), Command: command, Started: time.Now().UnixNano(),
 		Time: timeForMeta(opt.hookTime), Queries: opt.queries, Buffers: opt.buffers,
 	}
-	if opt.polls == efg.PollTotals {
-		meta.Polls = efg.PollTotals
+	if opt.polls == runfile.PollTotals {
+		meta.Polls = runfile.PollTotals
 	}
 	return meta
 }

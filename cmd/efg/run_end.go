@@ -8,7 +8,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/live"
 	"github.com/efg-tools/efg/internal/merge"
 	"github.com/efg-tools/efg/internal/printable"
@@ -17,7 +17,7 @@ import (
 
 // keepRecording writes the run file, if anything was recorded, and removes the segments; if
 // the file cannot be written they stay, so that nothing is lost.
-func keepRecording(dir *recording.Directory, opt *runOptions, meta efg.Meta, signals heldSignals, errOut io.Writer) error {
+func keepRecording(dir *recording.Directory, opt *runOptions, meta runfile.Meta, signals heldSignals, errOut io.Writer) error {
 	var result *merge.Result
 	err := signals.hold(func() (err error) {
 		result, err = dir.Seal(opt.output, meta)
@@ -75,7 +75,7 @@ func tellNext(file string, r *merge.Result, errOut io.Writer) {
 		return
 	}
 	next := "report"
-	if run, err := efg.OpenRun(file); err == nil {
+	if run, err := runfile.OpenRun(file); err == nil {
 		if live.EndedInCall(run) {
 			next = "where"
 		}

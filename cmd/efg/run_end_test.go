@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/recording"
 	"github.com/efg-tools/efg/internal/segment"
 	"github.com/efg-tools/efg/internal/testing/sim"
@@ -53,14 +54,14 @@ var fourRanks = sync.OnceValue(func() string {
 })
 
 // mustHoldRanks checks that a run file is whole.
-func mustHoldRanks(t *testing.T, file string, ranks int) *efg.Meta {
+func mustHoldRanks(t *testing.T, file string, ranks int) *runfile.Meta {
 	t.Helper()
-	run, err := efg.OpenRun(file)
+	run, err := runfile.OpenRun(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer run.Close()
-	if err := efg.Validate(run); err != nil || len(run.Procs) != ranks {
+	if err := runfile.Validate(run); err != nil || len(run.Procs) != ranks {
 		t.Fatalf("%s: %d ranks, want %d; %v", file, len(run.Procs), ranks, err)
 	}
 	return &run.Meta
@@ -106,7 +107,7 @@ func TestRunEndsWithALine(t *testing.T) {
 		if _, errOut, status := efgRun(t, nil, args...); withoutBuilds(errOut) != "" || status != c.status {
 			t.Errorf("%s: no terminal: status %d, errors %q", c.end, status, errOut)
 		}
-		run, err := efg.OpenRun(file)
+		run, err := runfile.OpenRun(file)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -322,7 +323,7 @@ func TestRunGivesUp(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	var said bytes.Buffer
-	err = keepRecording(dir, opt, efg.Meta{Time: "stats"}, signals, &said)
+	err = keepRecording(dir, opt, runfile.Meta{Time: "stats"}, signals, &said)
 	var exit *exitError
 	if !errors.As(err, &exit) || exit.status <= 128 {
 		t.Fatalf("%v", err)

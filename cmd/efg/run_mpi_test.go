@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -44,7 +45,7 @@ func record(t *testing.T, args ...string) (procs []*efg.Process, out, errOut str
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "run.efg")
 	out, errOut, status = efgRun(t, nil, append([]string{"run", "-o", file, "--"}, args...)...)
-	run, err := efg.OpenRun(file)
+	run, err := runfile.OpenRun(file)
 	if err != nil {
 		t.Fatalf("%v\nstatus %d, output %q, errors %q", err, status, out, errOut)
 	}

@@ -5,7 +5,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/daemon"
 	"github.com/efg-tools/efg/internal/printable"
 	"github.com/efg-tools/efg/internal/rankset"
@@ -13,13 +13,13 @@ import (
 
 // openRun opens a run file, or the run in the store with that name. What is not one,
 // or is not there, is an error of the command line.
-func openRun(path string) (*efg.Run, error) {
-	r, err := efg.OpenRun(path)
+func openRun(path string) (*runfile.Run, error) {
+	r, err := runfile.OpenRun(path)
 	if errors.Is(err, fs.ErrNotExist) && isRunName(path) {
 		file, notFound := findRun(path)
 		switch {
 		case notFound == nil:
-			r, err = efg.OpenRun(file)
+			r, err = runfile.OpenRun(file)
 		case !errors.Is(notFound, daemon.ErrNoRun):
 			return nil, usageError("%s: %w", path, notFound)
 		}
@@ -28,7 +28,7 @@ func openRun(path string) (*efg.Run, error) {
 	switch {
 	case errors.As(err, &pathError):
 		return nil, usageError("%s: %w", path, pathError.Err)
-	case errors.Is(err, efg.ErrNotEFG) || errors.Is(err, efg.ErrNewerVersion):
+	case errors.Is(err, runfile.ErrNotEFG) || errors.Is(err, runfile.ErrNewerVersion):
 		return nil, &exitError{2, err}
 	}
 	return r, err
@@ -36,7 +36,7 @@ func openRun(path string) (*efg.Run, error) {
 
 // openShown opens a run whose texts people will see: none breaks a line. data: programs
 // will, who get them as they are.
-func openShown(path string, data bool) (*efg.Run, error) {
+func openShown(path string, data bool) (*runfile.Run, error) {
 	r, err := openRun(path)
 	if err != nil || data {
 		return r, err
@@ -68,7 +68,7 @@ func parseRankFlag(flag, s string) (ranks, error) {
 
 // find returns the numbers of the processes with these ranks. A rank that the
 // run does not have is an error.
-func (r ranks) find(run *efg.Run) ([]int, error) {
+func (r ranks) find(run *runfile.Run) ([]int, error) {
 	found, err := rankset.Set(r).Find(run)
 	if err != nil {
 		return nil, usageError("%w", err)
@@ -78,7 +78,7 @@ func (r ranks) find(run *efg.Run) ([]int, error) {
 
 // threadsOf returns the numbers of a process's streams: all, or that of a
 // thread.
-func threadsOf(p *efg.ProcInfo, thread int) ([]int, error) {
+func threadsOf(p *runfile.ProcInfo, thread int) ([]int, error) {
 	var found []int
 	for j, s := range p.Streams {
 		if thread < 0 || int(s.Thread) == thread {

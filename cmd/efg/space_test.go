@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/hook"
 	"github.com/efg-tools/efg/internal/recording"
 )
@@ -86,12 +86,12 @@ func TestRunOutOfSpace(t *testing.T) {
 			}
 			file := filepath.Join(t.TempDir(), "x.efg")
 			var said bytes.Buffer
-			r, err := (&recording.Directory{Path: dir}).Seal(file, efg.Meta{})
+			r, err := (&recording.Directory{Path: dir}).Seal(file, runfile.Meta{})
 			if err != nil || r.Processes != 1 {
 				t.Fatalf("%+v, %v", r, err)
 			}
 			tellLosses(r, &said)
-			run, err := efg.OpenRun(file)
+			run, err := runfile.OpenRun(file)
 			if err != nil {
 				t.Fatal(err)
 			}

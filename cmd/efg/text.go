@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/efg/text"
 )
 
@@ -87,5 +87,5 @@ func assemble(path, output string, in io.Reader) error {
 	if err != nil {
 		return &exitError{2, err}
 	}
-	return efg.WriteRun(output, file.Procs, file.Meta)
+	return runfile.WriteRun(output, file.Procs, file.Meta)
 }

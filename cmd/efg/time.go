@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 )
 
 // defaultError is that of --time trace, in parts of efg.ErrorUnit.
@@ -35,7 +36,7 @@ func timeForHook(s string) (string, error) {
 func timeForMeta(hookTime string) string {
 	if text, ok := strings.CutPrefix(hookTime, "trace="); ok {
 		if parts, err := strconv.ParseUint(text, 10, 32); err == nil {
-			return efg.TraceTime(uint32(parts))
+			return runfile.TraceTime(uint32(parts))
 		}
 	}
 	return hookTime

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis/timeline"
 	timelinedraw "github.com/efg-tools/efg/internal/draw/timeline"
 	"github.com/efg-tools/efg/internal/jsondoc"
@@ -96,7 +96,7 @@ func showTimeline(ctx context.Context, path string, opt *timelineOptions, out, e
 }
 
 // viewTimeline computes what is asked for.
-func viewTimeline(ctx context.Context, r *efg.Run, opt *timelineOptions, errOut io.Writer) (*timeline.View, error) {
+func viewTimeline(ctx context.Context, r *runfile.Run, opt *timelineOptions, errOut io.Writer) (*timeline.View, error) {
 	set, err := parseRanks(opt.ranks)
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/live"
 )
 
@@ -131,7 +132,7 @@ func TestWhereMistakes(t *testing.T) {
 	file := filepath.Join(dir, "x.efg")
 	writeFile(t, file, "x")
 	finished := filepath.Join(dir, "finished.efg")
-	if err := efg.WriteRun(finished, []*efg.Process{{Size: 1, Streams: []efg.Stream{{End: efg.EndFinalized}}}}, efg.Meta{}); err != nil {
+	if err := runfile.WriteRun(finished, []*efg.Process{{Size: 1, Streams: []efg.Stream{{End: efg.EndFinalized}}}}, runfile.Meta{}); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("TMPDIR", dir)

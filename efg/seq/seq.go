@@ -386,3 +386,10 @@ func (it *Iter) fail(cause string) bool {
 	}
 	return false
 }
+
+// At returns value i, counted from 0; false if there is none.
+func (s *Seq) At(i uint64) (uint64, bool) {
+	it := s.Iter()
+	it.Skip(i)
+	return it.Next()
+}

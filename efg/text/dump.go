@@ -11,13 +11,14 @@ import (
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/efg/block"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/efg/seq"
 	"github.com/efg-tools/efg/signature"
 )
 
 // Dump writes the text of a run file, process by process: its memory is that of
 // the largest one.
-func Dump(w io.Writer, r *efg.Run) error {
+func Dump(w io.Writer, r *runfile.Run) error {
 	d := &dumper{w: bufio.NewWriterSize(w, 1<<16)}
 	d.linef("%s", firstLine)
 	d.meta(&r.Meta)
@@ -54,7 +55,7 @@ func (d *dumper) linef(format string, args ...any) {
 
 // meta writes the fields that are not empty by the names that they have in the
 // file, so that new ones need nothing here.
-func (d *dumper) meta(m *efg.Meta) {
+func (d *dumper) meta(m *runfile.Meta) {
 	v := reflect.ValueOf(m).Elem()
 	for i := range v.NumField() {
 		name, f := metaName(v.Type().Field(i)), v.Field(i)
@@ -89,7 +90,7 @@ func quoted(list []string) string {
 	return b.String()
 }
 
-func (d *dumper) site(s *efg.Site) {
+func (d *dumper) site(s *runfile.Site) {
 	place, fn := strconv.Quote(s.Place), strconv.Quote(s.Func)
 	if module, offset := s.Module(); module != "" {
 		d.linef("site %s %s %s %s", strconv.Quote(module), numberText(offset), place, fn)
@@ -158,12 +159,12 @@ func (d *dumper) stream(p *efg.Process, s *efg.Stream) {
 	if s.Pending != nil {
 		d.pending(s.Pending)
 	}
-	if s.Marks != nil {
-		d.marks(s.Marks)
+	if s.Checkpoints != nil {
+		d.marks(s.Checkpoints)
 	}
 }
 
-func (d *dumper) marks(m *efg.Marks) {
+func (d *dumper) marks(m *efg.Checkpoints) {
 	d.linef("  marks")
 	d.seq("mark events", m.Events)
 	d.seq("mark last", m.Last)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/efg/seq"
 )
 
@@ -111,11 +111,11 @@ func checkText(t *testing.T, text string) {
 		return // right, but long to write
 	}
 	var b bytes.Buffer
-	if err := efg.EncodeRun(&b, file.Procs, file.Meta); err != nil {
+	if err := runfile.EncodeRun(&b, file.Procs, file.Meta); err != nil {
 		t.Fatalf("parsed, but: %v", err)
 	}
 	r := open(t, b.Bytes())
-	if err := efg.Validate(r); err != nil {
+	if err := runfile.Validate(r); err != nil {
 		t.Fatalf("parsed, but: %v", err)
 	}
 	if again := assemble(t, "again", dump(t, r)); !bytes.Equal(again, b.Bytes()) {

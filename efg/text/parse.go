@@ -11,16 +11,17 @@ import (
 	"strings"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 )
 
 // File is what a text says.
 type File struct {
-	Meta  efg.Meta
+	Meta  runfile.Meta
 	Procs []*efg.Process
 }
 
 // Parse reads a text. name is its name in errors, which are of type Error unless
-// reading fails. What it returns can be written with efg.WriteRun. Memory is in
+// reading fails. What it returns can be written with runfile.WriteRun. Memory is in
 // proportion to the text.
 func Parse(name string, r io.Reader) (*File, error) {
 	p := &parser{scanner: scanner{file: name, in: bufio.NewReaderSize(r, 1<<16)}, file: &File{}}
@@ -41,7 +42,7 @@ type parser struct {
 	stream *efg.Stream
 	node   *efg.Node
 	bins   uint32 // that codes of the stream's times may have
-	marks  *efg.Marks
+	marks  *efg.Checkpoints
 	seq    *openSeq
 
 	procLine int
@@ -172,13 +173,13 @@ func (p *parser) siteLine() error {
 	if err != nil {
 		return err
 	}
-	var s efg.Site
+	var s runfile.Site
 	if f.quoted {
 		offset, err := p.wordValue("offset")
 		if err != nil {
 			return err
 		}
-		s = efg.MakeSite(f.text, offset)
+		s = runfile.MakeSite(f.text, offset)
 	} else if s.Word, err = parseNumber(f.text); err != nil {
 		return p.errorf("%w", err)
 	}
@@ -369,7 +370,7 @@ func (p *parser) endProcess() error {
 	if n, err := efg.CheckDefs(q.Defs); err != nil {
 		return fail(p.procLine, fmt.Errorf("definition %d: %w", n, err))
 	}
-	q.Bind()
+	runfile.Bind(q)
 	for i := range q.Streams {
 		s := &q.Streams[i]
 		for j := range s.Nodes {

@@ -64,7 +64,7 @@ func (p *parser) threadLine() error {
 	if end < 0 {
 		return p.errorf("%q: a thread ends in one of %s", name, strings.Join(endNames, ", "))
 	}
-	p.proc.Streams = append(p.proc.Streams, efg.Stream{Thread: uint32(thread), End: efg.End(end), Marks: efg.NoMarks()})
+	p.proc.Streams = append(p.proc.Streams, efg.Stream{Thread: uint32(thread), End: efg.End(end), Checkpoints: efg.NoCheckpoints()})
 	p.stream, p.node, p.marks = &p.proc.Streams[len(p.proc.Streams)-1], nil, nil
 	p.places[[2]int{len(p.proc.Streams) - 1, -1}] = p.line
 	if p.stream.Events, err = p.named("events", 64); err != nil {
@@ -112,8 +112,8 @@ func (p *parser) nodeLine() error {
 func (p *parser) wordList(header uint64) (words []uint64, mask uint64, err error) {
 	words = []uint64{header}
 	for k := 1; p.more(); k++ {
-		if k == efg.MaxWords {
-			return nil, 0, p.errorf("more than %d words", efg.MaxWords)
+		if k == signature.MaxWords {
+			return nil, 0, p.errorf("more than %d words", signature.MaxWords)
 		}
 		v, open, err := p.namedWord(header, k)
 		if err != nil {
@@ -416,7 +416,7 @@ func (p *parser) marksLine() error {
 	if err := p.in(p.stream != nil, "thread"); err != nil {
 		return err
 	}
-	p.node, p.marks = nil, p.stream.Marks
+	p.node, p.marks = nil, p.stream.Checkpoints
 	return nil
 }
 
@@ -431,7 +431,7 @@ func (p *parser) markLine() error {
 	}
 	m := p.marks
 	if name == "visits" {
-		m.Nodes = append(m.Nodes, efg.NodeMarks{})
+		m.Nodes = append(m.Nodes, efg.NodeCheckpoints{})
 	}
 	if name == "events" {
 		return p.openSeq(&m.Events)

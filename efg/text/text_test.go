@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/efg/seq"
 )
 
@@ -38,22 +39,22 @@ func assemble(tb testing.TB, name, text string) []byte {
 		tb.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := efg.EncodeRun(&b, f.Procs, f.Meta); err != nil {
+	if err := runfile.EncodeRun(&b, f.Procs, f.Meta); err != nil {
 		tb.Fatal(err)
 	}
 	return b.Bytes()
 }
 
-func open(tb testing.TB, data []byte) *efg.Run {
+func open(tb testing.TB, data []byte) *runfile.Run {
 	tb.Helper()
-	r, err := efg.NewRun(bytes.NewReader(data), int64(len(data)))
+	r, err := runfile.NewRun(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return r
 }
 
-func dump(tb testing.TB, r *efg.Run) string {
+func dump(tb testing.TB, r *runfile.Run) string {
 	tb.Helper()
 	var b strings.Builder
 	if err := Dump(&b, r); err != nil {
@@ -68,7 +69,7 @@ func TestRecordedPrograms(t *testing.T) {
 	for name, text := range fixtures(t) {
 		data := assemble(t, name, text)
 		r := open(t, data)
-		if err := efg.Validate(r); err != nil {
+		if err := runfile.Validate(r); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		for i := range r.Procs {
@@ -109,7 +110,7 @@ func TestManyProcessesAndLongSequences(t *testing.T) {
 			procs = append(procs, longProcess(rank, size, rank%2 == 0 && rank < 4))
 		}
 		var b bytes.Buffer
-		if err := efg.EncodeRun(&b, procs, efg.Meta{Tool: "test", Time: "off"}); err != nil {
+		if err := runfile.EncodeRun(&b, procs, runfile.Meta{Tool: "test", Time: "off"}); err != nil {
 			t.Fatal(err)
 		}
 		text := dump(t, open(t, b.Bytes()))
@@ -154,7 +155,7 @@ func TestSequencesInParts(t *testing.T) {
 	s.Events, s.Nodes[0].Attrs[0].Values = n, values.Seq()
 	s.Nodes[0].Edges[0].Weight, s.Nodes[0].Edges[0].Count = n-1, n-1
 	var b bytes.Buffer
-	if err := efg.EncodeRun(&b, []*efg.Process{p}, efg.Meta{}); err != nil {
+	if err := runfile.EncodeRun(&b, []*efg.Process{p}, runfile.Meta{}); err != nil {
 		t.Fatal(err)
 	}
 	text := dump(t, open(t, b.Bytes()))
@@ -168,7 +169,7 @@ func TestSequencesInParts(t *testing.T) {
 
 // Times of each event come back, those of long streams, too, which are in parts.
 func TestTraceInParts(t *testing.T) {
-	q, err := efg.NewQuantum(100)
+	q, err := efg.NewTimeQuantizer(100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +186,7 @@ func TestTraceInParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Mark(defs.List, events/3); err != nil {
+	if err := s.AddCheckpoints(defs.List, events/3); err != nil {
 		t.Fatal(err)
 	}
 	s.Trace = &efg.Trace{Error: 100, Begin: 1 << 40}
@@ -206,7 +207,7 @@ func TestTraceInParts(t *testing.T) {
 	}
 	p := &efg.Process{Size: 1, Mono: -5, Start: 9, Host: "h", Defs: defs.List, Streams: []efg.Stream{*s}}
 	var data bytes.Buffer
-	if err := efg.EncodeRun(&data, []*efg.Process{p}, efg.Meta{Time: "trace"}); err != nil {
+	if err := runfile.EncodeRun(&data, []*efg.Process{p}, runfile.Meta{Time: "trace"}); err != nil {
 		t.Fatal(err)
 	}
 	text := dump(t, open(t, data.Bytes()))

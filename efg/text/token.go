@@ -10,7 +10,7 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// Tokens (efg/FORMAT.md, "Tokens") are written like words, but definitions and
+// Tokens (efg/runfile/FORMAT.md, "Tokens") are written like words, but definitions and
 // nodes by their numbers alone: dN, dN+S, own:BACK.SLOT for an id that this
 // thread made BACK nodes before, rank:D for a rank at a distance of D.
 

@@ -49,7 +49,7 @@ func (p *parser) traceLine() error {
 	if err != nil {
 		return err
 	}
-	q, err := efg.NewQuantum(uint32(parts))
+	q, err := efg.NewTimeQuantizer(uint32(parts))
 	if err != nil {
 		return p.errorf("%w", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/signature"
 )
@@ -17,7 +18,7 @@ func halo(tb testing.TB, name string, ranks, iterations int) {
 	for rank := range ranks {
 		procs = append(procs, haloProcess(tb, rank, ranks, iterations))
 	}
-	if err := efg.WriteRun(name, procs, efg.Meta{Time: "stats"}); err != nil {
+	if err := runfile.WriteRun(name, procs, runfile.Meta{Time: "stats"}); err != nil {
 		tb.Fatal(err)
 	}
 }
@@ -72,7 +73,7 @@ func BenchmarkMany(b *testing.B) {
 	for _, iterations := range []int{20, 200} {
 		file := filepath.Join(b.TempDir(), fmt.Sprint(iterations, ".efg"))
 		halo(b, file, 1024, iterations)
-		run, err := efg.OpenRun(file)
+		run, err := runfile.OpenRun(file)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 )
 
 // ErrTooLarge is wrapped by the error about a run that has too many ranks for a
@@ -80,7 +80,7 @@ type matrixBuilder struct {
 }
 
 // NewMatrix makes the matrix of a run.
-func NewMatrix(run *efg.Run, opt MatrixOptions, progress ...Progress) (*Matrix, error) {
+func NewMatrix(run *runfile.Run, opt MatrixOptions, progress ...Progress) (*Matrix, error) {
 	b := &matrixBuilder{
 		MatrixOptions: opt, cells: map[pair]Cell{}, received: map[int]uint64{}, sent: map[int]uint64{}, shared: map[uint64]*Members{},
 	}

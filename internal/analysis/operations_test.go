@@ -5,7 +5,7 @@ import (
 	"maps"
 	"testing"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/reconstruct"
 )
@@ -64,7 +64,7 @@ const allFields = analysis.CommField | analysis.BytesField | analysis.TagField
 
 // compareOperations does so for all streams of a run, and compares the bytes
 // with those of the nodes.
-func compareOperations(t *testing.T, run *efg.Run) {
+func compareOperations(t *testing.T, run *runfile.Run) {
 	t.Helper()
 	first := analysis.FirstRanks(run.Procs)
 	for n := range run.Procs {

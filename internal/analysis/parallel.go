@@ -5,7 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 )
 
 // Progress is told how many processes are done, by one caller at a time.
@@ -14,12 +14,12 @@ type Progress func(done uint64)
 // EachProcess calls f for the processes of a run, several at a time, each read
 // from the file when its turn comes. What those of a rank class have in common is read
 // once. The first error ends it.
-func EachProcess(run *efg.Run, procs []int, f func(p *Process) error, progress ...Progress) error {
+func EachProcess(run *runfile.Run, procs []int, f func(p *Process) error, progress ...Progress) error {
 	return eachProcess(run, procs, true, f, progress)
 }
 
 // EachUntimed is EachProcess without times.
-func EachUntimed(run *efg.Run, procs []int, f func(p *Process) error, progress ...Progress) error {
+func EachUntimed(run *runfile.Run, procs []int, f func(p *Process) error, progress ...Progress) error {
 	return eachProcess(run, procs, false, f, progress)
 }
 
@@ -27,7 +27,7 @@ func EachUntimed(run *efg.Run, procs []int, f func(p *Process) error, progress .
 // as many as have their times in one block of the file.
 const maxTogether = 8
 
-func eachProcess(run *efg.Run, procs []int, times bool, f func(p *Process) error, progress []Progress) error {
+func eachProcess(run *runfile.Run, procs []int, times bool, f func(p *Process) error, progress []Progress) error {
 	r := newClassReader(run)
 	var next atomic.Int64
 	var once sync.Once

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -122,7 +123,7 @@ func constSize(c *signature.Constant) uint64 {
 
 // FirstRanks returns, for each process of a run, the rank in the run of rank 0 of
 // its MPI_COMM_WORLD. The ranks of a world follow those of the one before.
-func FirstRanks(procs []efg.ProcInfo) []int {
+func FirstRanks(procs []runfile.ProcInfo) []int {
 	list := make([]int, len(procs))
 	first, end := 0, 0
 	for i := range procs {

@@ -4,18 +4,19 @@ import (
 	"sync"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/signature"
 )
 
 // classReader reads the processes of a run, those of a rank class out of one of
 // them.
 type classReader struct {
-	run   *efg.Run
+	run   *runfile.Run
 	first []int // see FirstRanks
 
 	mu    sync.Mutex
-	kept  map[efg.ClassKey]*rankClass
-	order []efg.ClassKey // in which they were met
+	kept  map[runfile.ClassKey]*rankClass
+	order []runfile.ClassKey // in which they were met
 }
 
 // maxKept bounds the classes of which something is kept: where all ranks differ
@@ -24,11 +25,11 @@ const maxKept = 256
 
 // rankClass is what the processes of a class have in common.
 type rankClass struct {
-	key      efg.ClassKey
+	key      runfile.ClassKey
 	once     sync.Once
 	err      error
-	run      *efg.Run
-	template *efg.Template
+	run      *runfile.Run
+	template *runfile.ClassTemplate
 	like     *Process // one of them
 
 	facts    sync.Once
@@ -37,12 +38,12 @@ type rankClass struct {
 	own      [][]int  // nodes whose facts depend on the rank
 }
 
-func newClassReader(run *efg.Run) *classReader {
-	return &classReader{run: run, first: FirstRanks(run.Procs), kept: map[efg.ClassKey]*rankClass{}}
+func newClassReader(run *runfile.Run) *classReader {
+	return &classReader{run: run, first: FirstRanks(run.Procs), kept: map[runfile.ClassKey]*rankClass{}}
 }
 
 // class returns the class of a key, an empty one if it is met the first time.
-func (r *classReader) class(key efg.ClassKey) *rankClass {
+func (r *classReader) class(key runfile.ClassKey) *rankClass {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c := r.kept[key]
@@ -104,9 +105,9 @@ func (r *classReader) alone(i int, read func(i int) (*efg.Process, error)) (*Pro
 }
 
 // open reads the class out of process i.
-func (c *rankClass) open(run *efg.Run, i, first int) {
+func (c *rankClass) open(run *runfile.Run, i, first int) {
 	c.run = run
-	if c.template, c.err = run.Template(i); c.err == nil {
+	if c.template, c.err = run.ClassTemplate(i); c.err == nil {
 		c.like, c.err = NewProcess(c.template.Process(i), first)
 	}
 }
@@ -285,7 +286,7 @@ func (s *Symbolic) Relative(rank int) (comm int, distance int64) {
 }
 
 // IsSymbol tells whether a word stands for a peer at a distance.
-func IsSymbol(word uint64) bool { return efg.IsPeerSymbol(word) }
+func IsSymbol(word uint64) bool { return runfile.IsPeerSymbol(word) }
 
 // PeerWords lists the words of nodes of Data.Streams[i], as pairs of node and word, that
 // are not equal in all processes of the class.
@@ -301,13 +302,13 @@ func (p *Process) Number() int { return p.number }
 
 // Alike is Class for processes whose facts are equal, too, all but times: none depends on
 // the rank that makes a call.
-func (p *Process) Alike() (efg.ClassKey, bool) {
+func (p *Process) Alike() (runfile.ClassKey, bool) {
 	if p.class == nil || p.class.find() != nil {
-		return efg.ClassKey{}, false
+		return runfile.ClassKey{}, false
 	}
 	for _, own := range p.class.own {
 		if len(own) > 0 {
-			return efg.ClassKey{}, false
+			return runfile.ClassKey{}, false
 		}
 	}
 	return p.class.key, true
@@ -315,9 +316,9 @@ func (p *Process) Alike() (efg.ClassKey, bool) {
 
 // Class is equal for processes of a run with equal recordings, but for times, and for
 // peers, which are at the same distance; false: nobody compared the process with others.
-func (p *Process) Class() (efg.ClassKey, bool) {
+func (p *Process) Class() (runfile.ClassKey, bool) {
 	if p.class == nil {
-		return efg.ClassKey{}, false
+		return runfile.ClassKey{}, false
 	}
 	return p.class.key, true
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/testing/sim"
 	"github.com/efg-tools/efg/internal/testing/testrun"
@@ -154,7 +155,7 @@ func tell(t *testing.T, p *analysis.Process) (a told) {
 
 // compareClasses demands that processes that are made out of others of their class have
 // the facts that those read by themselves have. It returns how many classes there are.
-func compareClasses(t *testing.T, run *efg.Run) int {
+func compareClasses(t *testing.T, run *runfile.Run) int {
 	t.Helper()
 	first := analysis.FirstRanks(run.Procs)
 	var procs []int
@@ -162,7 +163,7 @@ func compareClasses(t *testing.T, run *efg.Run) int {
 		procs = append(procs, i)
 	}
 	var mu sync.Mutex
-	classes := map[efg.ClassKey]bool{}
+	classes := map[runfile.ClassKey]bool{}
 	err := analysis.EachProcess(run, procs, func(p *analysis.Process) error {
 		mu.Lock()
 		defer mu.Unlock()
@@ -207,7 +208,7 @@ func TestClassFacts(t *testing.T) {
 			procs = append(procs, p.perform(kinds[r.IntN(len(kinds))]))
 		}
 		slices.SortFunc(procs, func(x, y *efg.Process) int { return cmp.Compare(x.Rank, y.Rank) })
-		ranks, classes = ranks+size, classes+compareClasses(t, testrun.Of(t, procs, efg.Meta{}))
+		ranks, classes = ranks+size, classes+compareClasses(t, testrun.Of(t, procs, runfile.Meta{}))
 	}
 	if t.Logf("%d ranks, %d classes", ranks, classes); classes > ranks*3/4 {
 		t.Errorf("%d classes of %d ranks", classes, ranks)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/testing/testrun"
 	"github.com/efg-tools/efg/reconstruct"
@@ -32,7 +32,7 @@ func TestRecorded(t *testing.T) {
 }
 
 // compareWithEvents checks the report of each rank and the matrix of a run.
-func compareWithEvents(t *testing.T, run *efg.Run) {
+func compareWithEvents(t *testing.T, run *runfile.Run) {
 	sites, err := run.Sites()
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +93,7 @@ func (c *counter) compare(t *testing.T, report *analysis.Report) {
 	}
 }
 
-func compareMatrix(t *testing.T, run *efg.Run, cells map[[2]int]analysis.Cell) {
+func compareMatrix(t *testing.T, run *runfile.Run, cells map[[2]int]analysis.Cell) {
 	t.Helper()
 	m, err := analysis.NewMatrix(run, analysis.MatrixOptions{})
 	if err != nil {
@@ -122,7 +122,7 @@ func compareMatrix(t *testing.T, run *efg.Run, cells map[[2]int]analysis.Cell) {
 
 // checkExpansion compares the sums that keep fans together with those of the
 // expanded matrix, in all cells.
-func checkExpansion(t *testing.T, run *efg.Run) {
+func checkExpansion(t *testing.T, run *runfile.Run) {
 	t.Helper()
 	m, err := analysis.NewMatrix(run, analysis.MatrixOptions{OneSided: true, Collectives: true})
 	if err != nil {

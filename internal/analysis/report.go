@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/reconstruct"
 	"github.com/efg-tools/efg/signature"
 )
@@ -169,14 +170,14 @@ const maxWaits = 1000
 
 // NewReport makes the report of some processes of a run. The tables are ordered by time, or
 // by calls where there are no times; ranks by number.
-func NewReport(run *efg.Run, procs []int, progress ...Progress) (*Report, error) {
+func NewReport(run *runfile.Run, procs []int, progress ...Progress) (*Report, error) {
 	sites, err := run.Sites()
 	if err != nil {
 		return nil, err
 	}
 	b := &reportBuilder{
 		ended: run.Meta.Ended, names: reconstruct.NewNames(nil, sites), known: map[uint64]bool{}, siteTexts: map[uint64]string{},
-		ops: map[callKey]*OpRow{}, calls: map[callKey]*OpRow{}, tables: map[efg.ClassKey]*callTable{}, place: make([]int, len(run.Procs)),
+		ops: map[callKey]*OpRow{}, calls: map[callKey]*OpRow{}, tables: map[runfile.ClassKey]*callTable{}, place: make([]int, len(run.Procs)),
 	}
 	b.report.Ranks = make([]RankRow, len(procs))
 	for k, i := range procs {
@@ -214,7 +215,7 @@ type reportBuilder struct {
 	siteTexts map[uint64]string
 	ops       map[callKey]*OpRow
 	calls     map[callKey]*OpRow
-	tables    map[efg.ClassKey]*callTable
+	tables    map[runfile.ClassKey]*callTable
 	leastWait uint64 // shorter ones are not among those that are kept
 	report    Report
 }

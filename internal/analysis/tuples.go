@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -57,7 +58,7 @@ func (p *Process) peer(c *comm, word uint64) int {
 		return NoRank
 	case p.symbols != nil && c.word == signature.CommSelf && word == 0:
 		return Self
-	case p.symbols != nil && efg.IsPeerSymbol(word):
+	case p.symbols != nil && runfile.IsPeerSymbol(word):
 		return p.symbols.rank(c, word)
 	case word > maxRanks:
 		return NoRank

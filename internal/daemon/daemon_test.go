@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/hook"
 	"github.com/efg-tools/efg/internal/testing/groundtruth"
 	"github.com/efg-tools/efg/internal/testing/scramble"
@@ -138,7 +138,7 @@ func TestRecorded(t *testing.T) {
 // timesOf tells what a run has recorded of times.
 func timesOf(t *testing.T, file string) string {
 	t.Helper()
-	run, err := efg.OpenRun(file)
+	run, err := runfile.OpenRun(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func compile(t *testing.T, m groundtruth.MPI, source string) string {
 
 func verify(t *testing.T, file string) {
 	t.Helper()
-	run, err := efg.OpenRun(file)
+	run, err := runfile.OpenRun(file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/procfs"
 	"github.com/efg-tools/efg/internal/testing/groundtruth"
 )
@@ -18,7 +18,7 @@ func checkExit(t *testing.T, opt *Options, x *Summary, m groundtruth.MPI, status
 	if x.Exit == nil || !strings.HasPrefix(filepath.Base(x.Exit.Launcher[0]), "mpiexec") || !strings.Contains(strings.Join(x.Exit.Launcher, " "), strings.Join(args, " ")) {
 		t.Fatalf("%s %v: %+v", m.Name, args, x.Exit)
 	}
-	run, err := efg.OpenRun((&Store{opt.Store}).RunFile(x.Name))
+	run, err := runfile.OpenRun((&Store{opt.Store}).RunFile(x.Name))
 	if err != nil {
 		t.Fatal(err)
 	}

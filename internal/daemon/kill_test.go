@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/segment"
 	"github.com/efg-tools/efg/internal/testing/sim"
 )
@@ -147,7 +148,7 @@ func stored(t *testing.T, dir string) map[identity]int {
 		}
 		events, ranks := uint64(0), 0
 		for _, file := range files {
-			run, err := efg.OpenRun(file)
+			run, err := runfile.OpenRun(file)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/testing/groundtruth"
 )
 
@@ -231,7 +231,7 @@ func (c *cluster) openMPI(t *testing.T, program, front string) {
 // checkHosts proves that a run has processes of all machines.
 func checkHosts(t *testing.T, file string) {
 	t.Helper()
-	run, err := efg.OpenRun(file)
+	run, err := runfile.OpenRun(file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/durable"
 	"github.com/efg-tools/efg/internal/segment"
 )
@@ -381,7 +381,7 @@ func (s *Store) tidyFolders(now time.Time) {
 }
 
 // worldsOf tells which ranks of which worlds a run has.
-func worldsOf(run *efg.Run) []World {
+func worldsOf(run *runfile.Run) []World {
 	type id struct {
 		world uint64
 		size  int

@@ -14,7 +14,7 @@ import (
 
 	"github.com/vmihailenco/msgpack/v5"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/durable"
 	"github.com/efg-tools/efg/internal/live"
 	"github.com/efg-tools/efg/internal/trusted"
@@ -252,7 +252,7 @@ func removeFile(path string) error {
 
 // summarize reads what a new run file holds.
 func summarize(name, file string) (*Summary, error) {
-	run, err := efg.OpenRun(file)
+	run, err := runfile.OpenRun(file)
 	if err != nil {
 		return nil, err
 	}
@@ -268,7 +268,7 @@ func summarize(name, file string) (*Summary, error) {
 }
 
 // Summarize sums up a run that goes by a name, but for whether it was a deadlock.
-func Summarize(name string, run *efg.Run) *Summary {
+func Summarize(name string, run *runfile.Run) *Summary {
 	x := &Summary{
 		Version: SummaryVersion, Name: name, Command: run.Meta.Command, Started: time.Unix(0, run.Meta.Started).UTC(),
 		Ended: time.Unix(0, max(run.Meta.Started, run.Meta.Ended)).UTC(),

@@ -8,21 +8,22 @@ import (
 	"strings"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/signature"
 )
 
 // Sink takes the next process of a document, and what the document says of the run as
 // a whole.
-type Sink func(meta *efg.Meta, p *efg.Process) error
+type Sink func(meta *runfile.Meta, p *efg.Process) error
 
-// Run is a sink that keeps what it gets; efg.WriteRun makes a run file of it.
+// Run is a sink that keeps what it gets; runfile.WriteRun makes a run file of it.
 type Run struct {
-	Meta  efg.Meta
+	Meta  runfile.Meta
 	Procs []*efg.Process
 }
 
 // Add is the sink.
-func (r *Run) Add(meta *efg.Meta, p *efg.Process) error {
+func (r *Run) Add(meta *runfile.Meta, p *efg.Process) error {
 	r.Meta, r.Procs = *meta, append(r.Procs, p)
 	return nil
 }
@@ -70,7 +71,7 @@ type Stream struct {
 func NewStream(head efg.Stream, hash bool, defs *efg.Definitions) (*Stream, error) {
 	s := &Stream{head: head, hash: hash, build: efg.NewBuilder(head.Thread, efg.DefaultDemote, defs)}
 	if head.Trace != nil {
-		q, err := efg.NewQuantum(head.Trace.Error)
+		q, err := efg.NewTimeQuantizer(head.Trace.Error)
 		if err != nil {
 			return nil, err
 		}

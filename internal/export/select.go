@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/reconstruct"
 	"github.com/efg-tools/efg/signature"
 )
@@ -24,7 +25,7 @@ func (s *Selection) Window() bool { return s.From > 0 || s.To > 0 }
 
 // Meta is what is known of the part of the run. Statistics of time are of whole
 // streams: a window has none.
-func (s *Selection) Meta(m efg.Meta) efg.Meta {
+func (s *Selection) Meta(m runfile.Meta) runfile.Meta {
 	if s.Window() && m.Time == "stats" {
 		m.Time = "off"
 	}

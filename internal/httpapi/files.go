@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/daemon"
 	"github.com/efg-tools/efg/internal/jsondoc"
 )
@@ -27,7 +27,7 @@ func NewFiles(given []string, paths []string) (*Files, error) {
 			return nil, err
 		}
 		name := freeName(plainName(runName(path)), taken)
-		run, err := efg.OpenRun(path)
+		run, err := runfile.OpenRun(path)
 		if err != nil {
 			return nil, err
 		}

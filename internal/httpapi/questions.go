@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/analysis/check"
 	"github.com/efg-tools/efg/internal/analysis/diff"
@@ -31,7 +31,7 @@ type answerer func(in *input, w io.Writer) (contentType string, err error)
 // input is what a question is about.
 type input struct {
 	context.Context
-	run  *efg.Run
+	run  *runfile.Run
 	name string
 	// other is the run that it is compared with, if any.
 	other *input
@@ -130,12 +130,12 @@ func askGraph(q *query) answerer {
 	}
 }
 
-func buildGraph(run *efg.Run, rank, thread int) (*graph.Graph, error) {
-	proc := slices.IndexFunc(run.Procs, func(p efg.ProcInfo) bool { return p.Rank == rank })
+func buildGraph(run *runfile.Run, rank, thread int) (*graph.Graph, error) {
+	proc := slices.IndexFunc(run.Procs, func(p runfile.ProcInfo) bool { return p.Rank == rank })
 	if proc < 0 {
 		return nil, badRequest("no rank %d in the run", rank)
 	}
-	stream := slices.IndexFunc(run.Procs[proc].Streams, func(s efg.StreamInfo) bool { return int(s.Thread) == thread })
+	stream := slices.IndexFunc(run.Procs[proc].Streams, func(s runfile.StreamInfo) bool { return int(s.Thread) == thread })
 	if stream < 0 {
 		return nil, badRequest("no thread %d: rank %d has %d recorded threads", thread, rank, len(run.Procs[proc].Streams))
 	}
@@ -220,7 +220,7 @@ func diffRuns(in *input, procs []int, given bool) (any, error) {
 	if given {
 		for _, p := range procs {
 			rank := in.run.Procs[p].Rank
-			i := slices.IndexFunc(in.other.run.Procs, func(p efg.ProcInfo) bool { return p.Rank == rank })
+			i := slices.IndexFunc(in.other.run.Procs, func(p runfile.ProcInfo) bool { return p.Rank == rank })
 			if i < 0 {
 				return nil, badRequest("no rank %d in %s", rank, in.other.name)
 			}

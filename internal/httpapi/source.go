@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 )
 
 // source is a run file, or a snapshot of a running job.
@@ -155,12 +155,12 @@ func (s *Server) answer(ctx context.Context, path string, q *query, sources []*s
 }
 
 // runOf reads what is in a file.
-func runOf(name string, f *os.File) (*efg.Run, error) {
+func runOf(name string, f *os.File) (*runfile.Run, error) {
 	fi, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
-	run, err := efg.NewRun(f, fi.Size())
+	run, err := runfile.NewRun(f, fi.Size())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

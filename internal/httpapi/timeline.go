@@ -9,7 +9,7 @@ import (
 	"os"
 	"sync"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis/timeline"
 	"github.com/efg-tools/efg/internal/jsondoc"
 )
@@ -40,7 +40,7 @@ type timelines struct {
 // has taken its place.
 type keptTimeline struct {
 	*timeline.Timeline
-	run  *efg.Run
+	run  *runfile.Run
 	file *os.File
 	uses int
 }

@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 )
 
 // Workers answer questions about large runs in processes of their own, which are
@@ -90,7 +90,7 @@ func (k *Workers) large(files []*os.File) bool {
 		if size += fi.Size(); size > k.Bytes {
 			return true
 		}
-		o, err := efg.ReadOutline(f, fi.Size())
+		o, err := runfile.ReadOutline(f, fi.Size())
 		if err != nil {
 			return false
 		}

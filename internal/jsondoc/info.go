@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/reconstruct"
 )
 
@@ -79,7 +80,7 @@ const AllStreams = math.MaxInt
 
 // NewInfo sums up a run. It lists streams, or, unless all is set, those that are incomplete: the
 // first ones, so many at most.
-func NewInfo(path string, r *efg.Run, all bool, most int) (*Info, error) {
+func NewInfo(path string, r *runfile.Run, all bool, most int) (*Info, error) {
 	sites, err := r.Sites()
 	if err != nil {
 		return nil, err
@@ -97,7 +98,7 @@ func NewInfo(path string, r *efg.Run, all bool, most int) (*Info, error) {
 	}
 	graphs := map[int]bool{}
 	hosts := map[string]bool{}
-	last, graph := &efg.ProcInfo{}, -1 // most processes are like the one before
+	last, graph := &runfile.ProcInfo{}, -1 // most processes are like the one before
 	for i := range r.Procs {
 		p := &r.Procs[i]
 		if !slices.Equal(p.Command, last.Command) || p.MPI != last.MPI {
@@ -133,7 +134,7 @@ func NewInfo(path string, r *efg.Run, all bool, most int) (*Info, error) {
 
 // callOf is the call that a stream was in when its recording ended, nil if it was in
 // none.
-func callOf(r *efg.Run, sites []efg.Site, i, j int) (*Call, error) {
+func callOf(r *runfile.Run, sites []runfile.Site, i, j int) (*Call, error) {
 	pending, defs, err := r.Pending(i, j)
 	if pending == nil || err != nil {
 		return nil, err
@@ -149,7 +150,7 @@ func callOf(r *efg.Run, sites []efg.Site, i, j int) (*Call, error) {
 	return c, nil
 }
 
-func (s *Info) add(t *efg.StreamInfo) {
+func (s *Info) add(t *runfile.StreamInfo) {
 	s.Threads++
 	s.Events += t.Events
 	s.Dropped += t.Dropped
@@ -161,7 +162,7 @@ func (s *Info) add(t *efg.StreamInfo) {
 	}
 }
 
-func asStream(p *efg.ProcInfo, t *efg.StreamInfo) Stream {
+func asStream(p *runfile.ProcInfo, t *runfile.StreamInfo) Stream {
 	return Stream{
 		Rank: p.Rank, PID: p.PID, Thread: t.Thread, Events: t.Events, Nodes: t.Nodes, Edges: t.Edges, Bytes: t.Bytes,
 		Dropped: t.Dropped, End: endTexts[t.End], Complete: t.Complete(),
@@ -183,7 +184,7 @@ func addOnce(list []string, v string) []string {
 
 // missing returns the ranks that the worlds have and the file has not. The ranks
 // of a world follow those of the one before.
-func missing(r *efg.Run) []int {
+func missing(r *runfile.Run) []int {
 	const most = 1000
 	list := []int{}
 	next, end := 0, 0 // rank to come, end of the current world

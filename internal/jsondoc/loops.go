@@ -1,7 +1,7 @@
 package jsondoc
 
 import (
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis/loops"
 )
 
@@ -51,7 +51,7 @@ type PerEntry struct {
 	Most  uint64  `json:"most"`
 }
 
-func NewLoops(path string, r *efg.Run, s *loops.Summary, procs int) *Loops {
+func NewLoops(path string, r *runfile.Run, s *loops.Summary, procs int) *Loops {
 	j := &Loops{
 		Schema: "efg-loops/1", File: path, Command: r.Meta.Command, Timed: s.Timed, Processes: procs, Groups: []LoopGroup{},
 	}

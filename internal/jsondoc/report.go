@@ -3,7 +3,7 @@ package jsondoc
 import (
 	"slices"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 )
 
@@ -113,7 +113,7 @@ const (
 )
 
 // NewReport holds all rows of these tables, of all if there are none.
-func NewReport(path string, r *efg.Run, rep *analysis.Report, tables []string) *Report {
+func NewReport(path string, r *runfile.Run, rep *analysis.Report, tables []string) *Report {
 	j := &Report{
 		Schema: "efg-report/1", File: path, Command: r.Meta.Command, Timed: rep.Timed, Processes: len(rep.Ranks),
 		Total: asRow(&rep.Total), Untimed: rep.Untimed, Dropped: rep.Dropped, Incomplete: rep.Incomplete,

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis/waitfor"
 	"github.com/efg-tools/efg/internal/segment"
 	"github.com/efg-tools/efg/internal/symbolize"
@@ -31,7 +32,7 @@ type Job struct {
 	Real time.Time
 	// Broken says which segments could not be read, and why.
 	Broken []string
-	Sites  []efg.Site
+	Sites  []runfile.Site
 }
 
 // Rank is a process of the job.

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/procfs"
 	"github.com/efg-tools/efg/internal/segment"
 	"github.com/efg-tools/efg/internal/symbolize"
@@ -24,7 +25,7 @@ type Monitor struct {
 	ranks     map[string]*watched
 	paths     []string // of ranks
 	processes *procfs.Watch
-	sites     map[uint64]efg.Site
+	sites     map[uint64]runfile.Site
 	numbers   map[callKey]int // in keys
 	keys      []keyInfo
 	done      []callDone // by number: what the rank that is just looked at did
@@ -77,7 +78,7 @@ type callDone struct {
 // NewMonitor begins to look at a job.
 func NewMonitor() *Monitor {
 	return &Monitor{
-		ranks: map[string]*watched{}, processes: procfs.NewWatch(), sites: map[uint64]efg.Site{}, numbers: map[callKey]int{},
+		ranks: map[string]*watched{}, processes: procfs.NewWatch(), sites: map[uint64]runfile.Site{}, numbers: map[callKey]int{},
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/hook"
 	"github.com/efg-tools/efg/internal/analysis/check"
 	"github.com/efg-tools/efg/internal/segment"
@@ -204,7 +205,7 @@ func (j *job) stored(t *testing.T) *RollCall {
 }
 
 // run makes a run file of the job; nil if nothing can be read.
-func (j *job) run(t *testing.T) *efg.Run {
+func (j *job) run(t *testing.T) *runfile.Run {
 	t.Helper()
 	paths, err := Segments(j.dir)
 	if err != nil {
@@ -219,22 +220,22 @@ func (j *job) run(t *testing.T) *efg.Run {
 		procs = append(procs, p)
 	}
 	file := filepath.Join(t.TempDir(), "x.efg")
-	if err := efg.WriteRun(file, procs, efg.Meta{Time: "stats", Sites: symbolize.Sites(procs)}); err != nil {
+	if err := runfile.WriteRun(file, procs, runfile.Meta{Time: "stats", Sites: symbolize.Sites(procs)}); err != nil {
 		t.Fatal(err)
 	}
-	run, err := efg.OpenRun(file)
+	run, err := runfile.OpenRun(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { run.Close() })
-	if err := efg.Validate(run); err != nil {
+	if err := runfile.Validate(run); err != nil {
 		t.Fatal(err)
 	}
 	return run
 }
 
 // checkNoHang demands that a check does not take a run for one that hung.
-func checkNoHang(t *testing.T, run *efg.Run) {
+func checkNoHang(t *testing.T, run *runfile.Run) {
 	t.Helper()
 	r, err := check.New(run)
 	if err != nil {

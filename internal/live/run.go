@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/analysis/waitfor"
 	"github.com/efg-tools/efg/internal/segment"
@@ -12,7 +13,7 @@ import (
 
 // OfRun tells what the ranks of a run were doing when its recording ended, as the run
 // file has it; fs.ErrNotExist: none was in a call.
-func OfRun(run *efg.Run) (*Job, error) {
+func OfRun(run *runfile.Run) (*Job, error) {
 	if !EndedInCall(run) {
 		return nil, fs.ErrNotExist
 	}
@@ -42,7 +43,7 @@ func OfRun(run *efg.Run) (*Job, error) {
 }
 
 // EndedInCall tells whether a thread of a run that was not over was in a call.
-func EndedInCall(run *efg.Run) bool {
+func EndedInCall(run *runfile.Run) bool {
 	for i := range run.Procs {
 		for k := range run.Procs[i].Streams {
 			if s := &run.Procs[i].Streams[k]; s.InCall && s.End == efg.EndOpen {

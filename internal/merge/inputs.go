@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/segment"
 )
 
@@ -111,7 +111,7 @@ func sniff(path string) (kind, error) {
 	switch {
 	case binary.LittleEndian.Uint64(head[:]) == segment.Magic:
 		return segmentFile, nil
-	case efg.IsRunFile(head[:]):
+	case runfile.IsRunFile(head[:]):
 		return runFile, nil
 	}
 	return 0, errors.New("neither a run file nor a segment")

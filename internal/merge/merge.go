@@ -19,7 +19,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/durable"
 )
 
@@ -41,7 +41,7 @@ type Options struct {
 	// one: the segments are those of all its processes, nobody else merges them, and they
 	// need not say what the run was recorded with. Without the time when it ended, that is
 	// the last sign of life. Worlds of one ID get different ones.
-	Recorded *efg.Meta
+	Recorded *runfile.Meta
 	// Worker is this process's number among Workers. Worker 0 writes the output.
 	Worker, Workers int
 	// Log, if any, takes what is worth knowing while it goes on, a line at a time.
@@ -146,7 +146,7 @@ func (m *merger) fitsInMemory() bool {
 
 // makeAtOnce makes the output of the segments of the only chunk.
 func (m *merger) makeAtOnce(out *durable.File) (*Result, error) {
-	o, err := m.makeOfSegments(&m.plan.chunks[0], out, efg.EncodeRun)
+	o, err := m.makeOfSegments(&m.plan.chunks[0], out, runfile.EncodeRun)
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +191,7 @@ func (m *merger) finish(out *durable.File) (*Result, error) {
 			origin[m.partFile(c)] = c
 		}
 	}
-	left, err := m.write(out, parts, efg.EncodeMerged)
+	left, err := m.write(out, parts, runfile.EncodeMerged)
 	if err != nil {
 		return nil, explain(err, origin)
 	}
@@ -206,8 +206,8 @@ func (m *merger) finish(out *durable.File) (*Result, error) {
 // asked for; if nothing is left, there is no file.
 func (m *merger) write(out *durable.File, parts []string, encode func(io.Writer, []string) error) (left []string, err error) {
 	for len(parts) > 0 {
-		err := out.Write(func(w io.Writer) error { return encode(w, parts) }, efg.ReadBack)
-		var broken *efg.PartError
+		err := out.Write(func(w io.Writer) error { return encode(w, parts) }, runfile.ReadBack)
+		var broken *runfile.PartError
 		if !m.opt.SkipBroken || !errors.As(err, &broken) {
 			return left, err
 		}
@@ -226,8 +226,8 @@ func (e *leftNothing) Error() string {
 
 // explain names inputs, in place of parts that were made of them.
 func explain(err error, origin map[string]*chunk) error {
-	var different *efg.DifferentError
-	var duplicate *efg.DuplicateError
+	var different *runfile.DifferentError
+	var duplicate *runfile.DuplicateError
 	switch {
 	case errors.As(err, &different):
 		e := *different
@@ -250,7 +250,7 @@ func explain(err error, origin map[string]*chunk) error {
 
 // describe tells what is in the output.
 func (m *merger) describe(result *Result) error {
-	run, err := efg.OpenRun(m.opt.Output)
+	run, err := runfile.OpenRun(m.opt.Output)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/segment"
 	"github.com/efg-tools/efg/internal/testing/sim"
 )
@@ -53,7 +54,7 @@ func segmentsIn(t *testing.T, dir string) []string {
 func whole(t *testing.T, files []string) []byte {
 	t.Helper()
 	var procs []*efg.Process
-	var meta efg.Meta
+	var meta runfile.Meta
 	for i, f := range files {
 		s, err := segment.ReadFile(f)
 		if err != nil {
@@ -72,7 +73,7 @@ func whole(t *testing.T, files []string) []byte {
 	x := newPlaces()
 	meta.Sites = x.of(procs)
 	var b bytes.Buffer
-	if err := efg.EncodeRun(&b, procs, meta); err != nil {
+	if err := runfile.EncodeRun(&b, procs, meta); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -142,7 +143,7 @@ func TestMergeSegments(t *testing.T) {
 			dir := simulate(t, c)
 			files := segmentsIn(t, dir)
 			want := whole(t, files)
-			if run, err := efg.NewRun(bytes.NewReader(want), int64(len(want))); err != nil || run.Meta.Time != timesOf(c) || !run.Meta.StatusUnknown {
+			if run, err := runfile.NewRun(bytes.NewReader(want), int64(len(want))); err != nil || run.Meta.Time != timesOf(c) || !run.Meta.StatusUnknown {
 				t.Fatalf("times %q, want %q; status unknown: %v; %v", run.Meta.Time, timesOf(c), run.Meta.StatusUnknown, err)
 			}
 			out := filepath.Join(t.TempDir(), "run.efg")
@@ -267,7 +268,7 @@ func TestMergeRecorded(t *testing.T) {
 			copyFile(t, f, all)
 		}
 	}
-	meta := efg.Meta{Tool: "efg test", Command: []string{"sh", "twice"}, Started: 5, Ended: 9, Status: 7, Time: "stats", Queries: true}
+	meta := runfile.Meta{Tool: "efg test", Command: []string{"sh", "twice"}, Started: 5, Ended: 9, Status: 7, Time: "stats", Queries: true}
 	var want []byte
 	for _, limit := range []int{16, 1000} {
 		o := quick(Options{Output: filepath.Join(t.TempDir(), "run.efg"), Recorded: &meta})
@@ -284,7 +285,7 @@ func TestMergeRecorded(t *testing.T) {
 		}
 		mustEqual(t, o.Output, want)
 	}
-	run, err := efg.NewRun(bytes.NewReader(want), int64(len(want)))
+	run, err := runfile.NewRun(bytes.NewReader(want), int64(len(want)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,13 +313,13 @@ func TestMergeRecordedTogether(t *testing.T) {
 	for n := range 4 {
 		dir := simulate(t, sim.Config{Program: "farm", Ranks: 4, Steps: 3, Seed: uint64(n)})
 		wg.Go(func() {
-			if _, err := Run([]string{dir}, quick(Options{Output: out, Recorded: &efg.Meta{Tool: "efg test"}})); err != nil {
+			if _, err := Run([]string{dir}, quick(Options{Output: out, Recorded: &runfile.Meta{Tool: "efg test"}})); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	wg.Wait()
-	if _, err := efg.OpenRun(out); err != nil {
+	if _, err := runfile.OpenRun(out); err != nil {
 		t.Error(err)
 	}
 	mustBeClean(t, filepath.Dir(out))

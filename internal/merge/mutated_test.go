@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/testing/sim"
 )
 
@@ -67,7 +67,7 @@ func mutate(data []byte, r *rand.Rand) []byte {
 
 // walkAll goes through all events of a run of some processes.
 func walkAll(file string, procs int) error {
-	run, err := efg.OpenRun(file)
+	run, err := runfile.OpenRun(file)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/durable"
 	"github.com/efg-tools/efg/internal/segment"
 	"github.com/efg-tools/efg/internal/symbolize"
@@ -18,14 +19,14 @@ import (
 )
 
 // encoder writes a run file of processes, or a part of one.
-type encoder func(w io.Writer, procs []*efg.Process, meta efg.Meta) error
+type encoder func(w io.Writer, procs []*efg.Process, meta runfile.Meta) error
 
 // makeOfSegments makes a file of a chunk of segments.
 func (m *merger) makeOfSegments(c *chunk, out *durable.File, encode encoder) (*outcome, error) {
 	o := &outcome{}
 	var procs []*efg.Process
 	var paths []string
-	var meta efg.Meta
+	var meta runfile.Meta
 	for i, r := range readSegments(c.inputs, m.opt.Tool) {
 		path := c.inputs[i].path
 		if r.err != nil {
@@ -69,9 +70,9 @@ func (m *merger) makeOfSegments(c *chunk, out *durable.File, encode encoder) (*o
 
 // writeOf writes a file of segments. Those of which none can be made that reads are left
 // out, if that was asked for.
-func (m *merger) writeOf(procs []*efg.Process, paths []string, meta efg.Meta, out *durable.File, encode encoder) (left []string, err error) {
+func (m *merger) writeOf(procs []*efg.Process, paths []string, meta runfile.Meta, out *durable.File, encode encoder) (left []string, err error) {
 	for len(procs) > 0 {
-		err := out.Write(func(w io.Writer) error { return encode(w, procs, meta) }, efg.ReadBack)
+		err := out.Write(func(w io.Writer) error { return encode(w, procs, meta) }, runfile.ReadBack)
 		if err == nil || isSystem(err) {
 			return left, err
 		}
@@ -79,7 +80,7 @@ func (m *merger) writeOf(procs []*efg.Process, paths []string, meta efg.Meta, ou
 		if bad < 0 {
 			return left, err
 		}
-		if cause = (&efg.PartError{Part: paths[bad], Cause: cause}); !m.opt.SkipBroken {
+		if cause = (&runfile.PartError{Part: paths[bad], Cause: cause}); !m.opt.SkipBroken {
 			return left, cause
 		}
 		left = append(left, cause.Error())
@@ -90,12 +91,12 @@ func (m *merger) writeOf(procs []*efg.Process, paths []string, meta efg.Meta, ou
 
 // firstBroken finds the first process of which alone no file can be made that reads; -1:
 // there is none.
-func firstBroken(procs []*efg.Process, meta efg.Meta, encode encoder) (int, error) {
+func firstBroken(procs []*efg.Process, meta runfile.Meta, encode encoder) (int, error) {
 	for i := range procs {
 		var file bytes.Buffer
 		err := encode(&file, procs[i:i+1], meta)
 		if err == nil {
-			err = efg.ReadBack(bytes.NewReader(file.Bytes()), int64(file.Len()))
+			err = runfile.ReadBack(bytes.NewReader(file.Bytes()), int64(file.Len()))
 		}
 		if err != nil {
 			return i, err
@@ -113,7 +114,7 @@ func isOpen(p *efg.Process) bool {
 }
 
 // join joins what a segment says of the run to what those before it say.
-func (m *merger) join(meta *efg.Meta, first string, r *recording, path string) error {
+func (m *merger) join(meta *runfile.Meta, first string, r *recording, path string) error {
 	if m.opt.Recorded == nil {
 		if err := meta.CheckSame(first, &r.meta, path); err != nil {
 			return explain(err, nil)
@@ -128,14 +129,14 @@ func (m *merger) checkTwice(procs []*efg.Process, paths []string) error {
 	if m.opt.Recorded != nil {
 		return nil
 	}
-	if err := efg.CheckDuplicates(procs, paths); err != nil {
+	if err := runfile.CheckDuplicates(procs, paths); err != nil {
 		return explain(err, nil)
 	}
 	return nil
 }
 
 // withKnown puts what is known of the run in place of what its segments say.
-func (m *merger) withKnown(meta efg.Meta) efg.Meta {
+func (m *merger) withKnown(meta runfile.Meta) runfile.Meta {
 	if known := m.opt.Recorded; known != nil {
 		ended := meta.Ended
 		if meta = *known; meta.Ended == 0 {
@@ -177,7 +178,7 @@ func nameWorlds(inputs []input) map[string]uint64 {
 // recording is what a segment holds.
 type recording struct {
 	process *efg.Process
-	meta    efg.Meta
+	meta    runfile.Meta
 	running bool
 	err     error
 }
@@ -206,14 +207,14 @@ func readSegment(path, tool string) recording {
 	running := segment.BeingWritten(path) // before it is read: it may end meanwhile
 	s, err := segment.ReadFile(path)
 	if err != nil {
-		return recording{err: &efg.PartError{Part: path, Cause: withoutName(err)}}
+		return recording{err: &runfile.PartError{Part: path, Cause: withoutName(err)}}
 	}
 	meta, err := metaOf(s, tool)
 	if err == nil {
 		err = s.Process.Readable()
 	}
 	if err != nil {
-		return recording{err: &efg.PartError{Part: path, Cause: err}}
+		return recording{err: &runfile.PartError{Part: path, Cause: err}}
 	}
 	return recording{process: &s.Process, meta: meta, running: running}
 }
@@ -238,21 +239,21 @@ const (
 
 // metaOf says of a run what one process knows of it: a segment does not have the
 // launcher's command.
-func metaOf(s *segment.Segment, tool string) (efg.Meta, error) {
+func metaOf(s *segment.Segment, tool string) (runfile.Meta, error) {
 	h := &s.Header
 	if int(h.TimeMode) >= len(timeModes) {
-		return efg.Meta{}, fmt.Errorf("unknown kind %d of times", h.TimeMode)
+		return runfile.Meta{}, fmt.Errorf("unknown kind %d of times", h.TimeMode)
 	}
 	time := timeModes[h.TimeMode]
 	if time == "trace" {
-		time = efg.TraceTime(h.TimeError)
+		time = runfile.TraceTime(h.TimeError)
 	}
-	m := efg.Meta{
+	m := runfile.Meta{
 		Tool: tool, Command: s.Process.Command, Started: int64(h.StartReal), Time: time, StatusUnknown: true,
 		Queries: h.Options&optionQueries != 0, Buffers: h.Options&optionBuffers != 0,
 	}
 	if h.Options&optionTotals != 0 {
-		m.Polls = efg.PollTotals
+		m.Polls = runfile.PollTotals
 	}
 	end := h.EndMono // of a process that was killed, its last sign of life
 	for i := range s.Activities {
@@ -265,12 +266,12 @@ func metaOf(s *segment.Segment, tool string) (efg.Meta, error) {
 // places finds the callsites of many processes in the source. It looks each up
 // once.
 type places struct {
-	known map[uint64]efg.Site
+	known map[uint64]runfile.Site
 }
 
-func newPlaces() places { return places{map[uint64]efg.Site{}} }
+func newPlaces() places { return places{map[uint64]runfile.Site{}} }
 
-func (x *places) of(procs []*efg.Process) []efg.Site {
+func (x *places) of(procs []*efg.Process) []runfile.Site {
 	var asked []*efg.Process
 	needed := map[uint64]bool{}
 	for _, p := range procs {
@@ -296,7 +297,7 @@ func (x *places) of(procs []*efg.Process) []efg.Site {
 	for _, s := range symbolize.Sites(asked) {
 		x.known[s.Word] = s
 	}
-	var sites []efg.Site
+	var sites []runfile.Site
 	for word := range needed {
 		if s, ok := x.known[word]; ok {
 			sites = append(sites, s)

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/durable"
 )
 
@@ -130,7 +130,7 @@ func (m *merger) finished(c *chunk) (o outcome, ok bool) {
 		return o, false
 	}
 	if o.HasPart {
-		run, err := efg.OpenRun(m.partFile(c))
+		run, err := runfile.OpenRun(m.partFile(c))
 		if err != nil {
 			return o, false
 		}
@@ -186,9 +186,9 @@ func (m *merger) make(c *chunk) (*outcome, error) {
 	}
 	defer out.Discard()
 	if c.kind == segmentFile {
-		return m.makeOfSegments(c, out, efg.EncodePart)
+		return m.makeOfSegments(c, out, runfile.EncodePart)
 	}
-	left, err := m.write(out, c.paths(), efg.EncodeMergedPart)
+	left, err := m.write(out, c.paths(), runfile.EncodeMergedPart)
 	if err != nil {
 		return nil, explain(err, nil)
 	}

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 )
 
 // Set is a set of ranks, in ranges of a first and a last one. Nil stands for all.
@@ -45,7 +45,7 @@ func (r Set) Has(rank int) bool {
 
 // Find returns the numbers of a run's processes with these ranks. A rank that the run
 // does not have is an error.
-func (r Set) Find(run *efg.Run) ([]int, error) {
+func (r Set) Find(run *runfile.Run) ([]int, error) {
 	var found []int
 	if r == nil {
 		for i := range run.Procs {
@@ -70,7 +70,7 @@ func (r Set) Find(run *efg.Run) ([]int, error) {
 }
 
 // ranksOf tells which ranks a run has: "ranks 0-3".
-func ranksOf(run *efg.Run) string {
+func ranksOf(run *runfile.Run) string {
 	var text []string
 	for i := 0; i < len(run.Procs); {
 		first := run.Procs[i].Rank

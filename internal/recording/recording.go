@@ -17,7 +17,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/segment"
 )
 
@@ -45,8 +45,8 @@ type Info struct {
 }
 
 // meta is what the run file says of the run before it has ended.
-func (x *Info) meta() efg.Meta {
-	return efg.Meta{
+func (x *Info) meta() runfile.Meta {
+	return runfile.Meta{
 		Tool: x.Tool, Command: x.Command, Started: x.Started, StatusUnknown: true,
 		Time: x.Time, Polls: x.Polls, Queries: x.Queries, Buffers: x.Buffers,
 	}

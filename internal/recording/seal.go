@@ -4,7 +4,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/merge"
 	"github.com/efg-tools/efg/internal/segment"
 )
@@ -16,7 +16,7 @@ const dyingTime = 2 * time.Second
 // Seal writes the run file of the segments once their processes have ended; of those
 // that do not end soon it has what they recorded so far. The result is nil if nothing
 // was recorded. The segments stay.
-func (d *Directory) Seal(output string, meta efg.Meta) (*merge.Result, error) {
+func (d *Directory) Seal(output string, meta runfile.Meta) (*merge.Result, error) {
 	for until := time.Now().Add(dyingTime); d.BeingWritten() && time.Now().Before(until); {
 		time.Sleep(10 * time.Millisecond)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -98,7 +99,7 @@ func (r result) stopped(t testing.TB, p *program, full syscall.Errno) {
 	}
 	checkPrefix(t, s, r.segments[0].Process.Defs, p, 6)
 	process := r.segments[0].Process
-	if err := efg.WriteRun(filepath.Join(t.TempDir(), "x.efg"), []*efg.Process{&process}, efg.Meta{}); err != nil {
+	if err := runfile.WriteRun(filepath.Join(t.TempDir(), "x.efg"), []*efg.Process{&process}, runfile.Meta{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -194,17 +195,17 @@ func TestEndsInACall(t *testing.T) {
 				t.Errorf("%s, times %s: since %d", name, times, s.Pending.Since)
 			}
 			path := filepath.Join(t.TempDir(), "x.efg")
-			if err := efg.WriteRun(path, []*efg.Process{&r.segments[0].Process}, efg.Meta{}); err != nil {
+			if err := runfile.WriteRun(path, []*efg.Process{&r.segments[0].Process}, runfile.Meta{}); err != nil {
 				t.Fatal(err)
 			}
-			run, err := efg.OpenRun(path)
+			run, err := runfile.OpenRun(path)
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer run.Close()
 			back, _, err := run.Pending(0, 0)
 			if err == nil {
-				err = efg.Validate(run)
+				err = runfile.Validate(run)
 			}
 			if err != nil || !slices.Equal(back.Words, s.Pending.Words) || back.Since != s.Pending.Since {
 				t.Errorf("%s: %+v comes back, %v", name, back, err)
@@ -396,10 +397,10 @@ func TestMoreThreadsThanFit(t *testing.T) {
 		}
 	}
 	file := filepath.Join(t.TempDir(), "x.efg")
-	if err := efg.WriteRun(file, []*efg.Process{&r.segments[0].Process}, efg.Meta{}); err != nil {
+	if err := runfile.WriteRun(file, []*efg.Process{&r.segments[0].Process}, runfile.Meta{}); err != nil {
 		t.Fatal(err)
 	}
-	run, err := efg.OpenRun(file)
+	run, err := runfile.OpenRun(file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"unsafe"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 )
 
 // checkEvents demands that the stream is exactly the first s.Events events.
@@ -117,7 +118,7 @@ func TestReadWhileRecorded(t *testing.T) {
 				}
 				checkEvents(t, stream, s.Process.Defs, p)
 				process := s.Process
-				if err := efg.WriteRun(filepath.Join(dir, "x.efg"), []*efg.Process{&process}, efg.Meta{}); err != nil {
+				if err := runfile.WriteRun(filepath.Join(dir, "x.efg"), []*efg.Process{&process}, runfile.Meta{}); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -80,7 +81,7 @@ func TestCountedPolls(t *testing.T) {
 		compareStreams(t, &got.Streams[0], want)
 		checkCounted(t, got, p)
 		file := filepath.Join(dir, "run.efg")
-		if err := efg.WriteRun(file, []*efg.Process{got}, efg.Meta{Polls: "totals"}); err != nil {
+		if err := runfile.WriteRun(file, []*efg.Process{got}, runfile.Meta{Polls: "totals"}); err != nil {
 			t.Fatal(err)
 		}
 		checkCounted(t, readBack(t, file), p)
@@ -90,12 +91,12 @@ func TestCountedPolls(t *testing.T) {
 // readBack reads the only process of a run file.
 func readBack(t *testing.T, file string) *efg.Process {
 	t.Helper()
-	r, err := efg.OpenRun(file)
+	r, err := runfile.OpenRun(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if err := efg.Validate(r); err != nil {
+	if err := runfile.Validate(r); err != nil {
 		t.Fatal(err)
 	}
 	p, err := r.Process(0)
@@ -205,7 +206,7 @@ func TestOnlyCountedPolls(t *testing.T) {
 		got := &onlySegment(t, dir).Process
 		checkCounted(t, got, p)
 		file := filepath.Join(dir, "run.efg")
-		if err := efg.WriteRun(file, []*efg.Process{got}, efg.Meta{}); err != nil {
+		if err := runfile.WriteRun(file, []*efg.Process{got}, runfile.Meta{}); err != nil {
 			t.Fatal(err)
 		}
 		checkCounted(t, readBack(t, file), p)
@@ -237,7 +238,7 @@ func TestReadWhileCounting(t *testing.T) {
 					t.Fatalf("node %d: %v", node, err)
 				}
 				file := filepath.Join(dir, "run.efg")
-				if err := efg.WriteRun(file, []*efg.Process{&s.Process}, efg.Meta{}); err != nil {
+				if err := runfile.WriteRun(file, []*efg.Process{&s.Process}, runfile.Meta{}); err != nil {
 					t.Fatal(err)
 				}
 				checkEvents(t, &readBack(t, file).Streams[i], s.Process.Defs, found)

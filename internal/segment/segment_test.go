@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 )
 
 // feeder is the program that feeds events to the C recorder.
@@ -258,7 +259,7 @@ func FuzzParse(f *testing.F) {
 			st := s.Process.Streams[i]
 			if st.Pending != nil {
 				call := &efg.Process{Defs: s.Process.Defs, Streams: []efg.Stream{{Pending: st.Pending}}}
-				if err := efg.EncodeRun(io.Discard, []*efg.Process{call}, efg.Meta{}); err != nil {
+				if err := runfile.EncodeRun(io.Discard, []*efg.Process{call}, runfile.Meta{}); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -31,7 +31,7 @@ func irregularTimes(n int) []timed {
 }
 
 // encoded is what the codes of the events' times must be, by site.
-func encoded(q *efg.Quantum, events []timed) map[uint64]*efg.Times {
+func encoded(q *efg.TimeQuantizer, events []timed) map[uint64]*efg.Times {
 	want := map[uint64]*efg.Times{}
 	ahead := int64(0)
 	for _, e := range events {
@@ -53,7 +53,7 @@ func distance(a, b uint64) uint64 { return max(a, b) - min(a, b) }
 
 // checkClock demands of the stream's clock what FORMAT.md states: no interval is
 // off by more than the error, no start and no end by more than the bound.
-func checkClock(t *testing.T, s *efg.Stream, q *efg.Quantum, events []timed) {
+func checkClock(t *testing.T, s *efg.Stream, q *efg.TimeQuantizer, events []timed) {
 	t.Helper()
 	clock, err := efg.NewClock(s)
 	if err != nil {
@@ -87,7 +87,7 @@ func checkClock(t *testing.T, s *efg.Stream, q *efg.Quantum, events []timed) {
 func TestTraceKeepsTheClock(t *testing.T) {
 	events := irregularTimes(1_000_000)
 	for _, parts := range []uint32{500, 10, 100, 2500} {
-		q, err := efg.NewQuantum(parts)
+		q, err := efg.NewTimeQuantizer(parts)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 )
 
 // Place is a position in the source.
@@ -22,7 +23,7 @@ type Place struct {
 
 // Sites resolves every callsite that the processes define. A site without line
 // information is written module+0xoffset.
-func Sites(procs []*efg.Process) []efg.Site {
+func Sites(procs []*efg.Process) []runfile.Site {
 	modules := map[module][]site{}
 	seen := map[uint64]bool{}
 	for _, p := range procs {
@@ -36,7 +37,7 @@ func Sites(procs []*efg.Process) []efg.Site {
 			modules[m] = append(modules[m], site{d.Word, d.Words[1]})
 		}
 	}
-	var out []efg.Site
+	var out []runfile.Site
 	for m, sites := range modules {
 		out = append(out, m.sites(sites)...)
 	}
@@ -61,7 +62,7 @@ func modulesOf(p *efg.Process) map[uint64]module {
 	return mods
 }
 
-func (m module) sites(sites []site) []efg.Site {
+func (m module) sites(sites []site) []runfile.Site {
 	offsets := make([]uint64, len(sites))
 	for i, s := range sites {
 		offsets[i] = s.offset
@@ -70,9 +71,9 @@ func (m module) sites(sites []site) []efg.Site {
 	if err != nil {
 		places = make([]Place, len(sites))
 	}
-	out := make([]efg.Site, len(sites))
+	out := make([]runfile.Site, len(sites))
 	for i, s := range sites {
-		out[i] = efg.Site{Word: s.word, Place: m.text(places[i], s.offset), Func: places[i].Func}
+		out[i] = runfile.Site{Word: s.word, Place: m.text(places[i], s.offset), Func: places[i].Func}
 	}
 	return out
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 )
 
 // build compiles the test program. extra are further compiler options.
@@ -184,7 +185,7 @@ func TestSites(t *testing.T) {
 		{Kind: efg.DefSite, Word: 7, Words: []uint64{5, 0x10}},
 	}}}
 	procs = append(procs, procs[0])
-	want := []efg.Site{
+	want := []runfile.Site{
 		{Word: 7, Place: "unknown+0x10"},
 		{Word: 8, Place: "libgone.so+0x1234"},
 		{Word: 9, Place: "calls.c:15", Func: "far_away"},

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"testing"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/testing/sim"
 	"github.com/efg-tools/efg/internal/testing/testrun"
@@ -13,7 +13,7 @@ import (
 
 // agree compares what counting on the graphs gives with what going through the
 // events gives, wherever the graphs leave no doubt.
-func agree(t *testing.T, run *efg.Run) (sure int) {
+func agree(t *testing.T, run *runfile.Run) (sure int) {
 	t.Helper()
 	first := analysis.FirstRanks(run.Procs)
 	for i := range run.Procs {

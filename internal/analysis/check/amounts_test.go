@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/testing/testrun"
 	"github.com/efg-tools/efg/signature"
 )
@@ -32,7 +33,7 @@ func TestAmounts(t *testing.T) {
 }
 
 // faultyFunctions are the functions with collectives with other data.
-func faultyFunctions(t *testing.T, run *efg.Run) []string {
+func faultyFunctions(t *testing.T, run *runfile.Run) []string {
 	t.Helper()
 	r, err := New(run)
 	if err != nil {

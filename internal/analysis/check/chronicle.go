@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/reconstruct"
 )
@@ -125,7 +126,7 @@ func (b *builder) chronicles() error {
 	return nil
 }
 
-func (b *builder) chronicle(procs []int, sites []efg.Site) error {
+func (b *builder) chronicle(procs []int, sites []runfile.Site) error {
 	x := &chronicle{
 		b: b, here: map[int]bool{}, limit: firstLimit, lines: map[channel]*line{}, halls: map[scopeKey]*hall{},
 		clashes: map[clashKey]*clash{},
@@ -157,7 +158,7 @@ func (b *builder) chronicle(procs []int, sites []efg.Site) error {
 }
 
 // open adds the streams of a process.
-func (x *chronicle) open(p *analysis.Process, sites []efg.Site) error {
+func (x *chronicle) open(p *analysis.Process, sites []runfile.Site) error {
 	m := messagesOf(p)
 	x.here[p.Data.Rank] = m != nil
 	names := reconstruct.NewNames(p.Data.Defs, sites)
@@ -168,7 +169,7 @@ func (x *chronicle) open(p *analysis.Process, sites []efg.Site) error {
 			x.here[p.Data.Rank] = m != nil && m.stream != i && x.here[p.Data.Rank]
 			continue
 		}
-		q, err := efg.NewQuantum(s.Trace.Error)
+		q, err := efg.NewTimeQuantizer(s.Trace.Error)
 		if err != nil {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/testing/sim"
 	"github.com/efg-tools/efg/internal/testing/testrun"
 	"github.com/efg-tools/efg/signature"
@@ -86,7 +87,7 @@ func timedRun(t *testing.T, hosts string, ranks ...[]timed) []string {
 	return list
 }
 
-var traced = efg.Meta{Time: efg.TraceTime(efg.ErrorUnit / 100)}
+var traced = runfile.Meta{Time: runfile.TraceTime(efg.ErrorUnit / 100)}
 
 var micros = regexp.MustCompile(`\d+µs`)
 
@@ -246,10 +247,10 @@ func FuzzTimes(f *testing.F) {
 			changes = changes[11:]
 		}
 		var file bytes.Buffer
-		if efg.EncodeRun(&file, procs, efg.Meta{Time: efg.TraceTime(efg.ErrorUnit / 100)}) != nil {
+		if runfile.EncodeRun(&file, procs, runfile.Meta{Time: runfile.TraceTime(efg.ErrorUnit / 100)}) != nil {
 			return
 		}
-		run, err := efg.NewRun(bytes.NewReader(file.Bytes()), int64(file.Len()))
+		run, err := runfile.NewRun(bytes.NewReader(file.Bytes()), int64(file.Len()))
 		if err != nil {
 			return
 		}

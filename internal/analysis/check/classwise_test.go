@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/testing/sim"
 	"github.com/efg-tools/efg/internal/testing/testrun"
 	"github.com/efg-tools/efg/signature"
 )
 
 // alone checks a run without what ranks of a class have in common.
-func alone(run *efg.Run) (*Report, error) {
+func alone(run *runfile.Run) (*Report, error) {
 	b := newBuilder(run, nil)
 	b.alone = true
 	return b.check()
@@ -20,7 +21,7 @@ func alone(run *efg.Run) (*Report, error) {
 
 // compareAlone demands that a report is the same without classes, and returns how many
 // processes were counted with others of their class.
-func compareAlone(t *testing.T, run *efg.Run) (shared, findings int) {
+func compareAlone(t *testing.T, run *runfile.Run) (shared, findings int) {
 	t.Helper()
 	b := newBuilder(run, nil)
 	got, err := b.check()
@@ -175,7 +176,7 @@ func TestClassesRandom(t *testing.T) {
 		for rank := range size {
 			procs = append(procs, does(t, kinds[r.IntN(len(kinds))], rank, size))
 		}
-		s, f := compareAlone(t, testrun.Of(t, procs, efg.Meta{}))
+		s, f := compareAlone(t, testrun.Of(t, procs, runfile.Meta{}))
 		shared, findings = shared+s, findings+f
 		if f == 0 {
 			clean++

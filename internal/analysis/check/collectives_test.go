@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -76,7 +77,7 @@ func setWords(in *efg.Input, values map[string]uint64) {
 }
 
 // runOf records what ranks call between MPI_Init and MPI_Finalize.
-func runOf(t *testing.T, ranks ...[]coll) *efg.Run {
+func runOf(t *testing.T, ranks ...[]coll) *runfile.Run {
 	t.Helper()
 	for i, list := range ranks {
 		ranks[i] = append(append([]coll{{op: "MPI_Init"}}, list...), coll{op: "MPI_Finalize"})
@@ -85,7 +86,7 @@ func runOf(t *testing.T, ranks ...[]coll) *efg.Run {
 }
 
 // runThat records what ranks call. ends are how they end, if not by MPI_Finalize.
-func runThat(t *testing.T, ends []efg.End, ranks ...[]coll) *efg.Run {
+func runThat(t *testing.T, ends []efg.End, ranks ...[]coll) *runfile.Run {
 	t.Helper()
 	var procs []*efg.Process
 	for rank, list := range ranks {
@@ -106,10 +107,10 @@ func runThat(t *testing.T, ends []efg.End, ranks ...[]coll) *efg.Run {
 		procs = append(procs, &efg.Process{Rank: rank, Size: len(ranks), Streams: []efg.Stream{*s}, Defs: defs.List})
 	}
 	var file bytes.Buffer
-	if err := efg.EncodeRun(&file, procs, efg.Meta{}); err != nil {
+	if err := runfile.EncodeRun(&file, procs, runfile.Meta{}); err != nil {
 		t.Fatal(err)
 	}
-	run, err := efg.NewRun(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	run, err := runfile.NewRun(bytes.NewReader(file.Bytes()), int64(file.Len()))
 	if err != nil {
 		t.Fatal(err)
 	}

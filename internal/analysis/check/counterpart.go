@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/reconstruct"
 	"github.com/efg-tools/efg/signature"
@@ -43,7 +43,7 @@ func (b *builder) counterparts() error {
 	})
 }
 
-func counterpartsIn(p *analysis.Process, groups []*group, sites []efg.Site) error {
+func counterpartsIn(p *analysis.Process, groups []*group, sites []runfile.Site) error {
 	w := wants{takes: map[channel]uint64{}}
 	for _, g := range groups {
 		if g.kind == OtherTypes {

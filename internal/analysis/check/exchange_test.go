@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/testing/testrun"
 	"github.com/efg-tools/efg/signature"
 )
@@ -167,7 +168,7 @@ func checkInputs(t *testing.T, ranks [][]efg.Input) *Report {
 	for rank, list := range ranks {
 		procs = append(procs, processOf(t, rank, len(ranks), list))
 	}
-	return checkProcesses(t, procs, efg.Meta{})
+	return checkProcesses(t, procs, runfile.Meta{})
 }
 
 // processOf is a process that makes calls between MPI_Init and MPI_Finalize.
@@ -192,7 +193,7 @@ func processOf(t *testing.T, rank, size int, list []efg.Input) *efg.Process {
 	return &efg.Process{Rank: rank, Size: size, Streams: []efg.Stream{*s}, Defs: defs.List}
 }
 
-func checkProcesses(t *testing.T, procs []*efg.Process, meta efg.Meta) *Report {
+func checkProcesses(t *testing.T, procs []*efg.Process, meta runfile.Meta) *Report {
 	t.Helper()
 	r, err := New(testrun.Of(t, procs, meta))
 	if err != nil {

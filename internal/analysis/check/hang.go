@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/analysis/waitfor"
 )
@@ -68,7 +69,7 @@ func (b *builder) hangs() error {
 
 // crashed reports whether the status says that a fault of a process ended the run: the call
 // that it was in then does not wait.
-func crashed(m *efg.Meta) bool {
+func crashed(m *runfile.Meta) bool {
 	switch unix.Signal(m.Status - 128) {
 	case unix.SIGSEGV, unix.SIGBUS, unix.SIGFPE, unix.SIGILL, unix.SIGABRT:
 		return !m.StatusUnknown
@@ -77,7 +78,7 @@ func crashed(m *efg.Meta) bool {
 }
 
 // endsInCalls reports whether a thread of a process that was not over is in a call.
-func endsInCalls(run *efg.Run) bool {
+func endsInCalls(run *runfile.Run) bool {
 	for i := range run.Procs {
 		for k := range run.Procs[i].Streams {
 			if s := &run.Procs[i].Streams[k]; s.InCall && s.End == efg.EndOpen {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/reconstruct"
 	"github.com/efg-tools/efg/signature"
@@ -27,7 +27,7 @@ func (b *builder) locate() error {
 	})
 }
 
-func (b *builder) locateIn(p *analysis.Process, groups []*group, sites []efg.Site) error {
+func (b *builder) locateIn(p *analysis.Process, groups []*group, sites []runfile.Site) error {
 	w := wants{sends: map[channel]uint64{}, typed: map[channel]uint64{}, objects: map[object]bool{}, nodes: map[place]bool{}}
 	walk := false
 	for _, g := range groups {

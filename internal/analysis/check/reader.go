@@ -9,7 +9,7 @@ import (
 type reader struct {
 	t     *tally
 	i     int // number of the stream
-	fold  *efg.Fold
+	fold  *efg.FoldedWalk
 	roles []*collRoles
 	// failed are the roles of nodes of calls that failed; nil: there are none
 	failed []*collRoles
@@ -54,7 +54,7 @@ func (t *tally) newReader(i int) *reader {
 	if !any {
 		return nil
 	}
-	r.fold = efg.NewFold(s, t.p.Data.Defs, masks)
+	r.fold = efg.NewFoldedWalk(s, t.p.Data.Defs, masks)
 	return r
 }
 

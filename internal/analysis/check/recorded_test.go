@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/testing/testrun"
 )
 
@@ -59,7 +59,7 @@ func TestPrograms(t *testing.T) {
 	testrun.Record(t, list, func(t *testing.T, r *testrun.Recording) { checkRecorded(t, r.Run, programs[r.Program].faults) })
 }
 
-func checkRecorded(t *testing.T, run *efg.Run, want string) *Report {
+func checkRecorded(t *testing.T, run *runfile.Run, want string) *Report {
 	t.Helper()
 	r, err := New(run)
 	if err != nil {

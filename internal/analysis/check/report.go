@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 )
 
@@ -138,7 +139,7 @@ type group struct {
 }
 
 type builder struct {
-	run    *efg.Run
+	run    *runfile.Run
 	number map[int]int // of the process of a rank
 	first  []int       // see analysis.FirstRanks
 	short  map[int]bool
@@ -152,11 +153,11 @@ type builder struct {
 	callers map[channel]caller
 	scopes  map[scopeKey]*scopeState
 	groups  map[groupKey]*group
-	ends    []suspect                    // how processes ended that did so before MPI_Finalize
-	tallies map[efg.ClassKey]*classTally // nil: one process of the class was met
-	classes int                          // that are not nil
-	members []*classTally                // of each process of the run; nil: it was counted by itself
-	alone   bool                         // each is: tests compare
+	ends    []suspect                        // how processes ended that did so before MPI_Finalize
+	tallies map[runfile.ClassKey]*classTally // nil: one process of the class was met
+	classes int                              // that are not nil
+	members []*classTally                    // of each process of the run; nil: it was counted by itself
+	alone   bool                             // each is: tests compare
 	report  Report
 }
 
@@ -168,15 +169,15 @@ type caller struct {
 }
 
 // New checks a run.
-func New(run *efg.Run, progress ...Progress) (*Report, error) {
+func New(run *runfile.Run, progress ...Progress) (*Report, error) {
 	return newBuilder(run, progress).check()
 }
 
-func newBuilder(run *efg.Run, progress []Progress) *builder {
+func newBuilder(run *runfile.Run, progress []Progress) *builder {
 	return &builder{
 		run: run, furthest: lastLimit, progress: progress, number: map[int]int{}, short: map[int]bool{}, flows: map[channel]*flow{},
 		waiting: map[anywhere]uint64{}, callers: map[channel]caller{}, scopes: map[scopeKey]*scopeState{}, groups: map[groupKey]*group{},
-		tallies: map[efg.ClassKey]*classTally{}, members: make([]*classTally, len(run.Procs)),
+		tallies: map[runfile.ClassKey]*classTally{}, members: make([]*classTally, len(run.Procs)),
 	}
 }
 

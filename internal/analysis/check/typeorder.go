@@ -106,7 +106,7 @@ func (x *typeOrder) process(p *analysis.Process) error {
 type messages struct {
 	t      *tally
 	stream int // number of the stream
-	fold   *efg.Fold
+	fold   *efg.FoldedWalk
 	roles  []*roles
 	known  map[[2]int][]transfer
 }
@@ -149,7 +149,7 @@ func messagesOf(p *analysis.Process) *messages {
 		case any && found != nil:
 			return nil
 		case any:
-			m.fold = efg.NewFold(s, p.Data.Defs, masks)
+			m.fold = efg.NewFoldedWalk(s, p.Data.Defs, masks)
 			found = m
 		}
 	}

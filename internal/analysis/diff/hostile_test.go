@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis/diff"
 )
 
@@ -29,10 +30,10 @@ func FuzzHostile(f *testing.F) {
 			spoil(procs[1], binary.LittleEndian.Uint16(changes), changes[2], binary.LittleEndian.Uint64(changes[3:]))
 		}
 		var b bytes.Buffer
-		if efg.EncodeRun(&b, procs, efg.Meta{}) != nil {
+		if runfile.EncodeRun(&b, procs, runfile.Meta{}) != nil {
 			return
 		}
-		run, err := efg.NewRun(bytes.NewReader(b.Bytes()), int64(b.Len()))
+		run, err := runfile.NewRun(bytes.NewReader(b.Bytes()), int64(b.Len()))
 		if err != nil {
 			return
 		}

@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 )
 
@@ -115,7 +115,7 @@ const (
 
 // NewOverview compares processes of a run. It calls progress, one call at a time, with
 // the number of those that are read.
-func NewOverview(run *efg.Run, procs []int, progress func(done uint64)) (*Overview, error) {
+func NewOverview(run *runfile.Run, procs []int, progress func(done uint64)) (*Overview, error) {
 	s, err := newSide(run)
 	if err != nil {
 		return nil, err

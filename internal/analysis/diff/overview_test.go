@@ -7,20 +7,21 @@ import (
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis/diff"
 	"github.com/efg-tools/efg/internal/testing/sim"
 	"github.com/efg-tools/efg/internal/testing/testrun"
 	"github.com/efg-tools/efg/signature"
 )
 
-func all(run *efg.Run) (procs []int) {
+func all(run *runfile.Run) (procs []int) {
 	for i := range run.Procs {
 		procs = append(procs, i)
 	}
 	return procs
 }
 
-func overview(t testing.TB, run *efg.Run) *diff.Overview {
+func overview(t testing.TB, run *runfile.Run) *diff.Overview {
 	t.Helper()
 	o, err := diff.NewOverview(run, all(run), func(uint64) {})
 	if err != nil {
@@ -107,7 +108,7 @@ func workers(t testing.TB, ranks int, odd func(rank int, r *recorder)) []*efg.Pr
 
 // A rank in an argument is equal if it is the same, or as far away.
 func TestAbsoluteRanks(t *testing.T) {
-	o := overview(t, testrun.Of(t, workers(t, 10, nil), efg.Meta{}))
+	o := overview(t, testrun.Of(t, workers(t, 10, nil), runfile.Meta{}))
 	if len(o.Classes) != 2 || len(o.Classes[0].Ranks) != 9 || o.Shapes != 2 {
 		t.Errorf("%+v", o.Classes)
 	}
@@ -129,7 +130,7 @@ func TestCounts(t *testing.T) {
 			r.send(2, 1, 101)
 			r.barrier(3)
 		}
-	}), efg.Meta{}))
+	}), runfile.Meta{}))
 	for i := range o.Classes {
 		for _, rank := range o.Classes[i].Ranks {
 			if first := o.Classes[i].Ranks[0]; rank%2 != first%2 || (rank == 0) != (first == 0) {
@@ -157,7 +158,7 @@ func TestPlanted(t *testing.T) {
 		default:
 			r.send(2, 1, 100)
 		}
-	}), efg.Meta{})
+	}), runfile.Meta{})
 	for _, c := range []struct {
 		rank  int
 		kinds []diff.Kind
@@ -198,7 +199,7 @@ func TestPlanted(t *testing.T) {
 // naiveSpread is what ranks have at a callsite, by expanding their events.
 type naiveSpread struct{ calls, bytes map[int]uint64 }
 
-func naiveSpreads(t testing.TB, run *efg.Run) map[string]*naiveSpread {
+func naiveSpreads(t testing.TB, run *runfile.Run) map[string]*naiveSpread {
 	out := map[string]*naiveSpread{}
 	for i := range run.Procs {
 		p, err := run.Process(i)
@@ -229,7 +230,7 @@ func TestImbalance(t *testing.T) {
 		for range rank * rank {
 			r.send(7, 1, 3+rank)
 		}
-	}), efg.Meta{})
+	}), runfile.Meta{})
 	want := naiveSpreads(t, run)
 	o := overview(t, run)
 	if len(o.Imbalance) != len(want) {
@@ -311,7 +312,7 @@ func TestOutliers(t *testing.T) {
 			return 50
 		})
 	}
-	o := overview(t, testrun.Of(t, procs, efg.Meta{Time: "stats"}))
+	o := overview(t, testrun.Of(t, procs, runfile.Meta{Time: "stats"}))
 	if len(o.Outliers) != 2 {
 		t.Fatalf("%+v", o.Outliers)
 	}

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/reconstruct"
 )
@@ -38,7 +38,7 @@ func (t *Totals) addNode(n *analysis.Node) {
 
 // Rank is a process of a run.
 type Rank struct {
-	Run  *efg.Run
+	Run  *runfile.Run
 	Proc int // Run.Procs
 }
 
@@ -140,17 +140,17 @@ type comparison struct{ side [2]*side }
 
 // side is a run.
 type side struct {
-	run   *efg.Run
+	run   *runfile.Run
 	sites *siteNames
 	first []int // see analysis.FirstRanks
 }
 
-func newSide(run *efg.Run) (*side, error) {
+func newSide(run *runfile.Run) (*side, error) {
 	sites, err := newSiteNames(run)
 	return &side{run, sites, analysis.FirstRanks(run.Procs)}, err
 }
 
-func newComparison(a, b *efg.Run) (*comparison, error) {
+func newComparison(a, b *runfile.Run) (*comparison, error) {
 	x, err := newSide(a)
 	if err != nil || a == b {
 		return &comparison{[2]*side{x, x}}, err

@@ -58,14 +58,14 @@ func (l *limits) any() bool {
 // number of events at each node before it.
 func (s *stream) before(l *limits) (*efg.Walker, []uint64, error) {
 	visits := make([]uint64, len(s.nodes))
-	if s.Marks == nil || len(s.Marks.Nodes) != len(s.nodes) {
+	if s.Checkpoints == nil || len(s.Checkpoints.Nodes) != len(s.nodes) {
 		return s.Walk(s.process.Data.Defs), visits, nil
 	}
 	its := make([]seq.Iter, len(s.nodes))
 	for i := range its {
-		its[i] = s.Marks.Nodes[i].Visits.Iter()
+		its[i] = s.Checkpoints.Nodes[i].Visits.Iter()
 	}
-	events, from := s.Marks.Events.Iter(), uint64(0)
+	events, from := s.Checkpoints.Events.Iter(), uint64(0)
 	now := make([]uint64, len(s.nodes))
 marks:
 	for e, ok := events.Next(); ok; e, ok = events.Next() {

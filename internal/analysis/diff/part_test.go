@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis/diff"
 	"github.com/efg-tools/efg/internal/testing/sim"
 	"github.com/efg-tools/efg/internal/testing/testrun"
@@ -239,7 +240,7 @@ func at(p *diff.Parting) uint64 {
 }
 
 // checkPair compares what a pair tells with the expanded events.
-func checkPair(t testing.TB, run *efg.Run, a, b int) *diff.Pair {
+func checkPair(t testing.TB, run *runfile.Run, a, b int) *diff.Pair {
 	t.Helper()
 	pair, err := diff.NewPair(diff.Rank{Run: run, Proc: a}, diff.Rank{Run: run, Proc: b})
 	if err != nil {
@@ -349,13 +350,13 @@ func TestRandomPairs(t *testing.T) {
 			}
 			p := d.process()
 			if seed%3 == 0 {
-				if err := p.Streams[0].Mark(p.Defs, 50); err != nil {
+				if err := p.Streams[0].AddCheckpoints(p.Defs, 50); err != nil {
 					t.Fatal(err)
 				}
 			}
 			procs = append(procs, p)
 		}
-		pair := checkPair(t, testrun.Of(t, procs, efg.Meta{}), 0, 1)
+		pair := checkPair(t, testrun.Of(t, procs, runfile.Meta{}), 0, 1)
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)
 		}

@@ -3,7 +3,7 @@ package diff_test
 import (
 	"testing"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/testing/testrun"
 )
 
@@ -21,7 +21,7 @@ func TestRecorded(t *testing.T) {
 	testrun.Record(t, recordings, func(t *testing.T, r *testrun.Recording) { compareRanks(t, r.Run) })
 }
 
-func compareRanks(t *testing.T, run *efg.Run) {
+func compareRanks(t *testing.T, run *runfile.Run) {
 	o := overview(t, run)
 	for i := range run.Procs {
 		for k := range i {

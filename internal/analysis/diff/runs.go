@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 )
 
 // Runs is how two runs differ.
@@ -53,7 +53,7 @@ type StructureChange struct {
 
 // NewRuns compares processes of two runs. It calls progress, one call at a time, with
 // the number of those that are read.
-func NewRuns(a, b *efg.Run, procs [2][]int, progress func(done uint64)) (*Runs, error) {
+func NewRuns(a, b *runfile.Run, procs [2][]int, progress func(done uint64)) (*Runs, error) {
 	c, err := newComparison(a, b)
 	if err != nil {
 		return nil, err

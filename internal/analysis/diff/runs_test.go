@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis/diff"
 	"github.com/efg-tools/efg/internal/testing/sim"
 	"github.com/efg-tools/efg/internal/testing/testrun"
 )
 
-func runsOf(t testing.TB, a, b *efg.Run) *diff.Runs {
+func runsOf(t testing.TB, a, b *runfile.Run) *diff.Runs {
 	t.Helper()
 	r, err := diff.NewRuns(a, b, [2][]int{all(a), all(b)}, func(uint64) {})
 	if err != nil {
@@ -25,9 +25,9 @@ func runsOf(t testing.TB, a, b *efg.Run) *diff.Runs {
 
 // checkRuns counts the events of both runs by expanding them, and sees that each rank
 // is in one class.
-func checkRuns(t testing.TB, a, b *efg.Run, r *diff.Runs) {
+func checkRuns(t testing.TB, a, b *runfile.Run, r *diff.Runs) {
 	t.Helper()
-	for k, run := range []*efg.Run{a, b} {
+	for k, run := range []*runfile.Run{a, b} {
 		var events, inClasses uint64
 		for i := range run.Procs {
 			p, err := run.Process(i)
@@ -71,7 +71,7 @@ func TestRuns(t *testing.T) {
 	a := testrun.Simulated(t, base)
 	for _, c := range []struct {
 		name      string
-		b         *efg.Run
+		b         *runfile.Run
 		match     []diff.Match
 		identical bool
 		fails     string
@@ -123,13 +123,13 @@ func holds(t testing.TB, r *diff.Runs, text string) bool {
 
 // One rank plants a call: it is found, with the steps to it and from it.
 func TestPlantedInRun(t *testing.T) {
-	a := testrun.Of(t, workers(t, 8, nil), efg.Meta{})
+	a := testrun.Of(t, workers(t, 8, nil), runfile.Meta{})
 	b := testrun.Of(t, workers(t, 8, func(rank int, r *recorder) {
 		if rank == 3 {
 			r.send(8, 1, 7)
 			r.barrier(3)
 		}
-	}), efg.Meta{})
+	}), runfile.Meta{})
 	r := runsOf(t, a, b)
 	var got []string
 	for _, s := range r.Structure {
@@ -148,16 +148,16 @@ func TestPlantedInRun(t *testing.T) {
 	if _, err := (&diff.Condition{Metric: diff.TimeMetric}).Holds(r); !errors.Is(err, diff.ErrUntimed) {
 		t.Errorf("times that were not recorded: %v", err)
 	}
-	if part := runsOf(t, a, testrun.Of(t, workers(t, 8, nil)[:6], efg.Meta{})); part.Identical() {
+	if part := runsOf(t, a, testrun.Of(t, workers(t, 8, nil)[:6], runfile.Meta{})); part.Identical() {
 		t.Error("runs of different ranks are identical")
 	}
 }
 
 // Lines that have moved do not hide the callsites.
 func TestMovedLines(t *testing.T) {
-	meta := func(lines ...int) (m efg.Meta) {
+	meta := func(lines ...int) (m runfile.Meta) {
 		for i, l := range lines {
-			m.Sites = append(m.Sites, efg.Site{Word: uint64(i + 1), Place: fmt.Sprintf("work.c:%d", l), Func: "main"})
+			m.Sites = append(m.Sites, runfile.Site{Word: uint64(i + 1), Place: fmt.Sprintf("work.c:%d", l), Func: "main"})
 		}
 		return m
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/reconstruct"
 	"github.com/efg-tools/efg/signature"
 )
@@ -15,21 +16,21 @@ import (
 // siteNames gives the callsites of a run keys that are equal for equal places in
 // the source, in other runs too, and their texts.
 type siteNames struct {
-	list  []efg.Site
+	list  []runfile.Site
 	mu    sync.Mutex
 	words map[uint64]uint64 // keys by word
 	texts map[uint64]string // "function file:line" by key
 	order map[uint64]int    // of words in the code
 }
 
-func newSiteNames(run *efg.Run) (*siteNames, error) {
+func newSiteNames(run *runfile.Run) (*siteNames, error) {
 	list, err := run.Sites()
 	if err != nil {
 		return nil, err
 	}
 	n := &siteNames{list: list, words: map[uint64]uint64{}, texts: map[uint64]string{}, order: map[uint64]int{}}
 	sorted := slices.Clone(list)
-	slices.SortStableFunc(sorted, func(x, y efg.Site) int {
+	slices.SortStableFunc(sorted, func(x, y runfile.Site) int {
 		_, a := x.Module()
 		_, b := y.Module()
 		return cmp.Compare(a, b)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/efg/seq"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/signature"
@@ -49,7 +49,7 @@ type survey struct {
 	profiles  map[hash]*profile
 	steps     map[hash]*callGraph
 	summaries []summary
-	shared    map[efg.ClassKey]*shared // by class
+	shared    map[runfile.ClassKey]*shared // by class
 	timed     bool
 }
 
@@ -63,7 +63,7 @@ type callGraph struct {
 const maxPeers = 1 << 24
 
 func newSurvey(s *side, procs []int, progress func()) (*survey, error) {
-	v := &survey{side: s, progress: progress, mostPeers: max(16, maxPeers/max(len(procs), 1)), numbers: map[call]int{}, profiles: map[hash]*profile{}, steps: map[hash]*callGraph{}, shared: map[efg.ClassKey]*shared{}}
+	v := &survey{side: s, progress: progress, mostPeers: max(16, maxPeers/max(len(procs), 1)), numbers: map[call]int{}, profiles: map[hash]*profile{}, steps: map[hash]*callGraph{}, shared: map[runfile.ClassKey]*shared{}}
 	err := analysis.EachProcess(s.run, procs, v.process)
 	if err != nil {
 		return nil, err

@@ -5,14 +5,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/analysis/loops"
 	"github.com/efg-tools/efg/internal/testing/sim"
 	"github.com/efg-tools/efg/internal/testing/testrun"
 )
 
-func summarize(tb testing.TB, run *efg.Run) *loops.Summary {
+func summarize(tb testing.TB, run *runfile.Run) *loops.Summary {
 	tb.Helper()
 	procs := make([]int, len(run.Procs))
 	for i := range procs {
@@ -78,7 +78,7 @@ func (a *account) stream(t *testing.T, p *analysis.Process, j int) {
 }
 
 // checkRun counts on the events of each stream what the summary says.
-func checkRun(t *testing.T, run *efg.Run) {
+func checkRun(t *testing.T, run *runfile.Run) {
 	t.Helper()
 	var got, want account
 	s := summarize(t, run)

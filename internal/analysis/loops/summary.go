@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/efg/seq"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/reconstruct"
@@ -80,7 +81,7 @@ type Summary struct {
 }
 
 // Summarize finds the loops of some processes of a run.
-func Summarize(run *efg.Run, procs []int, progress ...analysis.Progress) (*Summary, error) {
+func Summarize(run *runfile.Run, procs []int, progress ...analysis.Progress) (*Summary, error) {
 	sites, err := run.Sites()
 	if err != nil {
 		return nil, err
@@ -156,7 +157,7 @@ func (b *builder) findIn(p *analysis.Process, i int) (*Forest, error) {
 
 // classStream is a stream of all processes of a class.
 type classStream struct {
-	class  efg.ClassKey
+	class  runfile.ClassKey
 	stream int
 }
 

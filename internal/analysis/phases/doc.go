@@ -5,7 +5,7 @@
 // A phase begins after such a call and ends with the next one, that included. Phases
 // between the same two places in the source are one row: a loop with a reduction
 // is a row of a thousand phases. The events are not written out: the stream is
-// gone through folded (efg.Fold), and what differs from phase to phase only in its
+// gone through folded (efg.FoldedWalk), and what differs from phase to phase only in its
 // arguments is added up from the attribute streams.
 //
 // Times of a node that lies in one row alone are exact. If it lies in several,

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/testing/sim"
 )
@@ -43,7 +44,7 @@ func FuzzHostile(f *testing.F) {
 		if err != nil {
 			return
 		}
-		b := &builder{rows: map[kind]*Row{}, ways: map[efg.ClassKey]*way{}, sites: map[uint64]string{}, names: newNames(nil)}
+		b := &builder{rows: map[kind]*Row{}, ways: map[runfile.ClassKey]*way{}, sites: map[uint64]string{}, names: newNames(nil)}
 		if b.process(p) == nil {
 			b.finish()
 		}

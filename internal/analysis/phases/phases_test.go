@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/testing/sim"
 	"github.com/efg-tools/efg/internal/testing/testrun"
@@ -34,7 +35,7 @@ type counter struct {
 	from     Place
 }
 
-func count(t *testing.T, run *efg.Run) map[[2]Place]*naive {
+func count(t *testing.T, run *runfile.Run) map[[2]Place]*naive {
 	t.Helper()
 	sites, err := run.Sites()
 	if err != nil {
@@ -67,7 +68,7 @@ func count(t *testing.T, run *efg.Run) map[[2]Place]*naive {
 	return c.rows
 }
 
-func (c *counter) process(data *efg.Process, p *analysis.Process, sites []efg.Site) {
+func (c *counter) process(data *efg.Process, p *analysis.Process, sites []runfile.Site) {
 	main, _ := mainStream(p)
 	r := reconstruct.NewProcess(data, reconstruct.NewNames(data.Defs, sites))
 	follow := p.Follow(main, analysis.BytesField|analysis.CommField)
@@ -144,7 +145,7 @@ func meets(e *reconstruct.Event, p *analysis.Process, data *efg.Process) bool {
 
 // compare checks a report against the events. With statistics, times of rows are
 // at best in sum.
-func compare(t *testing.T, run *efg.Run) {
+func compare(t *testing.T, run *runfile.Run) {
 	t.Helper()
 	var procs []int
 	for i := range run.Procs {
@@ -203,7 +204,7 @@ func compareTimes(t *testing.T, r *Row, n *naive) {
 }
 
 // simulated makes a run; with traced, each event has a time that chance decides.
-func simulated(t testing.TB, c sim.Config, traced bool) *efg.Run {
+func simulated(t testing.TB, c sim.Config, traced bool) *runfile.Run {
 	t.Helper()
 	var times func(p *efg.Process) error
 	if traced {

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/reconstruct"
 )
@@ -93,24 +94,24 @@ type share struct {
 }
 
 type builder struct {
-	run *efg.Run
+	run *runfile.Run
 
 	mu       sync.Mutex
 	rows     map[kind]*Row
 	arrivals arrivals
-	ways     map[efg.ClassKey]*way
+	ways     map[runfile.ClassKey]*way
 	sites    map[uint64]string
 	names    *reconstruct.Names
 	report   Report
 }
 
 // New makes the report of some processes of a run.
-func New(run *efg.Run, procs []int, progress ...analysis.Progress) (*Report, error) {
+func New(run *runfile.Run, procs []int, progress ...analysis.Progress) (*Report, error) {
 	sites, err := run.Sites()
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{run: run, rows: map[kind]*Row{}, ways: map[efg.ClassKey]*way{}, sites: map[uint64]string{}, names: newNames(sites)}
+	b := &builder{run: run, rows: map[kind]*Row{}, ways: map[runfile.ClassKey]*way{}, sites: map[uint64]string{}, names: newNames(sites)}
 	if err := analysis.EachProcess(run, procs, b.process, progress...); err != nil {
 		return nil, err
 	}
@@ -125,7 +126,7 @@ func New(run *efg.Run, procs []int, progress ...analysis.Progress) (*Report, err
 	return b.finish(), nil
 }
 
-func newNames(sites []efg.Site) *reconstruct.Names { return reconstruct.NewNames(nil, sites) }
+func newNames(sites []runfile.Site) *reconstruct.Names { return reconstruct.NewNames(nil, sites) }
 
 func (b *builder) process(p *analysis.Process) error {
 	way, err := b.way(p)
@@ -246,7 +247,7 @@ func parts(p *analysis.Process, i int, c *cuts) (*split, error) {
 
 // divide divides a stream. Of the nodes in varied it adds up what each event moves.
 func divide(p *analysis.Process, s *efg.Stream, c *cuts, masks []uint64, varied []bool) (*split, error) {
-	f := efg.NewFold(s, p.Data.Defs, masks)
+	f := efg.NewFoldedWalk(s, p.Data.Defs, masks)
 	x := newSplit(s, c, f)
 	if varied != nil {
 		x.byStep, x.volume = varied, volumes(p, s, f, varied)
@@ -264,7 +265,7 @@ func divide(p *analysis.Process, s *efg.Stream, c *cuts, masks []uint64, varied 
 }
 
 // volumes tells what events of the nodes in varied move, by their words.
-func volumes(p *analysis.Process, s *efg.Stream, f *efg.Fold, varied []bool) func(*efg.Step) *analysis.Volume {
+func volumes(p *analysis.Process, s *efg.Stream, f *efg.FoldedWalk, varied []bool) func(*efg.Step) *analysis.Volume {
 	known := map[[2]int]*analysis.Volume{}
 	stream := 0
 	for i := range p.Data.Streams {

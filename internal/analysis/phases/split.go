@@ -135,7 +135,7 @@ func (p *part) counted(k int) bool { return p.byStep != nil && p.byStep[k] }
 type split struct {
 	nodes  []efg.Node
 	cuts   *cuts
-	fold   *efg.Fold
+	fold   *efg.FoldedWalk
 	volume func(s *efg.Step) *analysis.Volume // of events whose volume varies; nil: not wanted
 	byStep []bool                             // nodes with such events
 	kinds  map[kind]*part
@@ -148,7 +148,7 @@ type split struct {
 	moved analysis.Volume
 }
 
-func newSplit(s *efg.Stream, cuts *cuts, f *efg.Fold) *split {
+func newSplit(s *efg.Stream, cuts *cuts, f *efg.FoldedWalk) *split {
 	n := len(s.Nodes)
 	return &split{nodes: s.Nodes, cuts: cuts, fold: f, kinds: map[kind]*part{}, within: make([]int, n), hasCut: map[*efg.Step]bool{}, open: make([]uint64, n)}
 }

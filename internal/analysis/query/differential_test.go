@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis/query"
 	"github.com/efg-tools/efg/internal/testing/sim"
 	"github.com/efg-tools/efg/internal/testing/testrun"
 	"github.com/efg-tools/efg/reconstruct"
 )
 
-func totals(t *testing.T, run *efg.Run, text string) string {
+func totals(t *testing.T, run *runfile.Run, text string) string {
 	t.Helper()
 	q, err := query.Parse(text)
 	if err != nil {
@@ -28,7 +28,7 @@ func totals(t *testing.T, run *efg.Run, text string) string {
 }
 
 // lines selects, and returns one line for each match.
-func lines(t *testing.T, run *efg.Run, text string) []string {
+func lines(t *testing.T, run *runfile.Run, text string) []string {
 	t.Helper()
 	q, err := query.Parse(text)
 	if err != nil {
@@ -67,7 +67,7 @@ var (
 
 // compareWithEvents checks that totals on the graph are those of the selected
 // events, counted in two ways.
-func compareWithEvents(t *testing.T, run *efg.Run) {
+func compareWithEvents(t *testing.T, run *runfile.Run) {
 	const columns = "SUM(SIZE), SUM(SENT), MIN(SIZE), MAX(SIZE), AVG(RECEIVED)"
 	for i, u := range units {
 		for j, c := range clauses {
@@ -100,7 +100,7 @@ func compareWithEvents(t *testing.T, run *efg.Run) {
 
 // compareWithJSON counts what reconstructed events say of themselves, without a
 // part of this package.
-func compareWithJSON(t *testing.T, run *efg.Run) {
+func compareWithJSON(t *testing.T, run *runfile.Run) {
 	t.Helper()
 	ops, tags, sizes := map[string]int{}, map[string]int{}, map[string]int{}
 	messages := 0

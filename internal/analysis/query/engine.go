@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/reconstruct"
 	"github.com/efg-tools/efg/signature"
@@ -14,7 +14,7 @@ import (
 // engine is a query that is asked of a run.
 type engine struct {
 	*Query
-	run       *efg.Run
+	run       *runfile.Run
 	rebuilder *reconstruct.Run
 	fields    analysis.Fields
 	texts     bool // sites or names of communicators are wanted
@@ -25,7 +25,7 @@ type engine struct {
 	fitting   sync.Map // what group found, by the keys of members
 }
 
-func (q *Query) bind(run *efg.Run) (*engine, error) {
+func (q *Query) bind(run *runfile.Run) (*engine, error) {
 	e := &engine{Query: q, run: run, first: analysis.FirstRanks(run.Procs), traced: run.Meta.Traced(), byEvents: q.needsEvents()}
 	if err := e.checkTimes(); err != nil {
 		return nil, err

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis/query"
 	"github.com/efg-tools/efg/internal/testing/sim"
 	"github.com/efg-tools/efg/internal/testing/testrun"
@@ -70,7 +70,7 @@ func TestPaper(t *testing.T) {
 }
 
 // commOf is the name of the communicator of the first message.
-func commOf(t *testing.T, run *efg.Run) string {
+func commOf(t *testing.T, run *runfile.Run) string {
 	t.Helper()
 	line := lines(t, run, "SELECT MESSAGES LIMIT 1")[0]
 	_, after, _ := strings.Cut(line, `"comm":"`)
@@ -238,7 +238,7 @@ func TestMistakes(t *testing.T) {
 }
 
 // ask answers a query, whatever it asks.
-func ask(run *efg.Run, text string) error {
+func ask(run *runfile.Run, text string) error {
 	q, err := query.Parse(text)
 	if err != nil {
 		return err

@@ -3,7 +3,7 @@ package query
 import (
 	"strconv"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/reconstruct"
 	"github.com/efg-tools/efg/signature"
@@ -22,7 +22,7 @@ func (m *Match) IsMessages() bool { return m.messages != nil }
 
 // Select calls f for what the query selects: by rank, thread and event. IsTotal
 // and IsTopology must not hold. issues is reconstruct.Options.Issues.
-func (q *Query) Select(run *efg.Run, issues bool, f func(*Match) error) error {
+func (q *Query) Select(run *runfile.Run, issues bool, f func(*Match) error) error {
 	e, err := q.bind(run)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 )
 
@@ -46,7 +47,7 @@ func hasAll(sets []*rankSet, m *analysis.Members) bool {
 }
 
 // bind finds the ranks of a set in a run.
-func (s *processSet) bind(q *Query, run *efg.Run) (*rankSet, error) {
+func (s *processSet) bind(q *Query, run *runfile.Run) (*rankSet, error) {
 	set := &rankSet{all: s.all}
 	if s.comms != nil {
 		return set, set.addMembers(q, run, s.comms)
@@ -69,7 +70,7 @@ func (s *processSet) bind(q *Query, run *efg.Run) (*rankSet, error) {
 }
 
 // addMembers adds the members of communicators.
-func (s *rankSet) addMembers(q *Query, run *efg.Run, comms []commName) error {
+func (s *rankSet) addMembers(q *Query, run *runfile.Run, comms []commName) error {
 	for _, c := range comms {
 		if c.constant != 0 {
 			s.all = true // each process is a member of MPI_COMM_WORLD and of MPI_COMM_SELF
@@ -89,7 +90,7 @@ func (s *rankSet) addMembers(q *Query, run *efg.Run, comms []commName) error {
 
 // eachComm calls f for the communicators of all processes that have one of some
 // names. A name that nobody has is an error.
-func eachComm(q *Query, run *efg.Run, comms []commName, f func(p *analysis.Process, word uint64)) error {
+func eachComm(q *Query, run *runfile.Run, comms []commName, f func(p *analysis.Process, word uint64)) error {
 	found := make([]bool, len(comms))
 	user := slices.ContainsFunc(comms, func(c commName) bool { return c.constant == 0 })
 	first := analysis.FirstRanks(run.Procs)

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/analysis/topology"
 )
@@ -17,7 +18,7 @@ type Topology struct {
 }
 
 // Topology answers SELECT TOPOLOGY.
-func (q *Query) Topology(run *efg.Run) (*Topology, error) {
+func (q *Query) Topology(run *runfile.Run) (*Topology, error) {
 	e, err := q.bind(run)
 	if err != nil {
 		return nil, err

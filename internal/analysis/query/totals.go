@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 )
 
@@ -175,7 +176,7 @@ func (t *totaler) endNode(n *efg.Node, visits uint64) error {
 var errPart = errors.New("times were recorded for some calls together of which only a part is asked for: the time of that part is not known")
 
 // Totals answers a query for totals. IsTotal must hold.
-func (q *Query) Totals(run *efg.Run) (*Table, error) {
+func (q *Query) Totals(run *runfile.Run) (*Table, error) {
 	e, err := q.bind(run)
 	if err != nil {
 		return nil, err

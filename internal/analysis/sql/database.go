@@ -10,6 +10,7 @@ import (
 	"modernc.org/sqlite"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/reconstruct"
 )
@@ -18,7 +19,7 @@ import (
 type Database struct {
 	*dbsql.DB
 	sandbox   *sandbox
-	run       *efg.Run
+	run       *runfile.Run
 	rebuilder *reconstruct.Run
 	first     []int
 	streams   []int64 // of the processes before each
@@ -45,7 +46,7 @@ func (c connector) Driver() driver.Driver                        { return c.driv
 
 // Open prepares a run. Statements end with the context. Close closes the database, not the
 // run.
-func Open(ctx context.Context, run *efg.Run, limits Limits) (*Database, error) {
+func Open(ctx context.Context, run *runfile.Run, limits Limits) (*Database, error) {
 	rebuilder, err := reconstruct.NewRun(run)
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/reconstruct"
 	"github.com/efg-tools/efg/signature"
@@ -54,7 +55,7 @@ const (
 	eventTimes     = 1<<eventT0 | 1<<eventT1
 )
 
-func countEvents(run *efg.Run) (n float64) {
+func countEvents(run *runfile.Run) (n float64) {
 	for i := range run.Procs {
 		for k := range run.Procs[i].Streams {
 			n += float64(run.Procs[i].Streams[k].Events)

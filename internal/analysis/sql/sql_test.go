@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/analysis/sql"
 	"github.com/efg-tools/efg/internal/testing/sim"
@@ -15,7 +16,7 @@ import (
 	"github.com/efg-tools/efg/reconstruct"
 )
 
-func database(tb testing.TB, run *efg.Run) *sql.Database {
+func database(tb testing.TB, run *runfile.Run) *sql.Database {
 	tb.Helper()
 	db, err := sql.Open(tb.Context(), run, sql.Limits{Memory: 1 << 30})
 	if err != nil {
@@ -91,7 +92,7 @@ func TestRecorded(t *testing.T) {
 }
 
 // compareEvents checks that the events are those that reconstruction gives.
-func compareEvents(t *testing.T, run *efg.Run) {
+func compareEvents(t *testing.T, run *runfile.Run) {
 	t.Helper()
 	db := database(t, run)
 	got := ask(t, db, "SELECT rank, thread, seq, op, site, args, out, t0, t1 FROM events")
@@ -117,7 +118,7 @@ func compareEvents(t *testing.T, run *efg.Run) {
 }
 
 // compareSums checks that sums over events are those of the report.
-func compareSums(t *testing.T, run *efg.Run) {
+func compareSums(t *testing.T, run *runfile.Run) {
 	t.Helper()
 	db := database(t, run)
 	var procs []int
@@ -220,7 +221,7 @@ func TestBroken(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "run.efg")
-	if err := efg.WriteRun(file, []*efg.Process{p}, efg.Meta{}); err != nil {
+	if err := runfile.WriteRun(file, []*efg.Process{p}, runfile.Meta{}); err != nil {
 		t.Fatal(err)
 	}
 	run := testrun.Open(t, file)

@@ -9,7 +9,7 @@ import (
 
 	"modernc.org/sqlite/vtab"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 )
 
 // table describes a table. Its first column is the rank.
@@ -19,7 +19,7 @@ type table struct {
 	// pushed are the columns of which constraints reach open.
 	pushed uint64
 	// size estimates the number of rows.
-	size func(run *efg.Run) float64
+	size func(run *runfile.Run) float64
 	open func(db *Database, q *request) (rows, error)
 }
 

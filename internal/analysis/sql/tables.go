@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/reconstruct"
 	"github.com/efg-tools/efg/signature"
@@ -18,9 +19,9 @@ var tables = []table{
 	{"communicators", commColumns, 1, countRanks, byProcess(commRows)},
 }
 
-func countRanks(run *efg.Run) float64 { return float64(len(run.Procs)) }
+func countRanks(run *runfile.Run) float64 { return float64(len(run.Procs)) }
 
-func countNodes(run *efg.Run) (n float64) {
+func countNodes(run *runfile.Run) (n float64) {
 	for i := range run.Procs {
 		for k := range run.Procs[i].Streams {
 			n += float64(run.Procs[i].Streams[k].Nodes)

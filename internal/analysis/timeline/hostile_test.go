@@ -21,15 +21,15 @@ func FuzzHostile(f *testing.F) {
 		giveTimes(t, p, anyTime)
 		s := &p.Streams[0]
 		s.Trace.Begin = begin
-		if err := s.Mark(p.Defs, 5); err != nil {
+		if err := s.AddCheckpoints(p.Defs, 5); err != nil {
 			t.Fatal(err)
 		}
 		for k := range s.Nodes {
 			if len(codes) > 12 {
 				s.Nodes[k].Times = efg.DecodeTimes(codes[k%12:])
 			}
-			if len(codes) > 40 && k < 2 && s.Marks != nil {
-				s.Marks.Nodes[k].Visits = efg.NoMarks().Events
+			if len(codes) > 40 && k < 2 && s.Checkpoints != nil {
+				s.Checkpoints.Nodes[k].Visits = efg.NoCheckpoints().Events
 			}
 		}
 		level %= maxLevel + 1

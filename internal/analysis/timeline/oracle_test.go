@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/testing/sim"
 	"github.com/efg-tools/efg/reconstruct"
 )
@@ -26,7 +27,7 @@ type thread struct {
 }
 
 // threadsOf reconstructs the threads of each process of a run.
-func threadsOf(t testing.TB, run *efg.Run) [][]thread {
+func threadsOf(t testing.TB, run *runfile.Run) [][]thread {
 	t.Helper()
 	r, err := reconstruct.NewRun(run)
 	if err != nil {
@@ -180,7 +181,7 @@ func compareSlices(t *testing.T, all [][]thread, procs []int, v *View, limit int
 }
 
 // simulated makes a run in which each event has a time that chance decides.
-func simulated(t testing.TB, c sim.Config) *efg.Run {
+func simulated(t testing.TB, c sim.Config) *runfile.Run {
 	t.Helper()
 	run, err := c.Run(func(p *efg.Process) error { return timed(p, anyTime) })
 	if err != nil {
@@ -190,13 +191,13 @@ func simulated(t testing.TB, c sim.Config) *efg.Run {
 }
 
 // written writes a run and opens it.
-func written(t testing.TB, procs ...*efg.Process) *efg.Run {
+func written(t testing.TB, procs ...*efg.Process) *runfile.Run {
 	t.Helper()
 	var file bytes.Buffer
-	if err := efg.EncodeRun(&file, procs, efg.Meta{Time: "trace=1"}); err != nil {
+	if err := runfile.EncodeRun(&file, procs, runfile.Meta{Time: "trace=1"}); err != nil {
 		t.Fatal(err)
 	}
-	run, err := efg.NewRun(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	run, err := runfile.NewRun(bytes.NewReader(file.Bytes()), int64(file.Len()))
 	if err != nil {
 		t.Fatal(err)
 	}

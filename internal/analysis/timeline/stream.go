@@ -62,8 +62,8 @@ func newStream(p *efg.Process, s *efg.Stream, number int, marks *markTimes) *str
 	defer marks.mu.Unlock()
 	if marks.at == nil {
 		marks.at = map[int]int64{}
-		if s.Marks != nil {
-			it := s.Marks.Events.Iter()
+		if s.Checkpoints != nil {
+			it := s.Checkpoints.Events.Iter()
 			for e, ok := it.Next(); ok; e, ok = it.Next() {
 				marks.events = append(marks.events, e)
 			}
@@ -80,7 +80,7 @@ func (s *stream) markTime(k int) (int64, error) {
 	if ok {
 		return s.begin + at, nil
 	}
-	passed, err := s.MarkTime(k)
+	passed, err := s.CheckpointTime(k)
 	if err != nil {
 		return 0, err
 	}

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/reconstruct"
 )
 
@@ -36,7 +36,7 @@ const cacheBytes = 32 << 20
 // Timeline answers queries about a run. Its methods may be called from several
 // goroutines.
 type Timeline struct {
-	run    *efg.Run
+	run    *runfile.Run
 	first  []int // number of each process's first stream
 	marks  []markTimes
 	cache  *cache
@@ -50,7 +50,7 @@ type Timeline struct {
 }
 
 // New prepares the timeline of a run; the error is ErrNoTimes if it has none.
-func New(run *efg.Run) (*Timeline, error) {
+func New(run *runfile.Run) (*Timeline, error) {
 	sites, err := run.Sites()
 	if err != nil {
 		return nil, err

@@ -10,13 +10,14 @@ import (
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/testing/sim"
 	"github.com/efg-tools/efg/internal/testing/testrun"
 	"github.com/efg-tools/efg/signature"
 )
 
 // views compares views of many windows with the calls.
-func views(t *testing.T, run *efg.Run, all [][]thread, n int) {
+func views(t *testing.T, run *runfile.Run, all [][]thread, n int) {
 	t.Helper()
 	tl, err := New(run)
 	if err != nil {
@@ -128,8 +129,8 @@ func TestMarked(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &p.Streams[0]
-	if err := s.Mark(p.Defs, 60); err != nil || s.Marks == nil {
-		t.Fatalf("marks %v: %v", s.Marks, err)
+	if err := s.AddCheckpoints(p.Defs, 60); err != nil || s.Checkpoints == nil {
+		t.Fatalf("marks %v: %v", s.Checkpoints, err)
 	}
 	th := all[3][0]
 	for level := uint8(0); level < 24; level += 7 {

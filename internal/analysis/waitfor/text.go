@@ -5,16 +5,17 @@ import (
 	"strings"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/rankset"
 	"github.com/efg-tools/efg/reconstruct"
 	"github.com/efg-tools/efg/signature"
 )
 
 // Texts describes calls as people read them.
-type Texts struct{ sites []efg.Site }
+type Texts struct{ sites []runfile.Site }
 
 // NewTexts takes the places in the source of a job's callsites.
-func NewTexts(sites []efg.Site) *Texts { return &Texts{sites} }
+func NewTexts(sites []runfile.Site) *Texts { return &Texts{sites} }
 
 // Call describes a call of a process's thread.
 func (x *Texts) Call(p *efg.Process, rank int, thread uint32, words []uint64) reconstruct.NodeText {

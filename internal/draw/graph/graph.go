@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/analysis/loops"
 	"github.com/efg-tools/efg/reconstruct"
@@ -63,7 +64,7 @@ type Loop struct {
 }
 
 // Build makes the graph of a stream of Procs[proc].
-func Build(run *efg.Run, proc, stream int) (*Graph, error) {
+func Build(run *runfile.Run, proc, stream int) (*Graph, error) {
 	r, err := reconstruct.NewRun(run)
 	if err != nil {
 		return nil, err

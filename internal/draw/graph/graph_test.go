@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/draw/graph"
 	"github.com/efg-tools/efg/internal/jsondoc"
 	"github.com/efg-tools/efg/internal/testing/sim"
@@ -24,7 +24,7 @@ var programs = []sim.Config{
 }
 
 // walk lists the nodes of a stream's events.
-func walk(t *testing.T, run *efg.Run, proc int) []int {
+func walk(t *testing.T, run *runfile.Run, proc int) []int {
 	t.Helper()
 	p, err := run.Process(proc)
 	if err != nil {
@@ -41,7 +41,7 @@ func walk(t *testing.T, run *efg.Run, proc int) []int {
 	return nodes
 }
 
-func each(t *testing.T, f func(t *testing.T, run *efg.Run, proc int, g *graph.Graph)) {
+func each(t *testing.T, f func(t *testing.T, run *runfile.Run, proc int, g *graph.Graph)) {
 	for _, c := range programs {
 		run := testrun.Simulated(t, c)
 		for i := range run.Procs {
@@ -111,7 +111,7 @@ func (d *sequence) follow() []string {
 
 // The JSON form holds the sequence of the events.
 func TestJSONHoldsTheSequence(t *testing.T) {
-	each(t, func(t *testing.T, run *efg.Run, proc int, g *graph.Graph) {
+	each(t, func(t *testing.T, run *runfile.Run, proc int, g *graph.Graph) {
 		var b bytes.Buffer
 		if err := jsondoc.Write(&b, jsondoc.NewGraph("x", g)); err != nil {
 			t.Fatal(err)
@@ -132,7 +132,7 @@ func TestJSONHoldsTheSequence(t *testing.T) {
 
 // Collapsed graphs are what collapsing the list of events gives.
 func TestCollapse(t *testing.T) {
-	each(t, func(t *testing.T, run *efg.Run, proc int, g *graph.Graph) {
+	each(t, func(t *testing.T, run *runfile.Run, proc int, g *graph.Graph) {
 		events := walk(t, run, proc)
 		for depth := 1; depth < 4; depth++ {
 			c := g.Collapse(depth)
@@ -246,7 +246,7 @@ func readGraphML(t *testing.T, data []byte) (nodes map[string]map[string]string,
 }
 
 func TestGraphML(t *testing.T) {
-	each(t, func(t *testing.T, _ *efg.Run, _ int, g *graph.Graph) {
+	each(t, func(t *testing.T, _ *runfile.Run, _ int, g *graph.Graph) {
 		for _, g := range []*graph.Graph{g, g.Collapse(1), g.Collapse(2)} {
 			var b bytes.Buffer
 			if err := g.GraphML(&b); err != nil {
@@ -296,7 +296,7 @@ var dotEdge = regexp.MustCompile(`(?m)^\t("?[a-z][a-z0-9.]*"?) -> ("?[a-z][a-z0-
 
 // The edges of DOT add up to the weights; colours are those of the legend.
 func TestDOT(t *testing.T) {
-	each(t, func(t *testing.T, _ *efg.Run, _ int, g *graph.Graph) {
+	each(t, func(t *testing.T, _ *runfile.Run, _ int, g *graph.Graph) {
 		for _, g := range []*graph.Graph{g, g.Collapse(1), g.Collapse(2)} {
 			for _, m := range graph.Measures() {
 				var b bytes.Buffer

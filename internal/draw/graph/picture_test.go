@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis/loops"
 	"github.com/efg-tools/efg/internal/draw/graph"
 	"github.com/efg-tools/efg/internal/testing/sim"
@@ -46,7 +46,7 @@ func elements(t *testing.T, data []byte) (count map[string]int, ids map[string]b
 // each time.
 func TestPictures(t *testing.T) {
 	measures := graph.Measures()
-	each(t, func(t *testing.T, _ *efg.Run, proc int, g *graph.Graph) {
+	each(t, func(t *testing.T, _ *runfile.Run, proc int, g *graph.Graph) {
 		if proc > 1 {
 			return
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/efg/text"
 	"github.com/efg-tools/efg/internal/testing/testrun"
 )
@@ -51,11 +51,11 @@ func checkDocument(t *testing.T, doc string) {
 		return
 	}
 	var b bytes.Buffer
-	if err := efg.EncodeRun(&b, run.Procs, run.Meta); err != nil {
+	if err := runfile.EncodeRun(&b, run.Procs, run.Meta); err != nil {
 		t.Fatalf("read, but: %v", err)
 	}
 	r := testrun.Decode(t, b.Bytes())
-	if err := efg.Validate(r); err != nil {
+	if err := runfile.Validate(r); err != nil {
 		t.Fatalf("read, but: %v", err)
 	}
 	if !bytes.Equal(again(t, write(t, r, all(r))), b.Bytes()) {

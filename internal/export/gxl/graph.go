@@ -9,6 +9,7 @@ import (
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/efg/text"
 	"github.com/efg-tools/efg/internal/export"
+	"github.com/efg-tools/efg/signature"
 )
 
 // process begins the next process.
@@ -112,7 +113,7 @@ func (r *reader) signature(o *object) error {
 	n := efg.Node{Counted: f.uint("counted", 64)}
 	for i, s := range f.list("words") {
 		w := uint64(0)
-		if s == "*" && i < efg.MaxWords {
+		if s == "*" && i < signature.MaxWords {
 			n.Mask |= 1 << i
 		} else {
 			var err error

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/efg/text"
 	"github.com/efg-tools/efg/internal/export"
 	"github.com/efg-tools/efg/internal/testing/sim"
@@ -19,7 +19,7 @@ import (
 )
 
 // all selects the whole run.
-func all(r *efg.Run) export.Selection {
+func all(r *runfile.Run) export.Selection {
 	sel := export.Selection{Thread: -1}
 	for i := range r.Procs {
 		sel.Procs = append(sel.Procs, i)
@@ -27,7 +27,7 @@ func all(r *efg.Run) export.Selection {
 	return sel
 }
 
-func write(tb testing.TB, r *efg.Run, sel export.Selection) string {
+func write(tb testing.TB, r *runfile.Run, sel export.Selection) string {
 	tb.Helper()
 	var b strings.Builder
 	if err := Write(&b, r, sel, nil); err != nil {
@@ -96,7 +96,7 @@ func TestSimulatedPrograms(t *testing.T) {
 
 // lines are the events of a process as JSON Lines, with the numbers of events
 // counted from 0.
-func lines(tb testing.TB, r *efg.Run, i int, from, to uint64) []string {
+func lines(tb testing.TB, r *runfile.Run, i int, from, to uint64) []string {
 	tb.Helper()
 	run, err := reconstruct.NewRun(r)
 	if err != nil {
@@ -232,7 +232,7 @@ func TestWindows(t *testing.T) {
 			conform(t, root)
 			sameNames(t, root, parseTree(t, write(t, r, all(r))), w[0])
 			window := testrun.Decode(t, again(t, doc))
-			if err := efg.Validate(window); err != nil {
+			if err := runfile.Validate(window); err != nil {
 				t.Errorf("%s %v: %v", name, w, err)
 			}
 			for i := range r.Procs {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/efg/text"
 	"github.com/efg-tools/efg/internal/export"
 )
@@ -25,7 +26,7 @@ func Read(name string, in io.Reader, sink export.Sink, progress func(bytes int64
 type reader struct {
 	*scanner
 	sink     export.Sink
-	about    efg.Meta
+	about    runfile.Meta
 	procs    int
 	progress func(int64)
 	nodes    int
@@ -285,7 +286,7 @@ func (r *reader) meta(o *object) error {
 	if v := f.int("efg.version", 32, 0); v > version {
 		return r.errorf("written by a newer version of efg: form %d", v)
 	}
-	r.about = efg.Meta{
+	r.about = runfile.Meta{
 		Tool: f.text("efg.tool"), Command: f.list("efg.command"), Launcher: f.list("efg.launcher"), Status: int(f.int("efg.status", 32, -1<<31)), StatusUnknown: f.bool("efg.status_unknown"),
 		Started: f.int("StartTime", 64, -1<<63), Ended: f.int("EndTime", 64, -1<<63),
 		Time: f.text("efg.time"), Polls: f.text("efg.polls"), Queries: f.bool("efg.queries"), Buffers: f.bool("efg.buffers"),
@@ -298,9 +299,9 @@ func (r *reader) meta(o *object) error {
 
 func (r *reader) site(o *object) error {
 	f := &fields{o: o}
-	s := efg.Site{Word: f.word("word")}
+	s := runfile.Site{Word: f.word("word")}
 	if module := f.text("module"); module != "" {
-		s = efg.MakeSite(module, f.uint("offset", 64))
+		s = runfile.MakeSite(module, f.uint("offset", 64))
 	}
 	s.Place, s.Func = f.text("place"), f.text("function")
 	r.about.Sites = append(r.about.Sites, s)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/efg/text"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/export"
@@ -29,7 +30,7 @@ const prolog = `<?xml version="1.0" encoding="UTF-8"?>
 // process, with a byte or so for each traced time, not of its events. progress, if
 // it is not nil, is called now and then with the number of events that were
 // written.
-func Write(out io.Writer, run *efg.Run, sel export.Selection, progress func(events uint64)) error {
+func Write(out io.Writer, run *runfile.Run, sel export.Selection, progress func(events uint64)) error {
 	w := &writer{run: run, sel: &sel, firsts: analysis.FirstRanks(run.Procs), comms: map[string]bool{}, ranks: map[int]bool{},
 		stubs: map[int]bool{}, progress: progress}
 	w.p.file.w = out
@@ -57,7 +58,7 @@ func Write(out io.Writer, run *efg.Run, sel export.Selection, progress func(even
 // writer writes a document.
 type writer struct {
 	p        printer
-	run      *efg.Run
+	run      *runfile.Run
 	sel      *export.Selection
 	firsts   []int // rank in the run of rank 0 of each process's world
 	comms    map[string]bool
@@ -83,7 +84,7 @@ type codes struct{ gap, dur efg.TimeIter }
 func itoa(n int) string { return strconv.Itoa(n) }
 
 // begin writes what is known of the run, and its processes.
-func (w *writer) begin(sites []efg.Site) {
+func (w *writer) begin(sites []runfile.Site) {
 	p, m := &w.p, w.sel.Meta(w.run.Meta)
 	p.raw("<graph id=\"trace\" edgeids=\"false\">\n<type xlink:href=\"#MPITrace\"/>\n")
 	p.int("efg.version", version)
@@ -125,7 +126,7 @@ func (w *writer) begin(sites []efg.Site) {
 	}
 }
 
-func (w *writer) site(i int, s *efg.Site) {
+func (w *writer) site(i int, s *runfile.Site) {
 	w.p.node("l"+itoa(i), "efg.Site")
 	w.p.hex("word", s.Word)
 	if module, offset := s.Module(); module != "" {

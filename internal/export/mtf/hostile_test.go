@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/export/gxl"
 	"github.com/efg-tools/efg/internal/testing/testrun"
 )
@@ -33,10 +34,10 @@ func FuzzWrite(f *testing.F) {
 			change(p, binary.LittleEndian.Uint16(changes), changes[2], binary.LittleEndian.Uint64(changes[3:]))
 		}
 		var b bytes.Buffer
-		if efg.EncodeRun(&b, []*efg.Process{p}, efg.Meta{}) != nil {
+		if runfile.EncodeRun(&b, []*efg.Process{p}, runfile.Meta{}) != nil {
 			return
 		}
-		if r, err = efg.NewRun(bytes.NewReader(b.Bytes()), int64(b.Len())); err != nil {
+		if r, err = runfile.NewRun(bytes.NewReader(b.Bytes()), int64(b.Len())); err != nil {
 			return
 		}
 		for _, to := range []uint64{0, 40} {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/export"
 	"github.com/efg-tools/efg/internal/export/gxl"
 	"github.com/efg-tools/efg/internal/testing/sim"
@@ -19,7 +19,7 @@ import (
 )
 
 // all selects the whole run.
-func all(r *efg.Run) export.Selection {
+func all(r *runfile.Run) export.Selection {
 	sel := export.Selection{Thread: -1}
 	for i := range r.Procs {
 		sel.Procs = append(sel.Procs, i)
@@ -27,7 +27,7 @@ func all(r *efg.Run) export.Selection {
 	return sel
 }
 
-func write(tb testing.TB, r *efg.Run, sel export.Selection) []byte {
+func write(tb testing.TB, r *runfile.Run, sel export.Selection) []byte {
 	tb.Helper()
 	var b bytes.Buffer
 	if err := Write(&b, r, sel, nil); err != nil {
@@ -209,7 +209,7 @@ func FuzzRead(f *testing.F) {
 		}
 		data := testrun.Encode(t, run.Procs, run.Meta)
 		r := testrun.Decode(t, data)
-		if err := efg.Validate(r); err != nil {
+		if err := runfile.Validate(r); err != nil {
 			t.Fatalf("read, but: %v", err)
 		}
 		if !bytes.Equal(again(t, write(t, r, all(r))), data) {

@@ -8,6 +8,7 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/efg/seq"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/export"
@@ -50,7 +51,7 @@ func Read(name string, in io.Reader, sink export.Sink, progress func(bytes int64
 type reader struct {
 	*recordReader
 	sink  export.Sink
-	meta  efg.Meta
+	meta  runfile.Meta
 	procs int
 	ended bool
 	start int64 // of the process before
@@ -163,9 +164,9 @@ func (r *reader) metadata() {
 
 func (r *reader) site() {
 	module, offset, word := r.text(), r.uint(), r.uint()
-	s := efg.Site{Word: word}
+	s := runfile.Site{Word: word}
 	if module != "" {
-		s = efg.MakeSite(module, offset)
+		s = runfile.MakeSite(module, offset)
 	}
 	s.Place, s.Func = r.text(), r.text()
 	r.meta.Sites = append(r.meta.Sites, s)

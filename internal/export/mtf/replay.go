@@ -6,6 +6,7 @@ import (
 	"math/bits"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/efg/seq"
 	"github.com/efg-tools/efg/internal/export"
 	"github.com/efg-tools/efg/signature"
@@ -219,7 +220,7 @@ func (r *reader) nodes(p *efg.Process, thread uint32, t *trace, stats []*efg.Sta
 	}
 	bound := *p
 	bound.Streams = []efg.Stream{{Thread: thread, Nodes: nodes}}
-	bound.Bind()
+	runfile.Bind(&bound)
 	return nodes, nil
 }
 

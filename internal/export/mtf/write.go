@@ -8,6 +8,7 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/efg/seq"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/export"
@@ -18,7 +19,7 @@ import (
 // Write writes the selected part of a run. Its memory is that of the largest
 // process and of what processes share. progress, if it is not nil, is called now
 // and then with the number of events that were written.
-func Write(out io.Writer, run *efg.Run, sel export.Selection, progress func(events uint64)) error {
+func Write(out io.Writer, run *runfile.Run, sel export.Selection, progress func(events uint64)) error {
 	source, err := reconstruct.NewRun(run)
 	if err != nil {
 		return err
@@ -54,10 +55,10 @@ func Write(out io.Writer, run *efg.Run, sel export.Selection, progress func(even
 // packed.
 func packed(p *efg.Process) (*efg.Process, error) {
 	var b bytes.Buffer
-	if err := efg.EncodeRun(&b, []*efg.Process{p}, efg.Meta{}); err != nil {
+	if err := runfile.EncodeRun(&b, []*efg.Process{p}, runfile.Meta{}); err != nil {
 		return nil, err
 	}
-	r, err := efg.NewRun(bytes.NewReader(b.Bytes()), int64(b.Len()))
+	r, err := runfile.NewRun(bytes.NewReader(b.Bytes()), int64(b.Len()))
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +84,7 @@ type writer struct {
 	progress func(uint64)
 }
 
-func (w *writer) begin(run *efg.Run, sel *export.Selection) error {
+func (w *writer) begin(run *runfile.Run, sel *export.Selection) error {
 	meta := sel.Meta(run.Meta)
 	about, err := msgpack.Marshal(&meta)
 	if err != nil {
@@ -116,7 +117,7 @@ func (w *writer) begin(run *efg.Run, sel *export.Selection) error {
 }
 
 // versionOf is the form that the selected processes need.
-func versionOf(run *efg.Run, sel *export.Selection) uint64 {
+func versionOf(run *runfile.Run, sel *export.Selection) uint64 {
 	for _, i := range sel.Procs {
 		for _, s := range run.Procs[i].Streams {
 			if s.InCall {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 )
 
 // The file is the same whatever the parts, their order and their grouping: the
@@ -39,7 +40,7 @@ func mergeTest(t *testing.T, c Config) {
 		all = append(all, p)
 	}
 	var whole bytes.Buffer
-	if err := efg.EncodeRun(&whole, all, usedSites(meta, all)); err != nil {
+	if err := runfile.EncodeRun(&whole, all, usedSites(meta, all)); err != nil {
 		t.Fatal(err)
 	}
 	rng := rand.New(rand.NewPCG(c.Seed, 7))
@@ -49,7 +50,7 @@ func mergeTest(t *testing.T, c Config) {
 			k := min(len(parts), 2+rng.IntN(len(parts)))
 			rng.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
 			out := filepath.Join(dir, fmt.Sprintf("merged%d-%d.efg", round, len(parts)))
-			if err := efg.MergeRuns(out, parts[:k]); err != nil {
+			if err := runfile.MergeRuns(out, parts[:k]); err != nil {
 				t.Fatal(err)
 			}
 			parts = append([]string{out}, parts[k:]...)
@@ -66,7 +67,7 @@ func mergeTest(t *testing.T, c Config) {
 }
 
 // partition writes the processes in random parts: in order, or dealt out.
-func partition(t *testing.T, rng *rand.Rand, dir string, all []*efg.Process, meta efg.Meta, round int) []string {
+func partition(t *testing.T, rng *rand.Rand, dir string, all []*efg.Process, meta runfile.Meta, round int) []string {
 	n := 2 + rng.IntN(6)
 	groups := make([][]*efg.Process, n)
 	for i, p := range all {
@@ -82,7 +83,7 @@ func partition(t *testing.T, rng *rand.Rand, dir string, all []*efg.Process, met
 			continue
 		}
 		path := filepath.Join(dir, fmt.Sprintf("part%d-%d.efg", round, k))
-		if err := efg.WriteRun(path, g, usedSites(meta, g)); err != nil {
+		if err := runfile.WriteRun(path, g, usedSites(meta, g)); err != nil {
 			t.Fatal(err)
 		}
 		parts = append(parts, path)
@@ -91,14 +92,14 @@ func partition(t *testing.T, rng *rand.Rand, dir string, all []*efg.Process, met
 }
 
 func verifyWhole(t *testing.T, data []byte) {
-	r, err := efg.NewRun(bytes.NewReader(data), int64(len(data)))
+	r, err := runfile.NewRun(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := efg.Validate(r); err != nil {
+	if err := runfile.Validate(r); err != nil {
 		t.Fatal(err)
 	}
-	v := efg.NewVerifier(r)
+	v := runfile.NewVerifier(r)
 	for i := range r.Procs {
 		for _, err := range v.Process(i, []int{0}) {
 			if err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 )
 
 // WriteNodes writes a run file for each node to dir, workers of them at once, as
@@ -22,20 +23,20 @@ func (c Config) WriteNodes(dir string, workers int) ([]string, error) {
 			return err
 		}
 		paths[node] = filepath.Join(dir, fmt.Sprintf("%s.efg", host(node)))
-		return efg.WriteRun(paths[node], procs, usedSites(meta, procs))
+		return runfile.WriteRun(paths[node], procs, usedSites(meta, procs))
 	})
 	return paths, err
 }
 
 // usedSites leaves out the callsites that no process has called from: their
 // places are looked up in each node for what is recorded there.
-func usedSites(meta efg.Meta, procs []*efg.Process) efg.Meta {
+func usedSites(meta runfile.Meta, procs []*efg.Process) runfile.Meta {
 	used := map[uint64]bool{}
 	for _, p := range procs {
 		for _, d := range p.Defs {
 			used[d.Word] = true
 		}
 	}
-	meta.Sites = slices.DeleteFunc(slices.Clone(meta.Sites), func(s efg.Site) bool { return !used[s.Word] })
+	meta.Sites = slices.DeleteFunc(slices.Clone(meta.Sites), func(s runfile.Site) bool { return !used[s.Word] })
 	return meta
 }

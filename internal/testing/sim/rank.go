@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -84,10 +85,10 @@ func (t *text) call(proc string, line int, function string, args map[string]any)
 }
 
 // places are the callsites' places in the source.
-func (t *text) places() []efg.Site {
-	var l []efg.Site
+func (t *text) places() []runfile.Site {
+	var l []runfile.Site
 	for _, c := range t.calls {
-		l = append(l, efg.Site{Word: c.def.Word, Place: c.place, Func: c.function})
+		l = append(l, runfile.Site{Word: c.def.Word, Place: c.place, Func: c.function})
 	}
 	return l
 }

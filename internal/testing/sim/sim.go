@@ -17,6 +17,7 @@ import (
 	"sync"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -172,12 +173,12 @@ func (c *Config) command() []string {
 }
 
 // Meta describes the simulated run.
-func (c Config) Meta() (efg.Meta, error) {
+func (c Config) Meta() (runfile.Meta, error) {
 	p, err := c.check()
 	if err != nil {
-		return efg.Meta{}, err
+		return runfile.Meta{}, err
 	}
-	m := efg.Meta{
+	m := runfile.Meta{
 		Tool: "efg sim", Time: "off", Started: started, Ended: started + 60_000_000_000,
 		Command: append([]string{"mpiexec", "-n", strconv.Itoa(c.Ranks)}, c.command()...),
 		Sites:   p.text.places(),

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 )
 
 // GiveTimes gives the events of a process times within a hundredth, as a recorder writes
@@ -12,7 +13,7 @@ func GiveTimes(p *efg.Process, begin, interval func() uint64) error {
 	for i := range p.Streams {
 		s := &p.Streams[i]
 		s.Trace = &efg.Trace{Error: efg.ErrorUnit / 100, Begin: begin()}
-		q, err := efg.NewQuantum(s.Trace.Error)
+		q, err := efg.NewTimeQuantizer(s.Trace.Error)
 		if err != nil {
 			return err
 		}
@@ -40,7 +41,7 @@ func GiveTimes(p *efg.Process, begin, interval func() uint64) error {
 
 // Run makes a run file of the configuration and opens it. times gives the events of a
 // process times; nil: there are none.
-func (c Config) Run(times func(p *efg.Process) error) (*efg.Run, error) {
+func (c Config) Run(times func(p *efg.Process) error) (*runfile.Run, error) {
 	var procs []*efg.Process
 	for p, err := range c.All(2) {
 		if err == nil && times != nil {
@@ -56,11 +57,11 @@ func (c Config) Run(times func(p *efg.Process) error) (*efg.Run, error) {
 		return nil, err
 	}
 	if times != nil {
-		meta.Time = efg.TraceTime(efg.ErrorUnit / 100)
+		meta.Time = runfile.TraceTime(efg.ErrorUnit / 100)
 	}
 	var file bytes.Buffer
-	if err := efg.EncodeRun(&file, procs, meta); err != nil {
+	if err := runfile.EncodeRun(&file, procs, meta); err != nil {
 		return nil, err
 	}
-	return efg.NewRun(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	return runfile.NewRun(bytes.NewReader(file.Bytes()), int64(file.Len()))
 }

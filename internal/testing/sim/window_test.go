@@ -24,7 +24,7 @@ func TestWindows(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := p.Streams[0].Mark(p.Defs, 50); err != nil || p.Streams[0].Marks == nil {
+				if err := p.Streams[0].AddCheckpoints(p.Defs, 50); err != nil || p.Streams[0].Checkpoints == nil {
 					t.Fatal("no marks", err)
 				}
 				compareWindows(t, p)

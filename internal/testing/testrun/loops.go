@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -13,7 +14,7 @@ const callsPerLoop = 7
 
 // Loops is a run of two ranks that go through so many small loops, forty times: each
 // of the loops has seven calls of MPI_Barrier, with callsites of their own.
-func Loops(tb testing.TB, loops int) *efg.Run {
+func Loops(tb testing.TB, loops int) *runfile.Run {
 	tb.Helper()
 	var procs []*efg.Process
 	for rank := range 2 {
@@ -35,7 +36,7 @@ func Loops(tb testing.TB, loops int) *efg.Run {
 		s.End = efg.EndFinalized
 		procs = append(procs, &efg.Process{Rank: rank, Size: 2, Streams: []efg.Stream{*s}, Defs: defs.List})
 	}
-	return Of(tb, procs, efg.Meta{})
+	return Of(tb, procs, runfile.Meta{})
 }
 
 // barrier are the words of a barrier of all ranks.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/testing/groundtruth"
 )
 
@@ -23,7 +23,7 @@ type Program struct {
 type Recording struct {
 	Program int // its number in the list
 	MPI     string
-	Run     *efg.Run
+	Run     *runfile.Run
 	Stdout  string
 }
 
@@ -53,7 +53,7 @@ func Record(t *testing.T, programs []Program, check func(t *testing.T, r *Record
 	}
 }
 
-func record(t *testing.T, bench *groundtruth.Bench, p *Program) (run *efg.Run, stdout string) {
+func record(t *testing.T, bench *groundtruth.Bench, p *Program) (run *runfile.Run, stdout string) {
 	t.Helper()
 	program, err := bench.Build(t.Context(), p.Source)
 	if err != nil {

@@ -11,15 +11,16 @@ import (
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/efg/text"
 	"github.com/efg-tools/efg/internal/testing/sim"
 	"github.com/efg-tools/efg/reconstruct"
 )
 
 // Open opens a run file until the test ends.
-func Open(tb testing.TB, file string) *efg.Run {
+func Open(tb testing.TB, file string) *runfile.Run {
 	tb.Helper()
-	run, err := efg.OpenRun(file)
+	run, err := runfile.OpenRun(file)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -28,19 +29,19 @@ func Open(tb testing.TB, file string) *efg.Run {
 }
 
 // Encode is the run file of processes.
-func Encode(tb testing.TB, procs []*efg.Process, meta efg.Meta) []byte {
+func Encode(tb testing.TB, procs []*efg.Process, meta runfile.Meta) []byte {
 	tb.Helper()
 	var file bytes.Buffer
-	if err := efg.EncodeRun(&file, procs, meta); err != nil {
+	if err := runfile.EncodeRun(&file, procs, meta); err != nil {
 		tb.Fatal(err)
 	}
 	return file.Bytes()
 }
 
 // Decode reads a run file.
-func Decode(tb testing.TB, file []byte) *efg.Run {
+func Decode(tb testing.TB, file []byte) *runfile.Run {
 	tb.Helper()
-	run, err := efg.NewRun(bytes.NewReader(file), int64(len(file)))
+	run, err := runfile.NewRun(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -48,13 +49,13 @@ func Decode(tb testing.TB, file []byte) *efg.Run {
 }
 
 // Of is a run of processes.
-func Of(tb testing.TB, procs []*efg.Process, meta efg.Meta) *efg.Run {
+func Of(tb testing.TB, procs []*efg.Process, meta runfile.Meta) *runfile.Run {
 	tb.Helper()
 	return Decode(tb, Encode(tb, procs, meta))
 }
 
 // Simulated is a run of a simulated program.
-func Simulated(tb testing.TB, c sim.Config) *efg.Run {
+func Simulated(tb testing.TB, c sim.Config) *runfile.Run {
 	tb.Helper()
 	return simulated(tb, c, nil)
 }
@@ -78,7 +79,7 @@ func SimulatedFile(tb testing.TB, c sim.Config) []byte {
 
 // Traced is Simulated with the time of each call: event n of a stream lasts about 400 ns,
 // 600 ns after the one before.
-func Traced(tb testing.TB, c sim.Config) *efg.Run {
+func Traced(tb testing.TB, c sim.Config) *runfile.Run {
 	tb.Helper()
 	return simulated(tb, c, func(p *efg.Process) error {
 		ns := uint64(400)
@@ -89,7 +90,7 @@ func Traced(tb testing.TB, c sim.Config) *efg.Run {
 	})
 }
 
-func simulated(tb testing.TB, c sim.Config, times func(p *efg.Process) error) *efg.Run {
+func simulated(tb testing.TB, c sim.Config, times func(p *efg.Process) error) *runfile.Run {
 	tb.Helper()
 	run, err := c.Run(times)
 	if err != nil {
@@ -122,7 +123,7 @@ func Texts(tb testing.TB, folder string) map[string][]byte {
 
 // EachEvent hands the events of a run to f, in order: processes, streams of each, events of
 // each.
-func EachEvent(tb testing.TB, run *efg.Run, f func(p *reconstruct.Process, e *reconstruct.Event)) {
+func EachEvent(tb testing.TB, run *runfile.Run, f func(p *reconstruct.Process, e *reconstruct.Event)) {
 	tb.Helper()
 	rebuilder, err := reconstruct.NewRun(run)
 	if err != nil {

@@ -1,0 +1,89 @@
+package runfile
+
+import (
+	"container/list"
+	"sync"
+	"unsafe"
+)
+
+// cacheSize is how many bytes of memory the decoded blocks that are kept may
+// take, about.
+const cacheSize = 128 << 20
+
+// blockCache keeps the decoded blocks of groups that were used last. Runs that
+// are read together share one.
+type blockCache struct {
+	mu     sync.Mutex
+	size   int // bytes
+	limit  int
+	blocks map[cacheKey]*list.Element
+	recent *list.List // of *cached, the last used in front
+}
+
+type cacheKey struct {
+	run   *Run
+	block int
+}
+
+type cached struct {
+	key    cacheKey
+	once   sync.Once
+	groups []*readGroup
+	size   int
+	err    error
+}
+
+func newBlockCache(limit int) *blockCache {
+	return &blockCache{limit: limit, blocks: map[cacheKey]*list.Element{}, recent: list.New()}
+}
+
+// get returns the groups of a block.
+func (c *blockCache) get(r *Run, block int) ([]*readGroup, error) {
+	key := cacheKey{r, block}
+	c.mu.Lock()
+	e := c.blocks[key]
+	if e == nil {
+		e = c.recent.PushFront(&cached{key: key})
+		c.blocks[key] = e
+	} else {
+		c.recent.MoveToFront(e)
+	}
+	entry := e.Value.(*cached)
+	c.mu.Unlock()
+	entry.once.Do(func() {
+		b, err := r.read(block)
+		if err == nil {
+			entry.groups, err = readGroups(b, r.part)
+		}
+		entry.err = err
+		for _, p := range entry.groups {
+			entry.size += p.memory()
+		}
+		c.grown(entry.size)
+	})
+	return entry.groups, entry.err
+}
+
+// grown makes room after a block was added.
+func (c *blockCache) grown(size int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.size += size
+	for c.size > c.limit && c.recent.Len() > 1 {
+		last := c.recent.Back()
+		entry := last.Value.(*cached)
+		c.recent.Remove(last)
+		delete(c.blocks, entry.key)
+		c.size -= entry.size
+	}
+}
+
+// memory is how many bytes a group takes, about. Bodies that groups share count
+// for each.
+func (p *readGroup) memory() int {
+	n := 8*(len(p.shape)+len(p.masks)+len(p.wide)) + int(unsafe.Sizeof(place{}))*len(p.places) + int(unsafe.Sizeof(readCell{}))*len(p.cells)
+	for _, b := range p.bodies {
+		n += int(unsafe.Sizeof(b)) + b.Memory()
+	}
+	return n
+}

@@ -1,0 +1,159 @@
+package runfile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+	"testing"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/block"
+)
+
+// blockContent is a block of a file that is being put together.
+type blockContent struct {
+	kind block.Kind
+	cols block.Columns
+}
+
+// sampleBlocks returns the contents of a file's blocks, the index last.
+func sampleBlocks(tb testing.TB) []blockContent {
+	p := sampleProcess(0)
+	q := sampleProcess(1)
+	return blocksOf(tb, encode(tb, []*efg.Process{p, q}, sampleMeta(p)))
+}
+
+// blocksOf takes a file apart.
+func blocksOf(tb testing.TB, data []byte) []blockContent {
+	r, err := NewRun(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	index, err := r.trailer()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var blocks []blockContent
+	for _, ref := range append(r.blocks, blockRef{Ref: index}) {
+		b, err := block.Read(r.r, ref.Ref, "sample")
+		if err != nil {
+			tb.Fatal(err)
+		}
+		blocks = append(blocks, blockContent{ref.Kind, b.Columns()})
+	}
+	return blocks
+}
+
+// assemble makes a file of blocks. The lengths in the index are put right; the
+// rest of it stays.
+func assemble(blocks []blockContent) []byte {
+	b := appendHeader(nil, featurePending)
+	index := slices.Clone(blocks[len(blocks)-1].cols)
+	var lengths []uint64
+	for _, x := range blocks[:len(blocks)-1] {
+		start := len(b)
+		b = block.Append(b, x.kind, x.cols, 0)
+		lengths = append(lengths, uint64(len(b)-start))
+	}
+	if len(index) > indexBlockLen {
+		index[indexBlockLen] = lengths
+	}
+	start := uint64(len(b))
+	b = block.Append(b, blockIndex, index, 0)
+	t := block.AppendU64(block.AppendU64(nil, start), uint64(len(b))-start)
+	b = append(b, block.AppendU64(t, xxhash.Sum64(t))...)
+	return append(b, trailerMagic...)
+}
+
+// FuzzRunFile puts a changed column into a file that is right otherwise, with
+// right checksums: the reader and the validator return an error or accept it,
+// and never panic. What the validator accepts must be readable, and must be
+// written again as a file that is valid.
+func FuzzRunFile(f *testing.F) {
+	blocks := sampleBlocks(f)
+	for i, b := range blocks {
+		for k, vals := range b.cols {
+			var content []byte
+			for _, v := range vals {
+				content = block.AppendUvarint(content, v)
+			}
+			f.Add(i, k, content)
+		}
+	}
+	f.Fuzz(func(t *testing.T, which, column int, content []byte) {
+		changed := slices.Clone(blocks)
+		b := &changed[uint(which)%uint(len(blocks))]
+		if len(b.cols) == 0 {
+			return
+		}
+		var vals []uint64
+		for len(content) > 0 {
+			v, n := binary.Uvarint(content)
+			if n <= 0 {
+				break
+			}
+			vals, content = append(vals, v), content[n:]
+		}
+		b.cols = slices.Clone(b.cols)
+		b.cols[uint(column)%uint(len(b.cols))] = vals
+		data := assemble(changed)
+		r, err := NewRun(bytes.NewReader(data), int64(len(data)))
+		if err != nil || Validate(r) != nil {
+			return
+		}
+		var events uint64
+		var procs []*efg.Process
+		for i := range r.Procs {
+			for _, s := range r.Procs[i].Streams {
+				events += s.Events
+			}
+			if events > 1<<16 {
+				return // valid, but long to read
+			}
+			p, err := r.Process(i)
+			if err != nil {
+				t.Fatalf("validated, but: %v", err)
+			}
+			procs = append(procs, p)
+		}
+		again := encode(t, procs, r.Meta)
+		r2, err := NewRun(bytes.NewReader(again), int64(len(again)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Validate(r2); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// FuzzRunFileBytes changes the file as a whole.
+func FuzzRunFileBytes(f *testing.F) {
+	p := sampleProcess(0)
+	f.Add(encode(f, []*efg.Process{p}, sampleMeta(p)))
+	f.Add(encode(f, nil, Meta{}))
+	f.Add(assemble(sampleBlocks(f)))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := NewRun(bytes.NewReader(data), int64(len(data)))
+		if err == nil {
+			err = Validate(r)
+		}
+		if err != nil && r == nil && err.Error() == "" {
+			t.Error("an error without a message")
+		}
+	})
+}
+
+// An assembled file is the one that the writer makes.
+func TestAssembledFileIsValid(t *testing.T) {
+	data := assemble(sampleBlocks(t))
+	r, err := NewRun(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Validate(r); err != nil {
+		t.Error(err)
+	}
+}

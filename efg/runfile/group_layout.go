@@ -1,0 +1,241 @@
+package runfile
+
+import (
+	"slices"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/block"
+	"github.com/efg-tools/efg/efg/seq"
+	"github.com/efg-tools/efg/signature"
+)
+
+// place is what the shape of a record tells of one of its cells.
+type place struct {
+	what   cellKind // cellNumber, cellWord, cellText or cellSeq
+	column int      // of its constant values
+	role   int      // cellSeq
+	// The group of cells whose last value predicts this one's: for words what
+	// they are words of (header, or kind of definition) and their number there.
+	of    uint64
+	index int
+	node  int  // of a graph's cell
+	peer  bool // a word that may hold a rank
+}
+
+// Columns of a block of groups. Those of the roles' sequences follow.
+const (
+	colGroup  = iota // members × 4 + kind
+	colShape         // number of nodes or definitions
+	colHeader        // of a node: number in the block + 1; 0: a new one
+	colNewHeader
+	colMask // changes against the last node with this header
+	colFlags
+	colEdges
+	colTo // differences from the next node
+	colDefKind
+	colDefWords
+	colVaries // of a cell, if the group has several members: 1: it varies
+	colWeight // differences from the weight before; also numbers of counted polls
+	colCount
+	colFixed
+	colDeviation // of lengths from what is expected
+	colLength
+	colText        // differences from the text before
+	colSeq         // numbers of bodies in the group: 0: the next one; n: the n-th before it
+	colBody        // the same for the group's bodies in the block
+	colBodies      // bodies that a varying cell adds
+	colForm        // of a varying cell: 1: relative
+	colWides       // number of wide words
+	colWide        // wide words
+	colDefWord     // colDefWord+7: word 7 and later ones
+	colWord        = colDefWord + 8
+	colRoles       = colWord + signature.MaxWords
+	colCheckpoints = colRoles + roles*seq.BodyColumns // of a node: which sequences its checkpoints have
+)
+
+func roleColumn(role int) int { return colRoles + role*seq.BodyColumns }
+
+// layout lists the cells of a record of this shape; flatten makes them. The shape
+// must be whole.
+func layout(kind recordKind, shape []uint64) []place {
+	l := &layouter{shape: shape[1:]}
+	switch kind {
+	case recordCheckpoints:
+		l.checkpoints(shape[0])
+		return l.places
+	case recordPending:
+		l.pending()
+		return l.places
+	}
+	for i := range int(shape[0]) {
+		if kind == recordGraph {
+			l.node = i
+			l.graphNode()
+		} else {
+			l.def()
+		}
+	}
+	return slices.Clone(l.places) // it is kept, without what is left of its room
+}
+
+type layouter struct {
+	shape  []uint64
+	node   int
+	places []place
+}
+
+// objectOf tells whether node i has an object word that is not demoted: its
+// cells are then those of the words 1 and 2 and so on.
+func (p *readGroup) objectOf(node int) bool { return p.masks[node]>>signature.ObjectWord&1 == 0 }
+
+func (l *layouter) next() uint64 {
+	v := l.shape[0]
+	l.shape = l.shape[1:]
+	return v
+}
+
+func (l *layouter) add(p place) {
+	p.node = l.node
+	l.places = append(l.places, p)
+}
+
+func (l *layouter) number(column int) { l.add(place{what: cellNumber, column: column}) }
+
+func (l *layouter) seq(role, length int) {
+	l.number(length)
+	l.add(place{what: cellSeq, column: colSeq, role: role})
+}
+
+func (l *layouter) graphNode() {
+	header, mask, flags, edges := l.next(), l.next(), l.next(), l.next()
+	l.shape = l.shape[edges:]
+	for k := 1; k < int(header>>24&0xff); k++ {
+		if mask>>k&1 == 0 {
+			l.add(place{what: cellWord, column: colWord + k, of: header, index: k, peer: isPeer(header, k)})
+		}
+	}
+	if signature.Header(header).Counted() {
+		l.number(colWeight)
+	}
+	for range edges {
+		l.number(colWeight)
+		l.number(colCount)
+		l.number(colFixed)
+	}
+	if flags&nodeCounts != 0 {
+		l.seq(roleCounts, colLength)
+	}
+	if edges > 1 {
+		l.seq(roleRuns, colDeviation)
+	}
+	for k := range efg.AttrStreams(header, mask) {
+		l.seq(roleValues, colDeviation)
+		if flags&(nodeElems<<k) != 0 {
+			l.seq(roleElems, colLength)
+		}
+	}
+}
+
+// checkpoints lists the cells of checkpoints: their number, where they are, and for each node
+// how far its sequences were used.
+func (l *layouter) checkpoints(nodes uint64) {
+	l.number(colLength)
+	l.seq(roleCheckpoints, colDeviation)
+	l.seq(roleCheckpoints, colDeviation)
+	for range nodes {
+		runs, elems := checkpointsOfNode(l.next())
+		l.seq(roleCheckpoints, colDeviation)
+		if runs > 0 {
+			l.seq(roleCheckpoints, colDeviation)
+		}
+		for range runs + elems {
+			l.seq(roleCheckpoints, colDeviation)
+		}
+	}
+}
+
+func (l *layouter) def() {
+	kind, flags, words := l.next(), l.next(), l.next()
+	word := func(k int) {
+		l.add(place{what: cellWord, column: colDefWord + min(k, 7), of: kind, index: k})
+	}
+	if flags&defDerived == 0 {
+		word(0)
+	}
+	if flags&defData != 0 {
+		l.add(place{what: cellText, column: colText})
+	}
+	if efg.DefKind(kind) == efg.DefVec {
+		l.seq(roleVec, colLength)
+	}
+	for k := range words {
+		word(int(k) + 1)
+	}
+}
+
+// predictions are the last values of cells, which predict the next ones. Both
+// the writer and the reader of a block keep them.
+type predictions struct {
+	words  map[wordPrediction]uint64
+	site   uint64 // token of the callsite of the node at hand
+	weight uint64
+	text   uint64
+	masks  map[uint64]uint64
+}
+
+type wordPrediction struct {
+	of, site uint64
+	index    int
+}
+
+func newPredictions() *predictions {
+	return &predictions{words: map[wordPrediction]uint64{}, masks: map[uint64]uint64{}}
+}
+
+func (p *predictions) wordsLike(at *place) wordPrediction {
+	g := wordPrediction{of: at.of, index: at.index}
+	if at.column >= colWord && at.index > 1 {
+		g.site = p.site
+	}
+	return g
+}
+
+// word returns the token that is predicted: that of the last word of this kind
+// from this callsite, or else from any.
+func (p *predictions) word(at *place) (predicted uint64) {
+	g := p.wordsLike(at)
+	predicted, ok := p.words[g]
+	if !ok {
+		any := g
+		any.site = 0
+		predicted = p.words[any]
+	}
+	return predicted
+}
+
+func (p *predictions) noteWord(at *place, token uint64) {
+	g := p.wordsLike(at)
+	p.words[g] = token
+	if g.site != 0 {
+		g.site = 0
+		p.words[g] = token
+	}
+	if at.column == colWord+1 {
+		p.site = token
+	}
+}
+
+// tokenChange codes a token given the one that was predicted.
+func tokenChange(token, predicted uint64) uint64 {
+	if token&7 == predicted&7 {
+		return block.Zigzag(int64(token>>3)-int64(predicted>>3)) << 1
+	}
+	return token<<1 | 1
+}
+
+func tokenChanged(change, predicted uint64) uint64 {
+	if change&1 == 0 {
+		return uint64(int64(predicted>>3)+block.Unzigzag(change>>1))<<3 | predicted&7
+	}
+	return change >> 1
+}

@@ -1,0 +1,102 @@
+package runfile
+
+import (
+	"fmt"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/signature"
+)
+
+// flattenPending makes a record of the call in progress of stream number i of a
+// process.
+func flattenPending(s *efg.Stream, i int, defs *defIndex, r *ranks) (*record, error) {
+	p := s.Pending
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	f := &flatten{record{kind: recordPending, shape: []uint64{1, p.Words[0]}, stream: i}}
+	f.number(p.Since)
+	c := pendingContext(defs, s.Thread, len(s.Nodes))
+	c.rank, c.size = r.in(&efg.Node{Words: p.Words})
+	for k := 1; k < len(p.Words); k++ {
+		f.word(c, p.Words[k], isPeer(p.Words[0], k))
+	}
+	f.key = keyOf(f.kind, f.shape)
+	return &f.record, nil
+}
+
+// pendingContext is what the tokens of a call in progress depend on: it is in the
+// place of a node that follows all others.
+func pendingContext(defs *defIndex, thread uint32, nodes int) *wordContext {
+	return &wordContext{defs: defs, thread: thread, node: uint32(nodes)}
+}
+
+// pending lists the cells of a call in progress.
+func (l *layouter) pending() {
+	header := l.next()
+	l.number(colCount)
+	for k := 1; k < signature.Header(header).Words(); k++ {
+		l.add(place{what: cellWord, column: colWord + k, of: header, index: k, peer: isPeer(header, k)})
+	}
+}
+
+// pendingShape takes the shape of a call in progress.
+func (r *groupReader) pendingShape() (shape, masks []uint64) {
+	if n := r.Get(colShape); n != 1 {
+		r.Failf("a group of %d calls in progress", n)
+	}
+	header := r.header()
+	if h := signature.Header(header); h.Words() < signature.FirstWord || h.Words() > signature.MaxWords || h.Counted() {
+		r.Failf("call in progress with header %#x", header)
+	}
+	return []uint64{1, header}, []uint64{0}
+}
+
+// pending rebuilds the call in progress of member m.
+func (p *readGroup) pending(m uint64, c *wordContext, r *ranks) (*efg.Pending, error) {
+	vals, err := p.memberCells(nil, m)
+	if err != nil {
+		return nil, err
+	}
+	u := &unflatten{group: p, vals: vals}
+	out := &efg.Pending{Words: make([]uint64, signature.Header(p.shape[1]).Words()), Since: u.number()}
+	out.Words[0] = p.shape[1]
+	for k := 1; k < len(out.Words); k++ {
+		out.Words[k] = u.word(c)
+		if k == signature.ObjectWord {
+			c.rank, c.size = r.in(&efg.Node{Words: out.Words})
+		}
+	}
+	return out, u.err
+}
+
+// Pending reads the call in progress of Procs[i].Streams[j], nil if there is none,
+// and the process's definitions.
+func (r *Run) Pending(i, j int) (*efg.Pending, []efg.Def, error) {
+	if !r.Procs[i].Streams[j].InCall {
+		return nil, nil, nil
+	}
+	x, err := r.defs(i)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := r.pendingOf(i, j, x)
+	return p, x.list, err
+}
+
+func (r *Run) pendingOf(i, j int, x *defIndex) (*efg.Pending, error) {
+	proc, info := &r.Procs[i], &r.Procs[i].Streams[j]
+	if !info.InCall {
+		return nil, nil
+	}
+	p, err := r.groupOf(info.pending, recordPending)
+	if err != nil {
+		return nil, err
+	}
+	c := pendingContext(x, info.Thread, int(info.Nodes))
+	out, err := p.pending(info.pendingMember, c, ranksOf(proc.inIts, proc.Size, x.list))
+	if err != nil {
+		return nil, &CorruptError{Section: fmt.Sprintf("group %d", info.pending), Cause: err}
+	}
+	return out, nil
+}

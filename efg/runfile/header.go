@@ -1,0 +1,64 @@
+package runfile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"slices"
+)
+
+const (
+	// A file without features has version plainVersion, others have runVersion.
+	// Readers refuse features that they do not know.
+	plainVersion = 2
+	runVersion   = 3
+	// featurePending: streams may have calls in progress.
+	featurePending = 1 << 0
+	features       = featurePending
+)
+
+// featuresOf are the features that a file of these sources needs.
+func featuresOf(sources []source) uint32 {
+	if slices.ContainsFunc(sources, source.inCall) {
+		return featurePending
+	}
+	return 0
+}
+
+// appendHeader appends the header of a file with these features.
+func appendHeader(b []byte, features uint32) []byte {
+	version := uint32(plainVersion)
+	if features != 0 {
+		version = runVersion
+	}
+	b = binary.LittleEndian.AppendUint32(append(b, runMagic...), version)
+	return binary.LittleEndian.AppendUint32(b, features)
+}
+
+// checkHeader reads version and features.
+func (r *Run) checkHeader() error {
+	b := make([]byte, headerSize)
+	n, err := r.r.ReadAt(b, 0)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	if n < len(runMagic) || !bytes.Equal(b[:len(runMagic)], []byte(runMagic)) {
+		return ErrNotEFG
+	}
+	if n < headerSize {
+		return ErrTruncated
+	}
+	version := binary.LittleEndian.Uint32(b[8:])
+	if version > runVersion {
+		return fmt.Errorf("%w: format %d, this one reads format %d", ErrNewerVersion, version, runVersion)
+	}
+	r.features = binary.LittleEndian.Uint32(b[12:])
+	switch {
+	case version < plainVersion || (version == plainVersion) != (r.features == 0):
+		return &CorruptError{Section: "header", Offset: 8, Cause: fmt.Errorf("version %d, features %#x", version, r.features)}
+	case r.features&^features != 0:
+		return fmt.Errorf("%w: features %#x, this one reads %#x", ErrNewerVersion, r.features, features)
+	}
+	return nil
+}

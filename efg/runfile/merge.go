@@ -1,0 +1,250 @@
+package runfile
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/block"
+)
+
+// MergeRuns writes one run file of what is in several: the parts of a launch on
+// several nodes. The result depends on what is in the parts, not on their
+// number, order or grouping. Memory is bounded by the parts' indexes and the
+// result's shared tables.
+func MergeRuns(path string, parts []string) error {
+	return writeFile(path, func(w io.Writer) error { return EncodeMerged(w, parts) })
+}
+
+// EncodeMerged writes the content of a run file of what is in several. The
+// errors about parts are PartError, DifferentError and DuplicateError.
+func EncodeMerged(w io.Writer, parts []string) error { return merge(w, parts, false) }
+
+// EncodeMergedPart writes the content of a run file that is to be merged with
+// others, as EncodePart does.
+func EncodeMergedPart(w io.Writer, parts []string) error { return merge(w, parts, true) }
+
+func merge(w io.Writer, parts []string, part bool) error {
+	if len(parts) == 0 {
+		return errors.New("nothing to merge")
+	}
+	cache := newBlockCache(mergeCacheSize)
+	runs := make([]*Run, len(parts))
+	for i, path := range parts {
+		r, err := openLazily(path)
+		if err != nil {
+			return &PartError{path, err}
+		}
+		r.cache, r.times.limit, r.path = cache, 1, path
+		runs[i] = r
+	}
+	meta, err := mergeMeta(runs, parts)
+	if err != nil {
+		return err
+	}
+	var sources []source
+	for _, r := range runs {
+		for i := range r.Procs {
+			sources = append(sources, &fileSource{run: r, proc: i})
+		}
+	}
+	if err := checkDuplicates(sources); err != nil {
+		return err
+	}
+	return pack(w, sources, meta, part)
+}
+
+// mergeCacheSize is how many bytes the parts' decoded blocks that are kept may
+// take, about.
+const mergeCacheSize = 128 << 20
+
+// DifferentError says that two parts were recorded with different options, and
+// so are not of one launch.
+type DifferentError struct {
+	Parts [2]string
+	What  [2]string // the options of each
+}
+
+func (e *DifferentError) Error() string {
+	return fmt.Sprintf("%s was recorded with %s, %s with %s", e.Parts[0], e.What[0], e.Parts[1], e.What[1])
+}
+
+// DuplicateError says that a process is in two parts.
+type DuplicateError struct {
+	Parts [2]string
+	Rank  int
+	Host  string
+	PID   int // 0: unknown
+}
+
+func (e *DuplicateError) Error() string {
+	return fmt.Sprintf("%s is both in %s and in %s", e.Process(), e.Parts[0], e.Parts[1])
+}
+
+// Process says which process it is.
+func (e *DuplicateError) Process() string {
+	if e.PID == 0 {
+		return fmt.Sprintf("the same process, rank %d on %s,", e.Rank, e.Host)
+	}
+	return fmt.Sprintf("the same process, rank %d (%d on %s),", e.Rank, e.PID, e.Host)
+}
+
+// CheckDuplicates returns a DuplicateError if a process, which is recorded once, is
+// there twice. Process i comes from part i.
+func CheckDuplicates(procs []*efg.Process, parts []string) error {
+	seen := processSet{}
+	for i, p := range procs {
+		if err := seen.add(identity{began(p), p.World, p.WorldRank(), p.PID, p.Host}, parts[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkDuplicates(sources []source) error {
+	seen := processSet{}
+	for _, s := range sources {
+		s := s.(*fileSource)
+		p := s.info()
+		if err := seen.add(identity{p.began, p.World, p.Rank, p.PID, p.Host}, s.run.path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// processSet is a set of processes, and the parts that they are in. One that is there
+// twice, having started in one nanosecond, would be taken for ranks of two launches.
+type processSet map[identity]string
+
+// identity tells a process apart from all others.
+type identity struct {
+	began int64
+	world uint64
+	rank  int
+	pid   int
+	host  string
+}
+
+func (x processSet) add(id identity, part string) error {
+	if id.rank < 0 && id.pid == 0 || id.began == 0 {
+		return nil // not told apart from others
+	}
+	if other, ok := x[id]; ok {
+		return &DuplicateError{[2]string{other, part}, id.rank, id.host, id.pid}
+	}
+	x[id] = part
+	return nil
+}
+
+// Join joins what two parts say of a run as a whole, but for the callsites.
+// Command and tool are those of the part that began first, the launcher's command that
+// which is known.
+func (m *Meta) Join(o *Meta) {
+	first := m
+	if cmp.Or(cmp.Compare(m.Started, o.Started), slices.Compare(m.Command, o.Command), cmp.Compare(m.Tool, o.Tool)) > 0 {
+		first = o
+	}
+	m.Started, m.Command, m.Tool = first.Started, first.Command, first.Tool
+	m.Ended = max(m.Ended, o.Ended)
+	m.Status, m.StatusUnknown = max(m.Status, o.Status), m.StatusUnknown && o.StatusUnknown
+	if len(m.Launcher) == 0 || len(o.Launcher) > 0 && slices.Compare(o.Launcher, m.Launcher) < 0 {
+		m.Launcher = o.Launcher
+	}
+}
+
+// options tells with which options a run was recorded.
+func (m *Meta) options() string {
+	s := "--time " + m.Time
+	if m.Polls != "" {
+		s += " --polls " + m.Polls
+	}
+	if m.Queries {
+		s += " --queries"
+	}
+	if m.Buffers {
+		s += " --buffers"
+	}
+	return s
+}
+
+// CheckSame returns a DifferentError if two parts have different options.
+func (m *Meta) CheckSame(part string, o *Meta, other string) error {
+	if a, b := m.options(), o.options(); a != b {
+		return &DifferentError{[2]string{part, other}, [2]string{a, b}}
+	}
+	return nil
+}
+
+// mergeMeta joins what the parts say of the run.
+func mergeMeta(runs []*Run, parts []string) (Meta, error) {
+	meta := runs[0].Meta
+	meta.Sites = nil
+	for i, r := range runs {
+		if err := meta.CheckSame(parts[0], &r.Meta, parts[i]); err != nil {
+			return meta, err
+		}
+		meta.Join(&r.Meta)
+		sites, err := r.Sites()
+		if err != nil {
+			return meta, &PartError{parts[i], err}
+		}
+		meta.Sites = append(meta.Sites, sites...)
+		if len(meta.Sites) > 1<<16 {
+			meta.Sites = uniqueSites(meta.Sites)
+		}
+	}
+	return meta, nil
+}
+
+// uniqueSites leaves one site of each word: one whose place in its module is
+// known, and that has a function, if there is one.
+func uniqueSites(sites []Site) []Site {
+	slices.SortFunc(sites, func(a, b Site) int {
+		return cmp.Or(cmp.Compare(a.Word, b.Word), cmp.Compare(block.Bit(a.ref.module == ""), block.Bit(b.ref.module == "")), compareSites(a, b))
+	})
+	sites = slices.CompactFunc(sites, func(a, b Site) bool { return a.Word == b.Word })
+	slices.SortFunc(sites, compareSites)
+	return sites
+}
+
+// lazyFile is a file that is open only while it is read, so that there can be
+// many.
+type lazyFile struct {
+	path string
+}
+
+func (f lazyFile) ReadAt(b []byte, off int64) (int, error) {
+	file, err := os.Open(f.path)
+	if err != nil {
+		return 0, err
+	}
+	defer file.Close()
+	return file.ReadAt(b, off)
+}
+
+// openLazily opens a run file without keeping it open.
+func openLazily(path string) (*Run, error) {
+	st, err := os.Stat(path)
+	if err == nil && !st.Mode().IsRegular() {
+		err = ErrNotEFG
+	}
+	if err != nil {
+		return nil, withoutPath(err)
+	}
+	r, err := NewRun(lazyFile{path}, st.Size())
+	return r, withoutPath(err)
+}
+
+// withoutPath drops the path of an error of the file system.
+func withoutPath(err error) error {
+	var p *os.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}

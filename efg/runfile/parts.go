@@ -1,0 +1,164 @@
+package runfile
+
+import (
+	"container/list"
+	"fmt"
+	"sync"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/block"
+)
+
+// keptShared is how many decoded blocks with the times of several streams a run keeps,
+// and keptParts how many bytes of codes of others, about.
+const (
+	keptShared = 4
+	keptParts  = 24 << 20
+)
+
+// partCache keeps the blocks with the times of one stream, or a part of it, that were
+// asked for last.
+type partCache struct {
+	mu     sync.Mutex
+	bytes  int
+	blocks map[int]*list.Element
+	recent list.List // of *keptPart, the last used in front
+}
+
+type keptPart struct {
+	block int
+	bytes int
+	once  sync.Once
+	part  *efg.TimesPart
+	err   error
+}
+
+// get returns the part that is in a block; read reads it if it is not kept.
+func (c *partCache) get(block int, read func() (*efg.TimesPart, error)) (*efg.TimesPart, error) {
+	c.mu.Lock()
+	if c.blocks == nil {
+		c.blocks = map[int]*list.Element{}
+	}
+	e := c.blocks[block]
+	if e == nil {
+		e = c.recent.PushFront(&keptPart{block: block})
+		c.blocks[block] = e
+	}
+	c.recent.MoveToFront(e)
+	k := e.Value.(*keptPart)
+	c.mu.Unlock()
+	k.once.Do(func() {
+		k.part, k.err = read()
+		c.grown(k)
+	})
+	return k.part, k.err
+}
+
+// grown counts what was read, and makes room for it.
+func (c *partCache) grown(k *keptPart) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if k.part != nil {
+		for i := range k.part.Times {
+			k.bytes += len(k.part.Times[i].Gap.Code()) + len(k.part.Times[i].Dur.Code())
+		}
+	}
+	c.bytes += k.bytes
+	for c.bytes > keptParts && c.recent.Len() > 1 {
+		last := c.recent.Remove(c.recent.Back()).(*keptPart)
+		delete(c.blocks, last.block)
+		c.bytes -= last.bytes
+	}
+}
+
+// traceHead is what a block tells of a stream's times, or of a part of them, in front.
+type traceHead struct {
+	trace efg.Trace
+	clock uint64
+}
+
+// readHead reads the head of a part of the times of stream n of the file; nil if the
+// stream has none.
+func (r *Run) readHead(n, part int) (*traceHead, error) {
+	blocks := r.traceBlocks(n)
+	if part >= len(blocks) {
+		return nil, fmt.Errorf("%w: part %d of %d", efg.ErrTimes, part, len(blocks))
+	}
+	_, b, err := r.readColumns(blocks[part].block, traceGap)
+	if err != nil {
+		return nil, err
+	}
+	for at := blocks[part].first; at < n; at++ {
+		takeTraceHead(b)
+	}
+	h, _ := takeTraceHead(b)
+	return h, b.Err
+}
+
+// takeTraceHead takes the head of a stream's times and the number of its nodes; nil if the
+// stream has no times.
+func takeTraceHead(b *block.Block) (h *traceHead, nodes uint64) {
+	n := b.Get(traceNodes)
+	if n == 0 || b.Err != nil {
+		return nil, 0
+	}
+	return &traceHead{efg.Trace{Error: uint32(b.Below(traceError, efg.ErrorUnit, "error")), Begin: b.Get(traceBegin)}, b.Get(traceClock)}, n - 1
+}
+
+// Span is when a stream's recording began and ended, in ns since the run began.
+type Span struct{ Begin, End int64 }
+
+// Spans tells when the streams of Procs[i] with traced times began and ended. Where the
+// file has statistics, too, it does not go through the times: an end is then not before
+// that of the last event, nor later by more than twice the error that times have.
+func (r *Run) Spans(i int) ([]Span, error) {
+	p, err := r.Untimed(i)
+	if err == nil {
+		err = r.readTimes(i, p.Streams)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var out []Span
+	for j := range p.Streams {
+		s := &p.Streams[j]
+		n := r.Procs[i].first + j
+		if len(r.traceBlocks(n)) == 0 {
+			continue
+		}
+		h, err := r.readHead(n, 0)
+		if err != nil {
+			return nil, err
+		}
+		if h == nil {
+			continue
+		}
+		took, err := r.took(i, j, s, h)
+		if err != nil {
+			return nil, err
+		}
+		begin := int64(h.trace.Begin) + p.Clock
+		out = append(out, Span{begin, begin + int64(took)})
+	}
+	return out, nil
+}
+
+// took is how long a stream took.
+func (r *Run) took(i, j int, s *efg.Stream, h *traceHead) (uint64, error) {
+	sum := uint64(0)
+	for k := range s.Nodes {
+		st := s.Nodes[k].Stats
+		if st == nil {
+			if err := r.attachTrace(i, j, s); err != nil {
+				return 0, err
+			}
+			return s.Elapsed()
+		}
+		sum += st.Gap.Sum + st.Dur.Sum
+	}
+	q, err := efg.NewTimeQuantizer(h.trace.Error)
+	if err != nil {
+		return 0, fmt.Errorf("%w: %v", efg.ErrTimes, err)
+	}
+	return sum + q.Bound(), nil
+}

@@ -1,0 +1,144 @@
+package runfile
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/signature"
+)
+
+// killedRing are processes of one graph that were killed in their receives from the
+// left, every seventh in a barrier instead, and rank 0 in no call.
+func killedRing(t *testing.T, n int) []*efg.Process {
+	t.Helper()
+	var procs []*efg.Process
+	for rank := range n {
+		defs := &efg.Definitions{}
+		b := efg.NewBuilder(0, efg.DefaultDemote, defs)
+		call := func(name string, args ...uint64) []uint64 {
+			p := signature.ProcByName(name)
+			w := make([]uint64, len(p.Words))
+			copy(w, append([]uint64{uint64(signature.MakeHeader(p.ID, 0, false, len(w), 0)), 77, signature.ConstBit | 3}, args...))
+			return w
+		}
+		left, right := uint64((rank+n-1)%n), uint64((rank+1)%n)
+		for range 20 {
+			for _, w := range [][]uint64{call("MPI_Send", 0, 1, signature.ConstBit|9, right, 4), call("MPI_Recv", 0, 1, signature.ConstBit|9, left, 4)} {
+				if err := b.Add(efg.Input{Words: w}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		s, err := b.Stream()
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case rank%7 == 3:
+			s.Pending = efg.NewPending(call("MPI_Barrier"), 5)
+		case rank > 0:
+			s.Pending = efg.NewPending(call("MPI_Recv", 0, 1, signature.ConstBit|9, left, 4), 5)
+		}
+		procs = append(procs, &efg.Process{Rank: rank, Size: n, World: 3, Host: "node", Defs: defs.List, Streams: []efg.Stream{*s}})
+	}
+	return procs
+}
+
+func openBytes(t *testing.T, data []byte) *Run {
+	t.Helper()
+	r, err := NewRun(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// Ranks that were killed in different calls share their graph, and those that were in
+// the same one share that.
+func TestCallsInProgressAreShared(t *testing.T) {
+	const n = 60
+	procs := killedRing(t, n)
+	data := encode(t, procs, Meta{})
+	r := openBytes(t, data)
+	if err := Validate(r); err != nil {
+		t.Fatal(err)
+	}
+	if got := len(r.groups); got != 4 { // definitions, the graph, and two calls
+		t.Errorf("%d groups, want 4", got)
+	}
+	for i, p := range procs {
+		got, defs, err := r.Pending(i, 0)
+		if err != nil || len(defs) != len(p.Defs) && got != nil {
+			t.Fatal(err)
+		}
+		if g, w := fmt.Sprint(got), fmt.Sprint(p.Streams[0].Pending); g != w {
+			t.Errorf("rank %d: %s, want %s", i, g, w)
+		}
+		if r.Procs[i].Streams[0].InCall != (p.Streams[0].Pending != nil) {
+			t.Errorf("rank %d: the index differs", i)
+		}
+		p.Streams[0].Pending = nil
+	}
+	if less := len(encode(t, procs, Meta{})); len(data)-less > 130 {
+		t.Errorf("%d bytes with calls in progress, %d without", len(data), less)
+	}
+}
+
+// A file without calls in progress is one that readers of version 2 read.
+func TestVersionTellsOfCallsInProgress(t *testing.T) {
+	procs := killedRing(t, 4)
+	if head := encode(t, procs, Meta{})[8:16]; !bytes.Equal(head, []byte{3, 0, 0, 0, 1, 0, 0, 0}) {
+		t.Errorf("version and features % x", head)
+	}
+	for _, p := range procs {
+		p.Streams[0].Pending = nil
+	}
+	if head := encode(t, procs, Meta{})[8:16]; !bytes.Equal(head, []byte{2, 0, 0, 0, 0, 0, 0, 0}) {
+		t.Errorf("version and features % x", head)
+	}
+}
+
+// Files merged in any grouping are that of all processes at once.
+func TestCallsInProgressMerge(t *testing.T) {
+	procs := killedRing(t, 24)
+	want := encode(t, procs, Meta{})
+	dir := t.TempDir()
+	part := func(name string, procs ...*efg.Process) string {
+		path := filepath.Join(dir, name)
+		err := writeFile(path, func(w io.Writer) error { return EncodePart(w, procs, Meta{}) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	parts := []string{part("c", procs[11:]...), part("a", procs[:1]...), part("b", procs[1:11]...)}
+	var got bytes.Buffer
+	if err := EncodeMerged(&got, parts); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got.Bytes(), want) {
+		t.Error("the merged file differs")
+	}
+}
+
+// Calls that are none are refused.
+func TestImpossibleCallsInProgress(t *testing.T) {
+	for name, words := range map[string][]uint64{
+		"short": {7 | 2<<24, 0}, "another length": {7 | 5<<24, 0, 0, 0}, "long": append([]uint64{7 | 33<<24}, make([]uint64, 32)...),
+		"counted": {uint64(signature.MakeHeader(7, 0, false, 3, 0).AsCounted()), 0, 0},
+	} {
+		p := &efg.Process{Streams: []efg.Stream{{Pending: &efg.Pending{Words: words}}}}
+		var b bytes.Buffer
+		if err := EncodeRun(&b, []*efg.Process{p}, Meta{}); err == nil || !strings.Contains(err.Error(), "call in progress") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := efg.CheckStream(&p.Streams[0]); err == nil {
+			t.Errorf("%s: valid", name)
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package runfile
+
+import (
+	"math/bits"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/efg-tools/efg/internal/token"
+)
+
+// Ranks of a rank class have the same definitions, and graphs that differ in peers
+// alone, which are at the same distance from each. A run file keeps the graphs of ranks with
+// one shape together, cell by cell, with peers as distances: members of a
+// group with equal cells are of one class, and to find that out nothing is
+// rebuilt.
+
+// ClassKey is equal for processes of one rank class, in one run.
+type ClassKey [2]uint64
+
+// RankClass returns the key of the class of Procs[i]. ok is false if the process is
+// compared with no other: it never knew its rank, was in a call when the
+// recording ended, or its definitions depend on its rank.
+func (r *Run) RankClass(i int) (key ClassKey, ok bool, err error) {
+	p := &r.Procs[i]
+	if p.inIts < 0 {
+		return key, false, nil
+	}
+	defs, err := r.memberKeys(p.defs, recordDefs)
+	if err != nil || defs.ranks {
+		return key, false, err
+	}
+	key.add(uint64(p.world))
+	key.add(uint64(p.Size))
+	key.addKey(defs.list[r.ordinal[i]])
+	for j := range p.Streams {
+		s := &p.Streams[j]
+		if s.InCall {
+			return key, false, nil
+		}
+		graph, err := r.memberKeys(s.group, recordGraph)
+		if err != nil {
+			return key, false, err
+		}
+		for _, v := range [...]uint64{uint64(s.Thread), uint64(s.End), s.Events, s.Dropped} {
+			key.add(v)
+		}
+		key.addKey(graph.list[r.members[p.first+j]])
+	}
+	return key, true, nil
+}
+
+// Traced tells whether the file has the times of each call of Procs[i].
+func (r *Run) Traced(i int) bool {
+	p := &r.Procs[i]
+	for j := range p.Streams {
+		if len(r.traceBlocks(p.first+j)) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// add goes on with a value: two hashes, of which each alone tells most keys apart.
+func (k *ClassKey) add(v uint64) {
+	k[0] = (bits.RotateLeft64(k[0], 23) ^ v) * 0x9e3779b185ebca87
+	k[0] ^= k[0] >> 32
+	k[1] = (bits.RotateLeft64(k[1], 41) + v) * 0xc2b2ae3d27d4eb4f
+	k[1] ^= k[1] >> 29
+}
+
+func (k *ClassKey) addKey(o ClassKey) {
+	k.add(o[0])
+	k.add(o[1])
+}
+
+// memberKeys are keys of all members of a group; equal ones have equal cells, in
+// other groups of the shape, too.
+type memberKeys struct {
+	list  []ClassKey
+	ranks bool // of definitions: some hold ranks relative to the own
+}
+
+// memberKeys are kept of all groups that were asked for: 16 bytes a member.
+func (r *Run) memberKeys(n int, kind recordKind) (*memberKeys, error) {
+	r.mu.Lock()
+	k := r.classKeys[n]
+	r.mu.Unlock()
+	if k != nil {
+		return k, nil
+	}
+	p, err := r.groupOf(n, kind)
+	if err == nil {
+		k, err = p.memberKeys()
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.classKeys == nil {
+		r.classKeys = map[int]*memberKeys{}
+	}
+	r.classKeys[n] = k
+	return k, nil
+}
+
+// The key of a member is a sum over its cells: a cell that varies in one group may be equal in
+// all members of another.
+func (p *readGroup) memberKeys() (*memberKeys, error) {
+	k := &memberKeys{list: make([]ClassKey, p.members)}
+	same := ClassKey(p.key)
+	bodies := make([]uint64, len(p.bodies))
+	for i, b := range p.bodies {
+		bodies[i] = xxhash.Sum64String(b.Key)
+		k.ranks = k.ranks || p.kind == recordDefs && b.Relative()
+	}
+	for i := range p.cells {
+		if c := &p.cells[i]; c.values == nil {
+			same.sum(p.cellKey(i, c.v, bodies))
+		}
+	}
+	for m := range k.list {
+		k.list[m] = same
+	}
+	for i := range p.cells {
+		if c := &p.cells[i]; c.values != nil {
+			it := c.values.Seq(p.members, nil).Iter()
+			for m := range k.list {
+				v, ok := it.Next()
+				if !ok {
+					return nil, it.Err()
+				}
+				k.list[m].sum(p.cellKey(i, v, bodies))
+			}
+		}
+	}
+	return k, nil
+}
+
+func (k *ClassKey) sum(o ClassKey) {
+	k[0] += o[0]
+	k[1] += o[1]
+}
+
+// cellKey stands for a value of cell i in any group of the shape.
+func (p *readGroup) cellKey(i int, v uint64, bodies []uint64) ClassKey {
+	at := uint64(i) << 2
+	switch what := p.places[i].what; {
+	case what == cellSeq && v < uint64(len(bodies)):
+		v, at = bodies[v], at|1
+	case what == cellWord && v&7 == token.Wide && v>>3 < uint64(len(p.wide)):
+		v, at = p.wide[v>>3], at|2
+	}
+	return ClassKey{mixed(v ^ mixed(at+1)), mixed(v + mixed(^at))}
+}
+
+// mixed is a permutation of 64 bits in which each bit depends on all (SplitMix64).
+func mixed(v uint64) uint64 {
+	v = (v ^ v>>30) * 0xbf58476d1ce4e5b9
+	v = (v ^ v>>27) * 0x94d049bb133111eb
+	return v ^ v>>31
+}

@@ -1,0 +1,507 @@
+package runfile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/cespare/xxhash/v2"
+	"github.com/vmihailenco/msgpack/v5"
+
+	"github.com/efg-tools/efg/efg/block"
+	"github.com/efg-tools/efg/efg/seq"
+)
+
+// Run is an open run file. It reads the index at once and a process's blocks
+// when they are asked for. Its methods may be called from several goroutines.
+type Run struct {
+	Meta  Meta
+	Procs []ProcInfo
+
+	r      io.ReaderAt
+	closer io.Closer
+	path   string // if it is merged with others
+	size   uint64
+
+	features uint32
+	blocks   []blockRef
+	strs     []string
+	worlds   []worldInfo
+	groups   []groupRef
+	parts    []int // numbers of the blocks with parts of long sequences
+	stats    []statsBlock
+	traces   []traceBlock
+	exact    bool // each stream has its hash
+	hashes   []uint64
+	streams  []StreamInfo // not yet given to a process, while the index is read
+
+	commands    map[string][]string
+	lastLine    string // of commands, the one asked for last
+	lastCommand []string
+
+	sites    sync.Once
+	sitesErr error
+
+	hashSums sync.Once
+	firsts   map[int]uint64 // see hashOfFirst
+
+	cache     *blockCache
+	times     timesCache
+	shared    timesCache // blocks with the times of each event of several streams
+	ofOne     partCache  // blocks with those of one
+	clocks    hostClocks
+	mu        sync.Mutex
+	keys      map[int]shapeKey    // of groups
+	classKeys map[int]*memberKeys // of groups, see RankClass
+	ordinal   []uint64            // of each process: member of its group of definitions
+	members   []uint64            // of each stream: its number among the members of its group
+}
+
+// groupRef is what the index tells of a group.
+type groupRef struct {
+	block, at    int // number of the block, and of the group in it
+	class        int
+	nodes, edges uint64
+	members      uint64
+}
+
+// OpenRun opens a run file. The errors are those of the file system and, with
+// the path in front, ErrNotEFG, ErrNewerVersion, ErrTruncated and CorruptError.
+func OpenRun(path string) (*Run, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	st, err := f.Stat()
+	if err == nil && !st.Mode().IsRegular() {
+		err = ErrNotEFG
+	}
+	var r *Run
+	if err == nil {
+		r, err = NewRun(f, st.Size())
+	}
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	r.closer = f
+	return r, nil
+}
+
+// Close closes the file that OpenRun opened.
+func (r *Run) Close() error {
+	if r.closer == nil {
+		return nil
+	}
+	return r.closer.Close()
+}
+
+// Size is the size of the file in bytes.
+func (r *Run) Size() uint64 { return r.size }
+
+// NewRun opens a run file's content of the given size.
+func NewRun(file io.ReaderAt, size int64) (*Run, error) {
+	r := &Run{r: file, size: uint64(size), cache: newBlockCache(cacheSize), keys: map[int]shapeKey{}, shared: timesCache{limit: keptShared}, commands: map[string][]string{}}
+	b, err := r.index()
+	if err != nil {
+		return nil, err
+	}
+	if err := r.smallTables(); err != nil {
+		return nil, err
+	}
+	r.readIndex(b)
+	return r, b.Close()
+}
+
+// index reads the index block as far as the table of blocks.
+func (r *Run) index() (*block.Block, error) {
+	if err := r.checkHeader(); err != nil {
+		return nil, err
+	}
+	index, err := r.trailer()
+	if err != nil {
+		return nil, err
+	}
+	b, err := block.Read(r.r, index, "index")
+	if err != nil {
+		return nil, err
+	}
+	r.blockTable(b, index.Offset)
+	return b, b.Err
+}
+
+// trailer finds the index block.
+func (r *Run) trailer() (block.Ref, error) {
+	if r.size < headerSize+trailerSize {
+		return block.Ref{}, ErrTruncated
+	}
+	at := r.size - trailerSize
+	b, err := block.ReadAt(r.r, at, trailerSize)
+	if err != nil {
+		return block.Ref{}, err
+	}
+	if string(b[24:]) != trailerMagic {
+		return block.Ref{}, ErrTruncated
+	}
+	c := &block.Cursor{Section: "trailer", Buf: b}
+	ref := block.Ref{Kind: blockIndex, Offset: c.U64(), Length: c.U64()}
+	switch {
+	case c.U64() != xxhash.Sum64(b[:16]):
+		err = errors.New("checksum differs")
+	case ref.Offset < headerSize || ref.Offset > at || ref.Length != at-ref.Offset:
+		err = errors.New("index out of place")
+	default:
+		return ref, nil
+	}
+	return block.Ref{}, &CorruptError{Section: "trailer", Offset: at, Cause: err}
+}
+
+// blockTable reads where the blocks are. They fill the file up to the index.
+func (r *Run) blockTable(b *block.Block, end uint64) {
+	offset := uint64(headerSize)
+	for b.Err == nil && b.Left(indexBlockKind) > 0 {
+		kind, length := block.Kind(b.Below(indexBlockKind, uint64(lastBlockKind)+1, "kind")), b.Get(indexBlockLen)
+		if kind == 0 || kind == blockIndex || length > end-offset {
+			b.Failf("block %d of kind %d and length %d does not fit", len(r.blocks), kind, length)
+			return
+		}
+		if kind == blockPart {
+			r.parts = append(r.parts, len(r.blocks))
+		}
+		r.blocks = append(r.blocks, blockRef{Ref: block.Ref{Kind: kind, Offset: offset, Length: length}})
+		offset += length
+	}
+	if b.Err == nil && offset != end {
+		b.Failf("gap before the index")
+	}
+}
+
+// read reads block n.
+func (r *Run) read(n int) (*block.Block, error) {
+	_, b, err := r.readRaw(n)
+	return b, err
+}
+
+// readRaw reads block n and returns its bytes, too.
+func (r *Run) readRaw(n int) ([]byte, *block.Block, error) { return r.readColumns(n, block.MaxColumns) }
+
+// readColumns is readRaw of the first columns only.
+func (r *Run) readColumns(n, columns int) ([]byte, *block.Block, error) {
+	return block.ReadRaw(r.r, r.blocks[n].Ref, fmt.Sprintf("%s block %d", kindName(r.blocks[n].Kind), n), columns)
+}
+
+// one reads the only block of a kind.
+func (r *Run) one(kind block.Kind) (*block.Block, error) {
+	found := -1
+	for i, b := range r.blocks {
+		if b.Kind != kind {
+			continue
+		}
+		if found >= 0 {
+			return nil, &CorruptError{Section: kindName(kind), Offset: b.Offset, Cause: errors.New("second block of its kind")}
+		}
+		found = i
+	}
+	if found < 0 {
+		return nil, &CorruptError{Section: "index", Cause: fmt.Errorf("no %s block", kindName(kind))}
+	}
+	return r.read(found)
+}
+
+// smallTables reads what the index refers to.
+func (r *Run) smallTables() error {
+	b, err := r.one(blockStrings)
+	if err != nil {
+		return err
+	}
+	r.strs = takeStrings(b)
+	if err := b.Close(); err != nil {
+		return err
+	}
+	if b, err = r.one(blockMeta); err != nil {
+		return err
+	}
+	size := b.Left(0)
+	if size > maxMeta {
+		return &CorruptError{Section: "meta block", Cause: fmt.Errorf("%d bytes of metadata", size)}
+	}
+	m := b.Bytes(0, uint64(size))
+	if err := b.Close(); err != nil {
+		return err
+	}
+	if err := msgpack.Unmarshal(m, &r.Meta); err != nil {
+		return &CorruptError{Section: "meta block", Cause: err}
+	}
+	return nil
+}
+
+func (r *Run) str(n uint64) (string, error) {
+	if n >= uint64(len(r.strs)) {
+		return "", fmt.Errorf("string %d of %d", n, len(r.strs))
+	}
+	return r.strs[n], nil
+}
+
+// command splits a command line; equal ones are shared. Most are equal to the
+// one before.
+func (r *Run) command(s string) []string {
+	if s == r.lastLine && r.lastCommand != nil {
+		return r.lastCommand
+	}
+	c, ok := r.commands[s]
+	if !ok {
+		c = strings.Split(s, "\x00")
+		r.commands[s] = c
+	}
+	r.lastLine, r.lastCommand = s, c
+	return c
+}
+
+// A file has at most freeProcesses processes and streams, and maxProcesses more
+// for each of its bytes. A file that could have more is padded.
+const (
+	maxProcesses  = 8
+	freeProcesses = 1 << 18
+)
+
+// counts reads how many processes and streams there are.
+func (r *Run) counts(b *block.Block) (procs, streams uint64) {
+	procs, streams = b.Get(indexCounts), b.Get(indexCounts)
+	r.exact = b.Below(indexCounts, 2, "flag") == 1
+	if limit := freeProcesses + maxProcesses*r.size; procs > limit || streams > limit {
+		b.Failf("%d processes, %d streams in a file of %d bytes", procs, streams, r.size)
+	}
+	return procs, streams
+}
+
+// readIndex reads processes and streams.
+func (r *Run) readIndex(b *block.Block) {
+	procs, streams := r.counts(b)
+	if b.Err != nil {
+		return
+	}
+	for b.Err == nil && b.Left(indexWorldID) > 0 {
+		w := worldInfo{id: b.Get(indexWorldID), size: int(b.Below(indexWorldSize, 1<<32, "size"))}
+		w.start = block.Unzigzag(b.Get(indexWorldStart))
+		r.worlds = append(r.worlds, w)
+	}
+	r.groupTable(b)
+	first := 0
+	for n := range r.blocks {
+		if r.blocks[n].Kind == blockStats {
+			first += int(b.Below(indexStatsFirst, procs-uint64(first), "process"))
+			count := int(b.Below(indexStatsProcs, procs-uint64(first)+1, "number of processes"))
+			r.stats = append(r.stats, statsBlock{first, count, n})
+		}
+	}
+	first = 0
+	for n := range r.blocks {
+		if r.blocks[n].Kind == blockTrace {
+			first += int(b.Below(indexTraceFirst, streams-uint64(first), "stream"))
+			count := int(b.Below(indexTraceStreams, streams-uint64(first)+1, "number of streams"))
+			r.traces = append(r.traces, traceBlock{first, count, n})
+		}
+	}
+	if b.Err == nil {
+		r.hashes = b.Rest(indexHash)
+	}
+	if r.exact && uint64(len(r.hashes)) != streams {
+		b.Failf("%d hashes of %d streams", len(r.hashes), streams)
+	}
+	if b.Err != nil {
+		return
+	}
+	r.Procs = make([]ProcInfo, procs)
+	all := make([]StreamInfo, streams)
+	r.streams = all
+	for i, prop := range processProperties {
+		eachProperty(b, indexSeqs+i*seq.BodyColumns, procs, func(from, to int, v uint64) error { return prop.set(r, r.Procs[from:to], v) })
+	}
+	for i, prop := range propertiesOf(r.features) {
+		eachProperty(b, indexSeqs+(len(processProperties)+i)*seq.BodyColumns, streams,
+			func(from, to int, v uint64) error { return prop.set(r, all[from:to], v) })
+	}
+	if len(r.streams) > 0 {
+		b.Failf("%d streams without a process", len(r.streams))
+	}
+	if b.Err == nil {
+		r.number(all)
+	}
+}
+
+// eachProperty reads the sequence of a property of n items, and hands on each value
+// with the items, from and to, that have it one after the other.
+func eachProperty(b *block.Block, first int, n uint64, set func(from, to int, v uint64) error) {
+	body := seq.TakeBody(b, first, nil)
+	if b.Err != nil || n == 0 {
+		return
+	}
+	from, value := 0, uint64(0)
+	hand := func(to int) {
+		if err := set(from, to, value); err != nil {
+			b.Failf("%w", err)
+		}
+	}
+	it := body.Seq(n, nil).Iter()
+	for i := 0; i < int(n) && b.Err == nil; i++ {
+		v, ok := it.Next()
+		if !ok {
+			b.Failf("%d values of a property, want %d: %v", i, n, it.Err())
+			return
+		}
+		if i > 0 && v == value {
+			continue
+		}
+		if i > 0 {
+			hand(i)
+		}
+		from, value = i, v
+		if body.Constant() {
+			break
+		}
+	}
+	if b.Err == nil {
+		hand(int(n))
+	}
+}
+
+func (r *Run) groupTable(b *block.Block) {
+	classes := uint64(0)
+	for n := range r.blocks {
+		if r.blocks[n].Kind != blockGroups {
+			continue
+		}
+		for at := range b.Count(indexGroups, indexClass, "groups") {
+			back := b.Below(indexClass, classes+1, "class")
+			if back == 0 {
+				classes++
+				back = 1
+			}
+			r.groups = append(r.groups, groupRef{n, at, int(classes - back), b.Get(indexNodes), b.Get(indexEdges), 0})
+		}
+	}
+}
+
+// number completes what the properties do not say: ranks among those of the
+// run, and which member of its group each process and stream is.
+func (r *Run) number(all []StreamInfo) {
+	bases := worldBases(r.worlds)
+	in := make([]uint64, len(r.groups))
+	r.members = make([]uint64, len(all))
+	r.ordinal = make([]uint64, len(r.Procs))
+	next := 0
+	for i := range r.Procs {
+		p := &r.Procs[i]
+		w := &r.worlds[p.world]
+		p.World, p.Rank = w.id, p.inIts
+		if p.inIts >= 0 {
+			p.Rank += bases[p.world]
+		}
+		p.first = next
+		r.ordinal[i] = in[p.defs]
+		in[p.defs]++
+		for j := range p.Streams {
+			s := &p.Streams[j]
+			if r.exact {
+				s.hash = r.hashes[next]
+			}
+			b := &r.blocks[r.groups[s.group].block]
+			s.Bytes = (b.Length + b.members - 1) / b.members
+			r.members[next] = in[s.group]
+			in[s.group]++
+			if s.checkpoints > 0 {
+				s.checkpointMember = in[s.checkpoints-1]
+				in[s.checkpoints-1]++
+			}
+			if s.InCall {
+				s.pendingMember = in[s.pending]
+				in[s.pending]++
+			}
+			next++
+		}
+	}
+	for n := range r.groups {
+		r.groups[n].members = in[n]
+	}
+}
+
+// part reads a part of a long sequence.
+func (r *Run) part(n uint64) (*seq.Body, error) {
+	body, err := r.readPart(n)
+	if err != nil && r.path != "" {
+		err = &PartError{r.path, err} // others read it, when they need it
+	}
+	return body, err
+}
+
+func (r *Run) readPart(n uint64) (*seq.Body, error) {
+	if n >= uint64(len(r.parts)) {
+		return nil, &CorruptError{Section: "index", Cause: fmt.Errorf("part %d of %d of long sequences", n, len(r.parts))}
+	}
+	b, err := r.read(r.parts[n])
+	if err != nil {
+		return nil, err
+	}
+	body := seq.TakeBody(b, 0, nil)
+	return body, b.Close()
+}
+
+// group reads a group.
+func (r *Run) group(n int) (*readGroup, error) {
+	ref := &r.groups[n]
+	groups, err := r.cache.get(r, ref.block)
+	if err != nil {
+		return nil, err
+	}
+	if ref.at >= len(groups) {
+		return nil, &CorruptError{Section: "index", Cause: fmt.Errorf("group %d of %d in block %d", ref.at, len(groups), ref.block)}
+	}
+	return groups[ref.at], nil
+}
+
+// groupKey is the key of a group's class.
+func (r *Run) groupKey(n int) (shapeKey, error) {
+	r.mu.Lock()
+	key, ok := r.keys[n]
+	r.mu.Unlock()
+	if ok {
+		return key, nil
+	}
+	p, err := r.group(n)
+	if err != nil {
+		return key, err
+	}
+	r.mu.Lock()
+	r.keys[n] = p.key
+	r.mu.Unlock()
+	return p.key, nil
+}
+
+// groupOf reads a group that must be of a kind.
+func (r *Run) groupOf(n int, kind recordKind) (*readGroup, error) {
+	p, err := r.group(n)
+	switch {
+	case err != nil:
+	case p.kind != kind:
+		err = &CorruptError{Section: "index", Cause: fmt.Errorf("group %d is of kind %d, not %d", n, p.kind, kind)}
+	case p.members != r.groups[n].members:
+		err = &CorruptError{Section: "index", Cause: fmt.Errorf("group %d has %d members, not %d", n, p.members, r.groups[n].members)}
+	}
+	return p, err
+}
+
+// Sites returns the callsites' places.
+func (r *Run) Sites() ([]Site, error) {
+	r.sites.Do(func() {
+		b, err := r.one(blockSites)
+		if err == nil {
+			r.Meta.Sites = r.readSites(b)
+			err = b.Close()
+		}
+		r.sitesErr = err
+	})
+	return r.Meta.Sites, r.sitesErr
+}

@@ -1,0 +1,52 @@
+package runfile
+
+import (
+	"fmt"
+	"io"
+)
+
+// ReadBack reads a run file of this size that was just written: all of its groups, and of
+// processes that share all of theirs one.
+func ReadBack(file io.ReaderAt, size int64) error {
+	r, err := NewRun(file, size)
+	if err == nil {
+		err = r.readBack()
+	}
+	if err != nil {
+		return fmt.Errorf("what was written does not read: %w", err)
+	}
+	return nil
+}
+
+func (r *Run) readBack() error {
+	if _, err := r.Sites(); err != nil {
+		return err
+	}
+	if err := r.validateGroups(); err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for i := range r.Procs {
+		key := r.Procs[i].piecesKey()
+		if seen[key] {
+			continue
+		}
+		seen[key] = true
+		if _, err := r.Process(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// piecesKey is equal for processes that share all their groups.
+func (p *ProcInfo) piecesKey() string {
+	key := fmt.Append(nil, p.defs)
+	for i := range p.Streams {
+		key = fmt.Append(key, " ", p.Streams[i].group)
+	}
+	for _, e := range p.extras() {
+		key = fmt.Append(key, " ", e.group)
+	}
+	return string(key)
+}

@@ -1,0 +1,307 @@
+package runfile
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"math/rand"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/block"
+	"github.com/efg-tools/efg/signature"
+)
+
+// independently returns what testdata/reader, a reader in another language that
+// was made from FORMAT.md, prints of a run file.
+func independently(t *testing.T, data []byte) string {
+	t.Helper()
+	dir := t.TempDir()
+	var schema strings.Builder
+	for _, p := range signature.Procs() {
+		fmt.Fprintf(&schema, "%d ", p.ID)
+		for i := signature.FirstWord; i < len(p.Words); i++ {
+			schema.WriteByte("sivl"[p.Words[i].Form])
+		}
+		schema.WriteByte('\n')
+	}
+	forms, run := filepath.Join(dir, "schema"), filepath.Join(dir, "run.efg")
+	for path, content := range map[string][]byte{forms: []byte(schema.String()), run: data} {
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command("python3", "-B", "testdata/reader/read.py", forms, run)
+	var errOut bytes.Buffer
+	cmd.Stderr = &errOut
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: %s", err, errOut.String())
+	}
+	return string(out)
+}
+
+// shown is what the independent reader should print.
+func shown(t *testing.T, data []byte) string {
+	t.Helper()
+	r, err := NewRun(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	sites, err := r.Sites()
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.SortFunc(sites, func(a, b Site) int { return int(min(max(int64(a.Word)-int64(b.Word), -1), 1)) })
+	for _, s := range sites {
+		fmt.Fprintf(&b, "site %x '%s' '%s'\n", s.Word, s.Place, s.Func)
+	}
+	for i, info := range r.Procs {
+		p, err := r.Process(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "process %d of %d in %d: pid %d, start %d, '%s' '%s' '%s'\n", p.Rank, p.Size, p.World, p.PID, p.Start,
+			p.Host, p.MPI, strings.Join(p.Command, `\x00`))
+		for _, d := range p.Defs {
+			fmt.Fprintf(&b, "definition %d %x %x %s\n", d.Kind, d.Word, d.Words, hex.EncodeToString(d.Data))
+		}
+		for j := range p.Streams {
+			s := &p.Streams[j]
+			fmt.Fprintf(&b, "thread %d: end %d, %d events, %d dropped, %d words\n", s.Thread, s.End, s.Events, s.Dropped, info.Streams[j].Words)
+			if r.exact {
+				fmt.Fprintf(&b, "hash %x\n", s.Hash)
+			}
+			if s.Pending != nil {
+				fmt.Fprintf(&b, "in call since %d: %s\n", s.Pending.Since, strings.Trim(fmt.Sprintf("%x", s.Pending.Words), "[]"))
+			}
+			showStream(t, &b, s, p.Defs)
+		}
+	}
+	return b.String()
+}
+
+func showStream(t *testing.T, b *strings.Builder, s *efg.Stream, defs []efg.Def) {
+	t.Helper()
+	w := s.Walk(defs)
+	for w.Next() {
+		b.WriteString(strings.Trim(fmt.Sprintf("%x", w.Words()), "[]") + "\n")
+	}
+	if err := w.Err(); err != nil {
+		t.Fatal(err)
+	}
+	if s.Trace != nil {
+		showTrace(t, b, s, defs)
+	}
+	for i := range s.Nodes {
+		if st := s.Nodes[i].Stats; st != nil {
+			fmt.Fprintf(b, "times of node %d: %d", i, st.Count)
+			for _, v := range []*efg.Interval{&st.Dur, &st.Gap} {
+				fmt.Fprintf(b, "; %d %d %d %s", v.Sum, v.Min, v.Max, strings.Trim(fmt.Sprint(v.Bins), "[]"))
+			}
+			b.WriteByte('\n')
+		}
+	}
+}
+
+func showTrace(t *testing.T, b *strings.Builder, s *efg.Stream, defs []efg.Def) {
+	t.Helper()
+	c, err := efg.NewClock(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for w := s.Walk(defs); w.Next(); {
+		start, end, err := c.Next(uint32(w.Node()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(b, "%d to %d\n", s.Trace.Begin+start, s.Trace.Begin+end)
+	}
+}
+
+const builtEvents = 150
+
+// builtProcess is a process of a ring with ranks that come from anywhere, tags
+// that grow, requests, sizes at random, vectors and datatypes.
+func builtProcess(t *testing.T, rank, size int, seed int64) *efg.Process {
+	t.Helper()
+	rng := rand.New(rand.NewSource(seed))
+	defs := &efg.Definitions{}
+	module := efg.Def{Kind: efg.DefModule, Data: fmt.Appendf(nil, "/bin/app%d\x00", rank%2)}
+	module.Word = module.Identity()
+	comm := efg.Def{Kind: efg.DefComm, Word: 0x2badcafe01 << 24, Words: []uint64{signature.ConstBit | 3, 1, uint64(size), 3, 0, uint64(size), 1}}
+	for _, d := range []efg.Def{module, comm} {
+		defs.Add(d)
+	}
+	var types []uint64
+	for i := range uint64(20) {
+		d := efg.Def{Kind: efg.DefType, Words: []uint64{signature.ConstBit | 7, 8 * i, i}}
+		d.Word = d.Identity()
+		defs.Add(d)
+		types = append(types, d.Word)
+	}
+	p := &efg.Process{Rank: rank, Size: size, World: 7, PID: 100 + rank, Host: "node", MPI: "MPI", Command: []string{"app"}, Start: int64(rank)}
+	for thread := range uint32(2) {
+		b := efg.NewBuilder(thread, efg.DefaultDemote, defs)
+		for i := range builtEvents {
+			build(t, b, defs, thread, rng, module.Word, comm.Word, types, i, rank, size)
+		}
+		s, err := b.Stream()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range s.Nodes {
+			v := efg.Interval{Sum: uint64(3000 * i), Min: 5, Max: uint64(2000 * i)}
+			v.Bins[binOf(v.Min)]++
+			v.Bins[binOf(v.Max)]++
+			s.Nodes[i].Stats = &efg.Stats{Count: 2, Dur: v, Gap: efg.Interval{Sum: 9, Min: 4, Max: 5}}
+		}
+		if thread == 1 && rank%3 < 2 {
+			s.Pending = builtCall(s, rank, size)
+		}
+		p.Streams = append(p.Streams, *s)
+	}
+	p.Defs = defs.List
+	return p
+}
+
+// builtCall is a call in progress: that of a node of the stream, on its communicator or
+// one of the family, with another peer, and with a request.
+func builtCall(s *efg.Stream, rank, size int) *efg.Pending {
+	n := &s.Nodes[rank%2]
+	c := &efg.Pending{Words: append([]uint64(nil), n.Words...), Since: uint64(rank*rank) * 1000}
+	for k := signature.FirstWord; k < len(c.Words); k++ {
+		if isPeer(c.Words[0], k) {
+			c.Words[k] = uint64((rank + 2) % size)
+		}
+	}
+	c.Words[len(c.Words)-1] = signature.ID{Thread: s.Thread, Node: 1, Slot: 3}.Word()
+	return c
+}
+
+// build adds an event.
+func build(t *testing.T, b *efg.Builder, defs *efg.Definitions, thread uint32, rng *rand.Rand, module, comm uint64, types []uint64, i, rank, size int) {
+	t.Helper()
+	names := []string{"MPI_Send", "MPI_Irecv", "MPI_Waitall", "MPI_Allreduce"}
+	name := names[i%3]
+	if rng.Intn(9) == 0 {
+		name = names[3]
+	}
+	p := signature.ProcByName(name)
+	site := efg.Def{Kind: efg.DefSite, Words: []uint64{module, uint64(p.ID)}}
+	site.Word = site.Identity()
+	defs.Add(site)
+	e := efg.Input{Words: make([]uint64, len(p.Words))}
+	copy(e.Words, []uint64{uint64(signature.MakeHeader(p.ID, 0, false, len(p.Words), 0)), site.Word, comm + uint64(i/100)})
+	slot := false
+	for k := signature.FirstWord; k < len(p.Words); k++ {
+		switch w := p.Words[k]; {
+		case w.Form == signature.SlotForm:
+			slot = true
+		case w.Form == signature.IdentForm:
+			e.Words[k] = types[rng.Intn(1+i*len(types)/builtEvents)]
+		case w.Form == signature.VecForm:
+			elems := []uint64{uint64(rng.Intn(3)), signature.ID{Thread: thread, Node: 1, Slot: uint32(i % 5)}.Word(), uint64(i)}
+			e.Words[k] = signature.Ident(signature.Hash(elems...))
+			e.Vecs = append(e.Vecs, efg.VecContent{Word: k, Elems: elems})
+		case isPeer(e.Words[0], k):
+			e.Words[k] = uint64((rank + 1 + i%2) % size)
+		case rng.Intn(3) == 0:
+			e.Words[k] = -uint64(rng.Intn(2 + i/10))
+		default:
+			e.Words[k] = uint64(i / 7)
+		}
+	}
+	if !slot {
+		if err := b.Add(e); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	id, err := b.AddNew(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if i%4 > 0 {
+		b.Free(id)
+	}
+}
+
+// A reader made from FORMAT.md reads what this one reads.
+func TestIndependentReader(t *testing.T) {
+	sample := sampleProcess(0)
+	files := map[string][]byte{
+		"nothing": encode(t, nil, Meta{}),
+		"one":     encode(t, []*efg.Process{sample}, sampleMeta(sample)),
+		"four":    encode(t, []*efg.Process{sampleProcess(3), sampleProcess(2), sampleProcess(1), sample}, sampleMeta(sample)),
+	}
+	for _, n := range []int{1, 6, 300} {
+		var procs []*efg.Process
+		for rank := range n {
+			if n < 300 || rank%100 == 0 {
+				procs = append(procs, builtProcess(t, rank, n, int64(rank%5)))
+			}
+		}
+		procs[0].World++
+		files[fmt.Sprintf("of %d", n)] = encode(t, procs, Meta{Time: "stats"})
+	}
+	long, defs := disorder(t, rand.New(rand.NewSource(1)), 25_000)
+	files["long"] = encode(t, []*efg.Process{{Size: 1, Defs: defs, Streams: []efg.Stream{*long}}}, Meta{})
+	rng := rand.New(rand.NewSource(2))
+	for name, events := range map[string]int{"traced": 300, "traced in parts": 60_000} {
+		var procs []*efg.Process
+		for rank := range 6 {
+			s, defs := randomStream(t, rng, events)
+			if err := s.AddCheckpoints(defs, uint64(events/3)); err != nil {
+				t.Fatal(err)
+			}
+			if rank != 1 {
+				traced(t, rng, s, defs)
+			}
+			procs = append(procs, &efg.Process{Rank: rank, Size: 6, Defs: defs, Streams: []efg.Stream{*s}})
+		}
+		files[name] = encode(t, procs, Meta{Time: TraceTime(500)})
+	}
+	used := map[int]bool{}
+	for name, data := range files {
+		noteEncodings(t, data, used)
+		want, got := strings.Split(shown(t, data), "\n"), strings.Split(independently(t, data), "\n")
+		for i := range max(len(got), len(want)) {
+			if i >= len(got) || i >= len(want) || got[i] != want[i] {
+				t.Errorf("%s: line %d differs:\n%s\nwant\n%s", name, i, got[min(i, len(got)-1)], want[min(i, len(want)-1)])
+				break
+			}
+		}
+	}
+	for encoding := range block.Encodings {
+		if !used[encoding] {
+			t.Errorf("no column has encoding %d", encoding)
+		}
+	}
+}
+
+// noteEncodings adds the encodings of a file's columns.
+func noteEncodings(t *testing.T, data []byte, used map[int]bool) {
+	t.Helper()
+	r, err := NewRun(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ref := range r.blocks {
+		c := &block.Cursor{Buf: data[ref.Offset+1:]}
+		for columns := c.Uvarint(); columns > 0; columns-- {
+			if head := c.Uvarint(); head > 0 {
+				used[int(head&7)] = true
+				c.Uvarint()
+			} else {
+				columns -= c.Uvarint()
+			}
+		}
+	}
+}

@@ -1,0 +1,109 @@
+// Package runfile reads and writes run files: everything recorded of one launch. OpenRun
+// opens one and reads a rank when it is asked for, WriteRun and MergeRuns make one,
+// Validate checks all of it and Verifier proves that its events are those recorded.
+//
+// FORMAT.md specifies the file. Readers take damaged and hostile files: errors say what is
+// wrong and where, and memory is bounded by the size of the file.
+package runfile
+
+import (
+	"strings"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/block"
+)
+
+const (
+	runMagic     = "\x89EFG\r\n\x1a\n"
+	trailerMagic = "EFG.END\n"
+	// maxMeta bounds the metadata, so that nesting cannot exhaust the decoder's
+	// stack.
+	maxMeta     = 1 << 20
+	headerSize  = 16
+	trailerSize = 32
+)
+
+// IsRunFile tells whether a file that begins with these bytes is, or was meant to
+// be, a run file.
+func IsRunFile(head []byte) bool { return strings.HasPrefix(string(head), runMagic) }
+
+const (
+	blockMeta block.Kind = iota + 1
+	blockStrings
+	blockSites
+	blockGroups
+	blockStats
+	blockIndex
+	blockPart
+	blockTrace
+	lastBlockKind = blockTrace
+)
+
+func kindName(k block.Kind) string {
+	names := [...]string{"unknown", "meta", "strings", "sites", "graphs", "statistics", "index", "sequence", "trace"}
+	if k > lastBlockKind {
+		k = 0
+	}
+	return names[k]
+}
+
+// blockRef is a block's place in the file.
+type blockRef struct {
+	block.Ref
+	// members is how many streams' graphs are in it, once the index is read.
+	members uint64
+}
+
+// ProcInfo is what the index tells about a process without reading its graphs.
+type ProcInfo struct {
+	Rank    int
+	Size    int
+	World   uint64
+	PID     int
+	Host    string
+	Command []string
+	MPI     string
+	Start   int64
+	Mono    int64 // see Process
+	Streams []StreamInfo
+
+	began int64 // Start, or that of the world
+	world int   // number of the world in the file
+	inIts int   // rank in it
+	defs  int   // group
+	first int   // number of the first stream in the file
+}
+
+// InWorld is the process's rank in its own MPI_COMM_WORLD, -1 if it never knew it.
+func (p *ProcInfo) InWorld() int { return p.inIts }
+
+// StreamInfo is what the index tells about a stream.
+type StreamInfo struct {
+	Thread  uint32
+	End     efg.End
+	Events  uint64
+	Dropped uint64
+	Nodes   uint64
+	Edges   uint64
+	// Words is the number of words of all events: what a linear trace would hold.
+	Words uint64
+	// Bytes is the stream's part of the size of the file: an equal share, among
+	// its members, of what its graph takes, without times.
+	Bytes uint64
+	// InCall: the thread was in a call when its recording ended; see Run.Pending.
+	InCall bool
+	// Class is equal for streams whose graphs have the same shape: the same
+	// nodes but for their arguments, and the same edges but for their weights.
+	Class int
+
+	hash             uint64 // if the file has one for each stream
+	group            int
+	checkpoints      int    // group + 1, 0: none
+	checkpointMember uint64 // number among the members of that group
+
+	pending       int // group, if InCall
+	pendingMember uint64
+}
+
+// Complete says whether the stream is known to hold every event of its thread.
+func (s *StreamInfo) Complete() bool { return s.Dropped == 0 && s.End != efg.EndOpen }

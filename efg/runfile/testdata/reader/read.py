@@ -1,0 +1,367 @@
+"""Prints what is in a run file, down to the words of every event.
+
+usage: read.py SCHEMA FILE
+
+This reader was made from efg/runfile/FORMAT.md, apart from the one in Go, to prove that
+the page says enough. SCHEMA has one line for each procedure: its number and a
+letter for each word from 3 on, s(calar), i(dent), v(ector) or l for a slot.
+"""
+
+import struct
+import sys
+
+from columns import M64, Block, need, unzigzag, xxh64
+from groups import Body, Group, Predictions, Words, call, definitions, derived, graph, start
+
+META, STRINGS, SITES, PIECES, STATISTICS, INDEX, PART, TRACE = 1, 2, 3, 4, 5, 6, 7, 8
+SITE, MODULE = 9, 10
+
+
+class File:
+    def __init__(self, data):
+        self.data = data
+        need(data[:8] == b"\x89EFG\r\n\x1a\n", "not a run file")
+        self.version, features = struct.unpack("<LL", data[8:16])
+        need((self.version, features) in ((2, 0), (3, 1)), "version or features")
+        need(data[-8:] == b"EFG.END\n", "truncated")
+        at, length, checksum = struct.unpack("<QQQ", data[-32:-8])
+        need(checksum == xxh64(data[-32:-16]), "checksum of the trailer")
+        need(16 <= at and at + length == len(data) - 32, "index out of place")
+        self.index = Block(data[at : at + length], INDEX)
+        self.blocks, offset = [], 16
+        for kind in self.index.all(1):
+            size = self.index.take(2)
+            self.blocks.append((kind, data[offset : offset + size]))
+            offset += size
+        need(offset == at, "blocks do not end at the index")
+        parts = [Block(d, PART) for k, d in self.blocks if k == PART]
+        self.parts = [Body(b, 0) for b in parts]
+        for b in parts:
+            b.close()
+        self.strings = self.read_strings(self.one(STRINGS))
+        self.read_index()
+
+    def one(self, kind):
+        found = [Block(d, kind) for k, d in self.blocks if k == kind]
+        need(len(found) == 1, "not one block of kind %d" % kind)
+        return found[0]
+
+    def read_strings(self, block):
+        strings, last = [], b""
+        while block.left(0):
+            shared = block.below(0, len(last) + 1)
+            last = last[:shared] + block.bytes(2, block.take(1))
+            strings.append(last)
+        block.close()
+        return strings
+
+    def property(self, i, n):
+        body = Body(self.index, 15 + 6 * i)
+        return list(body.values(n))
+
+    def read_index(self):
+        ix = self.index
+        processes, streams, self.exact = ix.take(0), ix.take(0), ix.take(0)
+        self.worlds = [(w, ix.take(4), unzigzag(ix.take(5))) for w in ix.all(3)]
+        self.groups = []
+        for kind, data in self.blocks:
+            if kind == PIECES:
+                block, known = Block(data, PIECES), Predictions()
+                block.parts = self.parts
+                new = [Group(block, known) for _ in range(block.left(0)) if block.left(0)]
+                block.close()
+                need(len(new) == ix.take(6), "number of groups")
+                self.groups += new
+        ix.all(7), ix.all(8), ix.all(9)
+        self.times, first = [], 0
+        for kind, data in self.blocks:
+            if kind == STATISTICS:
+                first += ix.take(10)
+                self.times.append((first, ix.take(11), data))
+        self.traces, first = [], 0
+        for kind, data in self.blocks:
+            if kind == TRACE:
+                first += ix.take(12)
+                self.traces.append((first, ix.take(13), data))
+        self.hashes = ix.all(14)
+        self.processes = list(zip(*(self.property(i, processes) for i in range(11))))
+        self.streams = list(zip(*(self.property(11 + i, streams) for i in range(5 + self.version))))
+        ix.close()
+
+    def members(self):
+        """Yields each process with its definitions' and its streams' members."""
+        seen, at, ordinal = [0] * len(self.groups), 0, []
+
+        def next_of(group):
+            seen[group] += 1
+            return group, seen[group] - 1
+
+        for p in self.processes:
+            own = []
+            for k, s in enumerate(self.streams[at : at + p[9]]):
+                pending = next_of(s[7] - 1) if s[7:] and s[7] else None
+                own.append((next_of(s[5]), s, at + k, pending))
+            at += p[9]
+            yield p, next_of(p[8]), own
+        need(at == len(self.streams), "streams without a process")
+
+    def sites(self):
+        block, offset = self.one(SITES), 0
+        while block.left(0):
+            module = block.take(0)
+            if module:
+                offset = offset + unzigzag(block.take(1)) & M64
+                owner = derived(MODULE, [], self.strings[module - 1])
+                word = derived(SITE, [owner, offset], b"")
+            else:
+                word = block.take(2)
+            yield word, self.strings[block.take(3)], self.strings[block.take(4)]
+        block.close()
+
+
+def walk(nodes, events, forms):
+    """Yields the node and the words of each event."""
+    first = start(nodes)
+    visits = [int(i == first) for i in range(len(nodes))]
+    for n in nodes:
+        for to, (weight, _, _) in zip(n.to, n.edges):
+            visits[to] += weight
+    for n, visited in zip(nodes, visits):
+        n.open(visited)
+    at = first
+    for i in range(events):
+        if i > 0:
+            at = nodes[at].step()
+        yield at, nodes[at].event(forms.get(nodes[at].words[0] & 0xFFFF, ""))
+
+
+class Walk:
+    """What a node needs while it is walked through."""
+
+    def __init__(self, node, group):
+        self.n, self.group = node, group
+        self.words, self.to, self.edges = node.words, node.to, node.edges
+
+    def sequence(self, ref, expected=0, word=None):
+        length, body = ref
+        if body is None:
+            return iter(())
+        return self.group.bodies[body].values(expected + length, word)
+
+    def open(self, visits):
+        n = self.n
+        self.counts = self.sequence(n.counts)
+        fixed = sum(f for _, _, f in n.edges)
+        self.runs = self.sequence(n.runs, fixed + n.counts[0])
+        self.left, self.cur, self.used = 0, 0, [0] * len(n.to)
+        if len(n.to) == 1:
+            self.left = n.edges[0][0]
+        self.attributes = []
+        for k in range(1, 32):
+            if n.mask >> k & 1 and n.attributes:
+                values, elems = n.attributes[len(self.attributes)]
+                self.attributes.append(
+                    (k, self.sequence(values, visits, n.word), self.sequence(elems, 0, n.word))
+                )
+
+    def step(self):
+        if self.left == 0:
+            need(len(self.to) > 1, "more steps than the edge's weight")
+            self.cur = next(self.runs)
+            _, count, fixed = self.edges[self.cur]
+            self.left = count if self.used[self.cur] < fixed else next(self.counts)
+            self.used[self.cur] += 1
+            need(self.left > 0, "empty branch run")
+        self.left -= 1
+        return self.to[self.cur]
+
+    def event(self, forms):
+        words = list(self.words)
+        for k, values, elems in self.attributes:
+            v = next(values)
+            form = forms[k - 3] if 3 <= k < len(forms) + 3 else "s"
+            if form in "iv" and v & 1:
+                v = 1 << 63 | v >> 1
+            elif form == "i":
+                v = self.n.word.definitions[v >> 1][1]
+            elif form == "v":
+                content = [next(elems) for _ in range(v >> 1)]
+                v = derived(None, content, b"")
+            words[k] = v
+        return words
+
+
+def statistics(f, process):
+    """Yields form and numbers of the nodes of a process's streams, as stored."""
+    for first, count, data in f.times:
+        if not first <= process < first + count:
+            continue
+        block = Block(data, STATISTICS)
+        at = sum(p[9] for p in f.processes[:first])
+        for p in range(first, process + 1):
+            for s in range(f.processes[p][9]):
+                events = 0
+                for node in range(block.take(9)):
+                    found = node_times(block, events)
+                    events = found[0] if found else events
+                    if p == process and found:
+                        yield s, node, found
+        return
+
+
+def bin_column(left):
+    return 5 + (left >= 4) + (left >= 16) + (left >= 128)
+
+
+def node_times(block, before):
+    form = block.below(0, 4)
+    if form == 0:
+        return None
+    events, intervals = before + unzigzag(block.take(1)) & M64, []
+    for _ in range(2):
+        low = block.take(3)
+        if form == 1:
+            intervals.append((form, 0, low, 0, []))
+            continue
+        total, high = block.take(2), block.take(4)
+        bins, left = [], events
+        if form == 3:
+            bins = [block.take(8) for _ in range(32)]
+        else:
+            for _ in range(bin_of(low), bin_of(low + high)):
+                bins.append(block.take(bin_column(left)))
+                left = left - bins[-1] & M64
+        intervals.append((form, total, low, high, bins))
+    return events, intervals
+
+
+def bin_of(ns):
+    return min((ns & M64 | 8).bit_length() - 4, 31)
+
+
+def interval(stored, events):
+    """Returns sum, minimum, maximum and bins."""
+    form, total, low, high, given = stored
+    if form == 3:
+        return total, low, high, given
+    bins = [0] * 32
+    if form == 1:
+        bins[bin_of(low)] = 1
+        return low, low, low, bins
+    high += low
+    for i, c in enumerate(given):
+        bins[bin_of(low) + i] = c
+    bins[bin_of(high)] = events - sum(given) & 0xFFFFFFFF
+    high &= M64
+    lo, hi = bin_of(low), bin_of(high)
+    typical = low + high
+    if lo == hi:
+        typical += (events - 2) * (low + ((high - low & M64) >> 1))
+    else:
+        typical += sum((c - (i in (lo, hi))) * (3 << i + 2) for i, c in enumerate(bins) if lo <= i <= hi)
+    return unzigzag(total) + typical & M64, low, high, bins
+
+
+def hexes(words):
+    return " ".join("%x" % w for w in words)
+
+
+def show(f, forms, out):
+    for word, place, function in sorted(f.sites()):
+        out.write("site %x %r %r\n" % (word, place.decode(), function.decode()))
+    for i, (p, defs, streams) in enumerate(f.members()):
+        world, rank, size, pid, host, mpi, command, start = p[:8]
+        rank, size = unzigzag(rank), unzigzag(size)
+        base = sum(w[1] for w in f.worlds[:world])
+        out.write(
+            "process %d of %d in %d: pid %d, start %d, %r %r %r\n"
+            % (rank + base if rank >= 0 else rank, size, f.worlds[world][0], unzigzag(pid), unzigzag(start),
+               f.strings[host].decode(), f.strings[mpi].decode(), f.strings[command].decode())
+        )
+        found = definitions(f.groups[defs[0]], defs[1], f.strings, rank, size)
+        for kind, word, words, data in found:
+            out.write("definition %d %x [%s] %s\n" % (kind, word, hexes(words), data.hex()))
+        times = list(statistics(f, i))
+        for j, ((group, member), s, number, pending) in enumerate(streams):
+            out.write("thread %d: end %d, %d events, %d dropped, %d words\n" % s[:5])
+            if f.exact:
+                out.write("hash %x\n" % f.hashes[number])
+            nodes = graph(f.groups[group], member, found, s[0], rank, size)
+            if pending:
+                since, words = call(f.groups[pending[0]], pending[1], found, s[0], len(nodes), rank, size)
+                out.write("in call since %d: %s\n" % (since, hexes(words)))
+            events = []
+            for node, words in walk([Walk(n, f.groups[group]) for n in nodes], s[2], forms):
+                events.append(node)
+                out.write(hexes(words) + "\n")
+            show_trace(f, number, nodes, events, out)
+            show_times([t[1:] for t in times if t[0] == j], out)
+
+
+def bin_values(parts):
+    values, low = [], 0
+    while low < 1 << 62:
+        values.append(low + low * parts // 10000)
+        low = values[-1] + values[-1] * parts // (10000 - parts) + 1
+    return values
+
+
+def code(block, column):
+    stored = block.take(column)
+    return (stored - 1, 0) if stored else (block.take(6), unzigzag(block.take(7)))
+
+
+def interval_of(of, values, parts):
+    v, fine = values[of[0]], of[1]
+    return v + fine * max(1, min(100 * parts, v * parts // 10000) // 4)
+
+
+def show_trace(f, number, nodes, events, out):
+    """Shows start and end of each event of a stream, if it has times."""
+    order = sorted(range(len(nodes)), key=lambda n: (nodes[n].words[0], nodes[n].words[1], n))
+    for first, count, data in f.traces:
+        if not first <= number < first + count:
+            continue
+        block = Block(data, TRACE)
+        for at in range(first, number):
+            if block.take(0):
+                [block.take(c) for c in (1, 2, 3)]
+                for _ in range(f.streams[at][2]):
+                    code(block, 4), code(block, 5)
+        if block.take(0) == 0:
+            return
+        parts, begin, now = block.take(1), block.take(2), block.take(3)
+        part = events[: len(events) if count > 1 else block.left(4)]
+        events = events[len(part) :]
+        codes = {}
+        for n in order:
+            codes[n] = iter([(code(block, 4), code(block, 5)) for _ in range(part.count(n))])
+        values = bin_values(parts)
+        for n in part:
+            gap, duration = next(codes[n])
+            start = now + interval_of(gap, values, parts)
+            now = start + interval_of(duration, values, parts)
+            out.write("%d to %d\n" % (begin + start, begin + now))
+
+
+def show_times(times, out):
+    for node, (events, intervals) in times:
+        out.write("times of node %d: %d" % (node, events))
+        for stored in intervals:
+            total, low, high, bins = interval(stored, events)
+            out.write("; %d %d %d %s" % (total, low, high, " ".join(map(str, bins))))
+        out.write("\n")
+
+
+def main():
+    schema, path = sys.argv[1:]
+    forms = {}
+    with open(schema) as lines:
+        for line in lines:
+            number, _, letters = line.rstrip("\n").partition(" ")
+            forms[int(number)] = letters
+    with open(path, "rb") as file:
+        show(File(file.read()), forms, sys.stdout)
+
+
+main()

@@ -1,0 +1,118 @@
+package runfile
+
+import (
+	"cmp"
+	"sort"
+	"sync"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/block"
+)
+
+// keptTimes is how many decoded blocks of statistics a run keeps. Who reads all
+// ranks, several at a time, reads each block once.
+const keptTimes = 16
+
+// timesCache keeps the blocks of statistics that were asked for last, newest
+// first.
+type timesCache struct {
+	mu    sync.Mutex
+	kept  []*keptBlock
+	limit int // 0: keptTimes
+}
+
+type keptBlock struct {
+	number int
+	once   sync.Once
+	block  *block.Block
+	err    error
+
+	mu      sync.Mutex
+	reached map[int][]int // where in its columns processes begin, of those that were asked for
+}
+
+// open returns the block at the beginning of the last process up to i that is known,
+// and that process.
+func (k *keptBlock) open(first, i int) (*block.Block, int) {
+	b := k.block.Again()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for p := i; p > first; p-- {
+		if at := k.reached[p]; at != nil {
+			b.Seek(at)
+			return b, p
+		}
+	}
+	return b, first
+}
+
+// reach notes where process i begins.
+func (k *keptBlock) reach(i int, b *block.Block) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.reached == nil {
+		k.reached = map[int][]int{}
+	}
+	k.reached[i] = b.Position()
+}
+
+// block returns a block of statistics, at its start.
+func (c *timesCache) block(r *Run, number int) (*block.Block, error) {
+	k, err := c.find(r, number)
+	if err != nil {
+		return nil, err
+	}
+	return k.block.Again(), nil
+}
+
+// find returns a block of statistics.
+func (c *timesCache) find(r *Run, number int) (*keptBlock, error) {
+	c.mu.Lock()
+	var k *keptBlock
+	for _, have := range c.kept {
+		if have.number == number {
+			k = have
+		}
+	}
+	if k == nil {
+		k = &keptBlock{number: number}
+		c.kept = append([]*keptBlock{k}, c.kept[:min(len(c.kept), cmp.Or(c.limit, keptTimes)-1)]...)
+	}
+	c.mu.Unlock()
+	k.once.Do(func() { k.block, k.err = r.read(number) })
+	return k, k.err
+}
+
+// statsOf finds the statistics block of process i, -1 if there is none.
+func (r *Run) statsOf(i int) int {
+	k := sort.Search(len(r.stats), func(k int) bool { return r.stats[k].first > i }) - 1
+	if k >= 0 && i >= r.stats[k].first+r.stats[k].procs {
+		return -1
+	}
+	return k
+}
+
+// readTimes reads the statistics of the streams of process i.
+func (r *Run) readTimes(i int, streams []efg.Stream) error {
+	k := r.statsOf(i)
+	if k < 0 {
+		return nil
+	}
+	kept, err := r.times.find(r, r.stats[k].block)
+	if err != nil {
+		return err
+	}
+	b, p := kept.open(r.stats[k].first, i)
+	for ; p < i; p++ {
+		for range r.Procs[p].Streams {
+			takeStats(b, nil)
+		}
+	}
+	for j := range streams {
+		takeStats(b, streams[j].Nodes)
+	}
+	if b.Err == nil {
+		kept.reach(i+1, b)
+	}
+	return b.Err
+}

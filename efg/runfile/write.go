@@ -1,0 +1,383 @@
+package runfile
+
+import (
+	"bufio"
+	"container/list"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+	"github.com/vmihailenco/msgpack/v5"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/block"
+	"github.com/efg-tools/efg/efg/seq"
+	"github.com/efg-tools/efg/internal/durable"
+)
+
+// WriteRun writes a run file. The file appears under its name when it is whole
+// and on disk, or not at all; a file of that name is replaced. The processes
+// are stored in the order of their ranks. If several have one rank, because there
+// were several MPI_COMM_WORLDs, the ranks of later worlds follow those of earlier
+// ones.
+func WriteRun(path string, procs []*efg.Process, meta Meta) error {
+	return writeFile(path, func(w io.Writer) error { return EncodeRun(w, procs, meta) })
+}
+
+// writeFile makes a file that is there as a whole or not at all.
+func writeFile(path string, content func(io.Writer) error) error {
+	return durable.Write(path, func(w io.Writer) error {
+		if err := content(w); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		return nil
+	})
+}
+
+// EncodeRun writes the content of a run file.
+func EncodeRun(w io.Writer, procs []*efg.Process, meta Meta) error {
+	return encodeProcs(w, procs, meta, false)
+}
+
+// EncodePart writes the content of a run file that is to be merged: however
+// many processes there are, it keeps what a file of many leaves out.
+func EncodePart(w io.Writer, procs []*efg.Process, meta Meta) error {
+	return encodeProcs(w, procs, meta, true)
+}
+
+func encodeProcs(w io.Writer, procs []*efg.Process, meta Meta, part bool) error {
+	sources := make([]source, len(procs))
+	for i, p := range procs {
+		sources[i] = &memorySource{proc: p}
+	}
+	meta.Sites = findSites(meta.Sites, procs)
+	return pack(w, sources, meta, part)
+}
+
+// source is a process that is to be packed.
+type source interface {
+	// info tells everything about the process but its records. World, rank and
+	// size are those of its MPI_COMM_WORLD.
+	info() *ProcInfo
+	// inCall tells whether a stream has a call in progress.
+	inCall() bool
+	// open gives the process its rank in its world; the methods below need it.
+	open(rank int)
+	// keys are those of records.
+	keys() ([]shapeKey, error)
+	// records returns the definitions, the graph of each stream, the checkpoints of those that
+	// have some, and the calls that they were in. They are asked for once.
+	records() ([]*record, error)
+	// hasTimes tells whether there may be times.
+	hasTimes() bool
+	// times returns the nodes of each stream, all of them, for their statistics.
+	times() ([][]efg.Node, error)
+	// traces returns the streams with all their times, and their checkpoints.
+	traces() ([]*efg.Stream, []*efg.Checkpoints, error)
+	// exact tells whether the hash of each stream is known.
+	exact() bool
+	// hash is what the process's hashes add to the sum of their group.
+	hash() uint64
+}
+
+// runWriter writes a run file: processes in the order of their ranks, their
+// records into groups, groups into blocks when they have all their members.
+type runWriter struct {
+	w         io.Writer
+	offset    uint64
+	blocks    []blockRef
+	queue     []queuedBlock
+	strings   map[string]uint32
+	strs      []string
+	expect    map[shapeKey]uint64 // members still to come
+	open      map[shapeKey]*openGroup
+	recent    list.List // open groups, that which got a member last at the end
+	held      int       // bytes of memory that they take, about
+	limit     int       // of held
+	filling   *groupWriter
+	fillingOf []int // groups in the block that is being filled
+	parts     int   // of long sequences
+	size      int   // of the block that is being filled
+	groups    []writtenGroup
+	procs     []ProcInfo
+	streams   int
+	stats     []statsBlock
+	traces    []traceBlock
+	exact     bool // few processes: each stream's hash is kept, and each process's id
+	noTimes   bool
+	partial   bool // a part of a run, to be merged: it keeps what tells processes apart
+	hashes    map[hashGroup]uint64
+	worlds    []worldInfo
+
+	features uint32
+}
+
+// openGroup is a group that may get more members.
+type openGroup struct {
+	*recordGroup
+	id     int // in the order of their beginnings
+	memory int // when that was last estimated
+	place  *list.Element
+}
+
+// writtenGroup is a group in the index. Those in the order of their beginnings
+// get their place in the file when they are written.
+type writtenGroup struct {
+	key          shapeKey
+	place        int // in the file
+	nodes, edges uint64
+}
+
+// groupSize is how large the groups of a block are together, before they are
+// compressed, and the largest size of a group that can be divided.
+const groupSize = 128 << 10
+
+// openLimit is how many bytes of memory open groups may take. A program whose ranks
+// have little in common has very many; those that got no member for longest are
+// written then, and another group takes what comes. It depends on nothing but the
+// processes in their order.
+const openLimit = 128 << 20
+
+// pack writes a run file, or a part of one.
+func pack(w io.Writer, sources []source, meta Meta, part bool) error {
+	return packWithin(w, sources, meta, part, openLimit)
+}
+
+func packWithin(w io.Writer, sources []source, meta Meta, part bool, limit int) error {
+	bw := bufio.NewWriterSize(w, 1<<16)
+	rw := &runWriter{
+		limit: limit,
+		w:     bw, strings: map[string]uint32{}, expect: map[shapeKey]uint64{}, open: map[shapeKey]*openGroup{},
+		hashes: map[hashGroup]uint64{}, noTimes: meta.Time == "off", partial: part,
+	}
+	rw.filling = newGroupWriter(rw.part)
+	ordered, worlds := inOrder(sources)
+	rw.worlds = worlds
+	rw.exact = isExact(ordered, worlds, part)
+	rw.features = featuresOf(sources)
+	if err := rw.count(ordered); err != nil {
+		return err
+	}
+	if err := rw.header(); err != nil {
+		return err
+	}
+	if err := rw.processes(ordered); err != nil {
+		return err
+	}
+	if err := rw.finish(meta); err != nil {
+		return err
+	}
+	return bw.Flush()
+}
+
+// isExact tells whether each stream gets its hash. A part does if its sources
+// have them, however many there are.
+func isExact(ordered []placed, worlds []worldInfo, part bool) bool {
+	if part {
+		return !slices.ContainsFunc(ordered, func(p placed) bool { return !p.source.exact() })
+	}
+	largest := len(ordered)
+	for _, w := range worlds {
+		largest = max(largest, w.size)
+	}
+	return largest <= exactHashes
+}
+
+func (rw *runWriter) write(b []byte) error {
+	n, err := rw.w.Write(b)
+	rw.offset += uint64(n)
+	return err
+}
+
+func (rw *runWriter) header() error {
+	return rw.write(appendHeader(nil, rw.features))
+}
+
+// process adds a process that has been prepared.
+func (rw *runWriter) process(at *placed, records []*record) error {
+	info := *at.source.info()
+	info.world, info.inIts = at.world, at.rank
+	switch {
+	case rw.noTimes && rw.partial:
+		info.Start = info.began
+	case rw.noTimes:
+		info.Start = 0
+	}
+	if !rw.exact && !rw.partial {
+		info.PID = 0 // would take more than all the rest of the index
+	}
+	info.Streams = append([]StreamInfo(nil), info.Streams...)
+	rw.str(info.Host)
+	rw.str(info.MPI)
+	rw.str(strings.Join(info.Command, "\x00"))
+	for i, u := range records {
+		id, err := rw.record(u)
+		if err != nil {
+			return err
+		}
+		switch u.kind {
+		case recordDefs:
+			info.defs = id
+		case recordGraph:
+			info.Streams[i-1].group = id
+		case recordCheckpoints:
+			info.Streams[u.stream].checkpoints = id + 1
+		case recordPending:
+			info.Streams[u.stream].pending = id
+		}
+	}
+	if !rw.exact {
+		rw.hashes[hashGroupOf(&info, rw.worlds)] += at.source.hash()
+	}
+	rw.procs = append(rw.procs, info)
+	rw.streams += len(info.Streams)
+	return nil
+}
+
+// record adds a record to its group and returns the group's number. A group is
+// written when all records of its class are there, when it is large, or when open
+// groups take too much memory.
+func (rw *runWriter) record(u *record) (int, error) {
+	p := rw.open[u.key]
+	if p == nil {
+		p = rw.begin(u)
+	}
+	p.add(u, rw.str)
+	rw.expect[u.key]--
+	estimate := p.members&(p.members-1) == 0 || p.members%256 == 0
+	if rw.expect[u.key] == 0 || estimate && p.members > 1 && p.size() > groupSize {
+		return p.id, rw.end(p)
+	}
+	rw.recent.MoveToBack(p.place)
+	if estimate {
+		was := p.memory
+		p.memory = p.recordGroup.memory()
+		rw.held += p.memory - was
+	}
+	for rw.held > rw.limit && rw.recent.Len() > 1 {
+		if err := rw.end(rw.recent.Front().Value.(*openGroup)); err != nil {
+			return 0, err
+		}
+	}
+	return p.id, nil
+}
+
+// begin opens a group for a record.
+func (rw *runWriter) begin(u *record) *openGroup {
+	p := &openGroup{recordGroup: newGroup(u), id: len(rw.groups)}
+	p.place = rw.recent.PushBack(p)
+	rw.open[u.key] = p
+	w := writtenGroup{key: u.key}
+	if u.kind == recordGraph {
+		w.nodes, w.edges = shapeSizes(u.shape)
+	}
+	rw.groups = append(rw.groups, w)
+	return p
+}
+
+// end puts an open group into the block that is being filled.
+func (rw *runWriter) end(p *openGroup) error {
+	delete(rw.open, rw.groups[p.id].key)
+	rw.recent.Remove(p.place)
+	rw.held -= p.memory
+	rw.filling.group(p.recordGroup)
+	if rw.filling.err != nil {
+		return rw.filling.err
+	}
+	rw.fillingOf = append(rw.fillingOf, p.id)
+	if rw.size += p.size(); rw.size < groupSize {
+		return nil
+	}
+	return rw.endGroup()
+}
+
+// part writes a part of a long sequence and returns its number.
+func (rw *runWriter) part(b *seq.Body) (int, error) {
+	var cols block.Columns
+	seq.PutBody(&cols, 0, b)
+	_, err := rw.block(blockPart, cols)
+	rw.parts++
+	return rw.parts - 1, err
+}
+
+func shapeSizes(shape []uint64) (nodes, edges uint64) {
+	for at := shape[1:]; len(at) > 0; at = at[4+at[3]:] {
+		edges += at[3]
+	}
+	return shape[0], edges
+}
+
+// endGroup writes the groups that have come together.
+func (rw *runWriter) endGroup() error {
+	if len(rw.fillingOf) == 0 {
+		return nil
+	}
+	n, err := rw.block(blockGroups, rw.filling.cols)
+	for i, id := range rw.fillingOf {
+		rw.groups[id].place = n<<20 | i
+	}
+	rw.filling, rw.fillingOf, rw.size = newGroupWriter(rw.part), nil, 0
+	return err
+}
+
+func (rw *runWriter) str(s string) uint64 {
+	n, ok := rw.strings[s]
+	if !ok {
+		n = uint32(len(rw.strs))
+		rw.strings[s] = n
+		rw.strs = append(rw.strs, s)
+	}
+	return uint64(n)
+}
+
+// finish writes what is left when all processes are there.
+func (rw *runWriter) finish(meta Meta) error {
+	meta.Command = cutCommand(meta.Command)
+	m, err := msgpack.Marshal(&meta)
+	if err != nil {
+		return err
+	}
+	if len(m) > maxMeta {
+		return fmt.Errorf("%d bytes of metadata", len(m))
+	}
+	var metaCols block.Columns
+	metaCols.PutBytes(0, m)
+	sites := rw.siteColumns(meta.Sites)
+	for _, b := range []struct {
+		kind block.Kind
+		cols block.Columns
+	}{{blockMeta, metaCols}, {blockSites, sites}, {blockStrings, stringColumns(rw.strs)}} {
+		if _, err := rw.block(b.kind, b.cols); err != nil {
+			return err
+		}
+	}
+	return rw.index()
+}
+
+// cutCommand leaves out the end of a command line that is too long to store.
+func cutCommand(args []string) []string {
+	size := 0
+	for i, a := range args {
+		if size += len(a) + 8; size > maxMeta/2 {
+			return append(append([]string(nil), args[:i]...), "...")
+		}
+	}
+	return args
+}
+
+// index writes the index block and the trailer.
+func (rw *runWriter) index() error {
+	if err := rw.flush(0); err != nil {
+		return err
+	}
+	start := rw.offset
+	least := (max(rw.streams, len(rw.procs))-freeProcesses)/maxProcesses - int(start)
+	if err := rw.write(block.Append(nil, blockIndex, rw.indexColumns(), least)); err != nil {
+		return err
+	}
+	b := block.AppendU64(block.AppendU64(nil, start), rw.offset-start)
+	b = block.AppendU64(b, xxhash.Sum64(b))
+	return rw.write(append(b, trailerMagic...))
+}
