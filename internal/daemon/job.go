@@ -114,6 +114,52 @@ func (j *Job) whole() bool {
 	return true
 }
 
+// The first words of the keys of jobs of which nothing is known but their segments.
+const (
+	worldKey   = "world "
+	segmentKey = "segment "
+)
+
+// assumed reports whether nothing is known of what started the job.
+func (j *Job) assumed() bool {
+	return strings.HasPrefix(j.Key, worldKey) || strings.HasPrefix(j.Key, segmentKey)
+}
+
+// together is how far apart the ranks of a job begin.
+const together = 5 * time.Second
+
+// lacks reports whether a process belongs to the job, as far as the headers tell: it is of a
+// world of the job; or of the launch, which the launcher names; or, where it names none, began
+// at about the same time with the same command, and the job does not have its rank.
+func (j *Job) lacks(s *Segment) bool {
+	h := &s.Header
+	if !s.Begun || h.Rank < 0 {
+		return false
+	}
+	fits, taken := false, false
+	for _, x := range j.Segments {
+		g := &x.Header
+		if !x.Begun || g.Host != h.Host || g.Job != h.Job {
+			continue
+		}
+		if h.World != 0 && sameWorld(g, h) {
+			return true
+		}
+		same, within := g.Size == h.Size && g.Command == h.Command, together
+		if h.Job[0] != 0 {
+			same, within = true, apart
+		}
+		fits = fits || same && time.Duration(g.StartReal-h.StartReal).Abs() < within
+		taken = taken || same && g.World == h.World && g.Size == h.Size && g.Rank == h.Rank
+	}
+	return fits && !taken
+}
+
+// sameWorld reports whether two processes have the same MPI_COMM_WORLD, if the launcher names it.
+func sameWorld(g, h *segment.Header) bool {
+	return g.World == h.World && g.Size == h.Size && g.Host == h.Host
+}
+
 // Command is the command line of the job's first process.
 func (j *Job) Command() []string {
 	for _, s := range j.Segments {

@@ -150,6 +150,11 @@ func (t *tracker) begin(name string, now time.Time) {
 		s.Running = s.process.Running()
 	}
 	t.segments[name] = s
+	t.gather(t.assign(s, now), now)
+}
+
+// assign puts a segment into its job.
+func (t *tracker) assign(s *Segment, now time.Time) *Job {
 	j := t.jobs[s.origin.Key]
 	if j == nil {
 		j = &Job{Key: s.origin.Key}
@@ -164,6 +169,26 @@ func (t *tracker) begin(name string, now time.Time) {
 	}
 	j.changed = now
 	t.version++
+	return j
+}
+
+// gather moves into a job those of which nothing was known when they were found, if it lacks
+// all they have: a job is one whatever order its segments are found in.
+func (t *tracker) gather(j *Job, now time.Time) {
+	if j.assumed() {
+		return
+	}
+	for _, other := range t.list() {
+		if !other.assumed() || slices.ContainsFunc(other.Segments, func(s *Segment) bool { return !j.lacks(s) }) {
+			continue
+		}
+		for _, s := range slices.Clone(other.Segments) {
+			t.leave(s)
+			s.origin.Key = j.Key
+			t.keepOrigin(s)
+			t.assign(s, now)
+		}
+	}
 }
 
 // beginTime is more than a process takes to make its segment.
@@ -219,21 +244,27 @@ func (t *tracker) findOrigin(s *Segment) {
 	if s.Begun {
 		o.Command, o.Tool = commandOf(&s.Header), t.tool
 	}
-	if t.keep {
-		if data, err := json.Marshal(o); err == nil {
-			t.spool.write(s.Name+jobExt, data) // without it the job is found anew
-		}
+	t.keepOrigin(s)
+}
+
+// keepOrigin writes a process's origin beside its segment, for the daemon that comes next.
+func (t *tracker) keepOrigin(s *Segment) {
+	if !t.keep {
+		return
+	}
+	if data, err := json.Marshal(s.origin); err == nil {
+		t.spool.write(s.Name+jobExt, data) // without it the job is found anew
 	}
 }
 
 // keyOf names the job of a process: that of a process of the same MPI_COMM_WORLD; else
-// what started it; else, of a process that was gone before anybody
-// looked, one that began at about the same time with the same command.
+// what started it; else, of a process that was gone before anybody looked, that of a job
+// which lacks this rank.
 func (t *tracker) keyOf(s *Segment) string {
 	h, o := &s.Header, &s.origin
 	world := s.Begun && h.World != 0
 	for _, x := range t.segments {
-		if world && x.Begun && x.Header.World == h.World && x.Header.Host == h.Host && x.Header.Size == h.Size {
+		if world && x.Begun && sameWorld(&x.Header, h) {
 			return x.origin.Key
 		}
 	}
@@ -241,40 +272,17 @@ func (t *tracker) keyOf(s *Segment) string {
 		return fmt.Sprintf("launcher %d.%d", o.Launcher.PID, o.Launcher.Start)
 	}
 	if world {
-		return fmt.Sprintf("world %x.%x", h.World, h.Size)
+		return fmt.Sprintf(worldKey+"%x.%x", h.World, h.Size)
 	}
 	if o.Process.PID != 0 {
 		return fmt.Sprintf("process %d.%d", o.Process.PID, o.Process.Start)
 	}
-	if key, ok := t.similar(s); ok {
-		return key
-	}
-	return "segment " + s.Name
-}
-
-// together is how far apart the ranks of a job begin.
-const together = 5 * time.Second
-
-// similar looks for a job that lacks this rank.
-func (t *tracker) similar(s *Segment) (key string, ok bool) {
-	h := &s.Header
-	if !s.Begun || h.Rank < 0 {
-		return "", false
-	}
 	for _, j := range t.list() {
-		fits, taken := false, false
-		for _, x := range j.Segments {
-			g := &x.Header
-			same := x.Begun && g.Size == h.Size && g.Host == h.Host && g.Command == h.Command
-			apart := time.Duration(g.StartReal - h.StartReal).Abs()
-			fits = fits || same && apart < together
-			taken = taken || same && g.Rank == h.Rank
-		}
-		if fits && !taken {
-			return j.Key, true
+		if j.lacks(s) {
+			return j.Key
 		}
 	}
-	return "", false
+	return segmentKey + s.Name
 }
 
 // startIn is when a process began, by its segment's name.
@@ -307,6 +315,11 @@ func (t *tracker) drop(s *Segment) {
 	if s.process != nil {
 		t.processes.Drop(s.process)
 	}
+	t.leave(s)
+}
+
+// leave takes a segment out of its job.
+func (t *tracker) leave(s *Segment) {
 	j := t.jobs[s.origin.Key]
 	if j == nil {
 		return
