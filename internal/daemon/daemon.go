@@ -385,7 +385,7 @@ func (d *daemon) seal(j *Job, now time.Time) {
 	s, err := d.sealer.begin(j, d.spool)
 	if err != nil {
 		j.failures++
-		j.Problem, j.retry = problem(err), now.Add(backoff(j.failures))
+		j.Problem, j.retry = d.failed(j.Name(), err, j.Problem), now.Add(backoff(j.failures))
 		return
 	}
 	d.addPending(s)
@@ -404,14 +404,7 @@ func (d *daemon) finish(p *pending, now time.Time) {
 	sum, leftOut, err := d.sealer.finish(p.sealing)
 	if err != nil {
 		p.failures++
-		if d.opt.SealFailed != nil {
-			d.opt.SealFailed()
-		}
-		if text := problem(err); text != p.problem {
-			d.opt.Log.Warn("cannot seal", "run", p.Name, "problem", text)
-			p.problem = text
-		}
-		p.retry = now.Add(backoff(p.failures))
+		p.problem, p.retry = d.failed(p.Name, err, p.problem), now.Add(backoff(p.failures))
 		return
 	}
 	d.changed = true
@@ -448,6 +441,18 @@ func (d *daemon) forgetDone() {
 		}
 	}
 	d.pending = left
+}
+
+// failed tells that an attempt to seal a run has failed, and returns why. What has been said
+// of it before is not said again.
+func (d *daemon) failed(run string, err error, before string) (text string) {
+	if d.opt.SealFailed != nil {
+		d.opt.SealFailed()
+	}
+	if text = problem(err); text != before {
+		d.opt.Log.Warn("cannot seal", "run", run, "problem", text)
+	}
+	return text
 }
 
 // problem writes an error as people should read it.

@@ -176,38 +176,6 @@ func verify(t *testing.T, file string) {
 	}
 }
 
-// A full store: sealing waits and says so, and goes on when there is space.
-func TestNoSpace(t *testing.T) {
-	store := t.TempDir()
-	if err := syscall.Mount("efg", store, "tmpfs", 0, "size=64k,mode=700"); err != nil {
-		t.Fatalf("mounting a tmpfs: %v (this test needs to be root)", err)
-	}
-	t.Cleanup(func() { syscall.Unmount(store, syscall.MNT_DETACH) })
-	opt := testOptions(store, privateFolder(t))
-	serve(t, opt)
-	fill := filepath.Join(store, "fill")
-	if err := os.WriteFile(fill, make([]byte, 1<<20), 0o600); err == nil {
-		t.Fatal("there is space")
-	}
-	segments := simulated(t, t.TempDir(), 6, 4)
-	put(t, opt.Spool, segments)
-	time.Sleep(300 * time.Millisecond)
-	if n := len(names(t, opt.Spool, "*.seg")); n != len(segments) {
-		t.Fatalf("%d segments are left of %d", n, len(segments))
-	}
-	if err := os.Remove(fill); err != nil {
-		t.Fatal(err)
-	}
-	waitFor(t, func() bool {
-		state, err := (&Store{store}).State()
-		return err == nil && len(state.Problems) == 1 && strings.HasSuffix(state.Problems[0], ": no space in the store: sealing waits, recording goes on")
-	})
-	if x := list(t, opt, 1)[0]; x.Ranks != len(segments) {
-		t.Errorf("%+v", x)
-	}
-	waitFor(t, func() bool { state, err := (&Store{store}).State(); return err == nil && len(state.Problems) == 0 })
-}
-
 // Segments that are none, or broken, or of others, do not keep the daemon from its
 // work; broken ones are put aside.
 func TestHostileSegments(t *testing.T) {
