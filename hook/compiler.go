@@ -34,7 +34,7 @@ func cCompiler() (compiler, error) {
 }
 
 // mpiCompilers finds the MPI compilers, each once.
-func mpiCompilers() []compiler {
+func mpiCompilers(stop context.Context) []compiler {
 	var l []compiler
 	seen := map[string]bool{}
 	for _, name := range []string{os.Getenv("MPICC"), "mpicc", "mpicc.openmpi", "mpicc.mpich"} {
@@ -45,7 +45,7 @@ func mpiCompilers() []compiler {
 		if err != nil {
 			continue
 		}
-		if id := mpiIdentity(path); !seen[id] {
+		if id := mpiIdentity(stop, path); !seen[id] {
 			seen[id] = true
 			l = append(l, compiler{path: path, identity: id})
 		}
@@ -54,8 +54,8 @@ func mpiCompilers() []compiler {
 }
 
 // mpiIdentity is what a compiler wrapper would run, and the mpi.h it would use.
-func mpiIdentity(path string) string {
-	show, err := exec.Command(path, "-show").Output()
+func mpiIdentity(stop context.Context, path string) string {
+	show, err := command(stop, path, "-show").Output()
 	if err != nil {
 		return path
 	}
@@ -74,12 +74,18 @@ func mpiIdentity(path string) string {
 	return id
 }
 
+// command is a command that ends, with what it has started, when stop does.
+func command(stop context.Context, path string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(stop, path, args...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	return cmd
+}
+
 // run runs the compiler in a folder.
 func (c compiler) run(dir string, args ...string) error {
-	cmd := exec.CommandContext(cmp.Or(c.stop, context.Background()), c.path, args...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // what a wrapper has started, too
-	cmd.WaitDelay = time.Second
+	cmd := command(cmp.Or(c.stop, context.Background()), c.path, args...)
 	cmd.Dir = dir
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out

@@ -147,7 +147,7 @@ func Find(opt Options) (*Hook, error) {
 	if h.cc, err = cCompiler(); err != nil {
 		return nil, err
 	}
-	for _, c := range mpiCompilers() {
+	for _, c := range mpiCompilers(opt.Stop) {
 		h.mpis = append(h.mpis, &mpi{compiler: c})
 	}
 	if len(h.mpis) == 0 {

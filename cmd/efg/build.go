@@ -97,15 +97,17 @@ func hookProblem(err error) error {
 	return err
 }
 
-// backgroundBuild builds a hook while a daemon works, and says what of it there is.
+// backgroundBuild finds and builds a hook while a daemon works, and says what of it there is.
 type backgroundBuild struct {
 	opt    hook.Options
 	cancel context.CancelFunc
 
 	mu      sync.Mutex
 	work    sync.WaitGroup
+	begun   bool
 	running bool
 	backs   []hook.Back
+	done    bool  // backs is all there is, which has not been told yet
 	err     error // of the last build, until it is told
 }
 
@@ -126,44 +128,76 @@ func (b *backgroundBuild) end() {
 	b.work.Wait()
 }
 
-// now returns the back ends that are there, and whether more are being built. What is
-// missing begins to be. It is an error if there is nothing, and nothing can be built.
+// now returns the back ends that are there, and whether there may be more soon: what is
+// missing begins to be built. It is an error if there is nothing, and nothing can be built.
+// The first call returns at once: asking the compilers what they are takes time, too, in which
+// programs may start.
 func (b *backgroundBuild) now() (backs []hook.Back, building bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if !b.begun {
+		b.begun, b.running = true, true
+		b.work.Go(b.first)
+	}
 	if err := b.err; err != nil {
 		b.err = nil
 		return nil, false, hookProblem(err)
 	}
-	if b.running {
-		return slices.Clone(b.backs), true, nil
+	if b.running || b.done {
+		b.done = false
+		return slices.Clone(b.backs), b.running, nil
 	}
-	h, err := hook.Find(b.opt)
+	h, all, err := b.find()
 	if err != nil {
 		return nil, false, hookProblem(err)
 	}
 	b.backs = slices.Clone(h.Backs)
-	if h.Front != "" && !h.Missing() {
-		if err := h.BuildBacks(); err != nil { // it has failed before
-			return nil, false, hookProblem(err)
-		}
-		b.keepReader()
-		return slices.Clone(b.backs), false, nil
+	if !all {
+		b.running = true
+		b.work.Go(func() { b.finish(build(h)) })
 	}
-	b.running = true
-	b.work.Go(func() { b.build(h) })
-	return slices.Clone(b.backs), true, nil
+	return slices.Clone(b.backs), b.running, nil
+}
+
+// find returns the hook, and whether all that can be built of it is there.
+func (b *backgroundBuild) find() (h *hook.Hook, all bool, err error) {
+	if h, err = hook.Find(b.opt); err != nil || h.Front == "" || h.Missing() {
+		return h, false, err
+	}
+	if err := h.BuildBacks(); err != nil { // it has failed before
+		return nil, false, err
+	}
+	b.keepReader()
+	return h, true, nil
+}
+
+// first finds the hook, and builds what is missing of it.
+func (b *backgroundBuild) first() {
+	h, all, err := b.find()
+	if err == nil {
+		b.mu.Lock()
+		b.backs = slices.Clone(h.Backs)
+		b.mu.Unlock()
+		if !all {
+			err = build(h)
+		}
+	}
+	b.finish(err)
+}
+
+// finish notes that a build has ended.
+func (b *backgroundBuild) finish(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.running, b.done, b.err = false, err == nil, err
 }
 
 // build builds what is missing of a hook.
-func (b *backgroundBuild) build(h *hook.Hook) {
-	err := h.BuildFront()
-	if err == nil {
-		err = h.BuildBacks()
+func build(h *hook.Hook) error {
+	if err := h.BuildFront(); err != nil {
+		return err
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.running, b.err = false, err
+	return h.BuildBacks()
 }
 
 // keepReader keeps this program for later versions, if it can.

@@ -41,7 +41,7 @@ func newColdCache(t *testing.T) *coldCache {
 		script := fmt.Sprintf(`#!/bin/sh
 for word; do
 	case $word in
-	-show) exec %[1]s -show;;
+	-show) while [ -e "$0.silent" ]; do sleep 0.05; done; exec %[1]s -show;;
 	-c) while [ -e "$0.hangs" ]; do sleep 0.05; done; [ ! -e "$0.broken" ] || { cat "$0.broken" >&2; exit 1; }
 		echo x >>"$0.log"; exec touch "$(echo "$*" | sed 's/.*-o \([^ ]*\).*/\1/')";;
 	probe.so|*/probe.so) exec %[1]s "$@";;
@@ -277,6 +277,50 @@ func TestDaemonRecordsWhileBuilding(t *testing.T) {
 	if err := stop(); err != nil {
 		t.Error(err)
 	}
+	c.tidy()
+}
+
+// A daemon that does not know yet what compilers there are, and what is built, has programs wait
+// for that. It can be stopped meanwhile.
+func TestDaemonRecordsWhileLooking(t *testing.T) {
+	m := mpis[0]
+	program := compileMPI(t, m, "../../../testdata/c/jacobi.c")
+	c := newColdCache(t)
+	if _, err := hook.Ensure(hook.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range mpis {
+		c.mark(m, "silent", "x")
+	}
+	store, spool := filepath.Join(t.TempDir(), "store"), filepath.Join(t.TempDir(), "spool")
+	published := func() bool { return (&daemon.Spool{Dir: spool}).Published() }
+	stop := daemonHere(t, store, spool)
+	waitUntil(t, published)
+	if err := stop(); err != nil || published() {
+		t.Errorf("stopped: %v", err)
+	}
+	daemonHere(t, store, spool)
+	waitUntil(t, published)
+	errOut, err := os.Create(filepath.Join(t.TempDir(), "errors"))
+	c.must(err)
+	defer errOut.Close()
+	cmd := exec.Command(program, "20")
+	cmd.Env, cmd.Stderr = append(os.Environ(), "LD_PRELOAD="+c.front), errOut
+	c.must(cmd.Start())
+	waitUntil(t, func() bool {
+		said, err := os.ReadFile(errOut.Name())
+		c.must(err)
+		return strings.HasPrefix(string(said), "efg: the program waits until its part of the hook is compiled")
+	})
+	for _, m := range mpis {
+		c.mark(m, "silent", "")
+	}
+	c.must(cmd.Wait())
+	waitUntil(t, func() bool {
+		list, err := (&daemon.Store{Dir: store}).List()
+		c.must(err)
+		return len(list) == 1 && list[0].Complete
+	})
 	c.tidy()
 }
 

@@ -84,7 +84,8 @@ func (c *cluster) sh(t *testing.T, name, script string) string {
 	return string(out)
 }
 
-// daemon starts the daemon of a machine and waits until it records.
+// daemon starts the daemon of a machine and waits until programs know all they need to record:
+// they go on without a daemon only from then on.
 func (c *cluster) daemon(t *testing.T, name, program, store string) (kill func()) {
 	t.Helper()
 	cmd := c.on(name, program, "daemon", "--store", store, "--quiet", "1s")
@@ -110,7 +111,7 @@ func (c *cluster) daemon(t *testing.T, name, program, store string) (kill func()
 	s := &Store{store}
 	waitFor(t, func() bool {
 		x, err := s.stateOf(name)
-		return err == nil && x.PID == cmd.Process.Pid
+		return err == nil && x.PID == cmd.Process.Pid && c.on(name, "grep", "-q", "^EFG_BUILDING=0", x.Spool+"/hook").Run() == nil
 	})
 	return kill
 }
