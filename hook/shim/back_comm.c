@@ -1,5 +1,7 @@
 /* Communicators: named alike on all members, without communication. */
-#include "back.h"
+#include "back_comm.h"
+#include "back_group.h"
+#include "back_vec.h"
 
 #include <stdlib.h>
 
@@ -39,10 +41,10 @@ static bk_comm *record(void)
 {
     bool locked = bk_lock(&free_lock);
     bk_comm *c = free_list;
-    if (c) free_list = c->next;
+    if (c != NULL) free_list = c->next;
     bk_unlock(&free_lock, locked);
-    if (!c) c = malloc(sizeof *c);
-    if (!c) return NULL;
+    if (c == NULL) c = malloc(sizeof *c);
+    if (c == NULL) return NULL;
     memset(c, 0, sizeof *c);
     c->remote = -1;
     c->degree[0] = c->degree[1] = -1;
@@ -94,7 +96,7 @@ static void inherit(bk_comm *c, const bk_comm *parent)
     c->remote = parent->remote;
     for (int i = 0; i < 2; i++) {
         c->ranges[i] = copy(parent->ranges[i], parent->nranges[i]);
-        c->nranges[i] = c->ranges[i] ? parent->nranges[i] : 0;
+        c->nranges[i] = c->ranges[i] != NULL ? parent->nranges[i] : 0;
     }
 }
 
@@ -119,7 +121,7 @@ static uint64_t define_family(bk_thread *b, const bk_comm *c, uint64_t parent, u
     int first = first_group(c);
     uint32_t n0 = c->nranges[first], n1 = c->nranges[1 - first];
     uint64_t *w = bk_scratch(b, 5 + (size_t)n0 + n1);
-    if (!w) return 0;
+    if (w == NULL) return 0;
     w[0] = parent;
     w[1] = EFG_CONST(kind);
     w[2] = (uint64_t)(int64_t)(first ? c->remote : c->size);
@@ -137,7 +139,7 @@ static uint64_t install(MPI_Comm comm, bk_comm *c)
     bk_entry e = { .key = BK_KEY(comm), .word = c->word, .u.comm = c }, old;
     bk_comm *stale = bk_map_get(&bk_comms, e.key, &old) ? old.u.comm : NULL;
     bk_map_set(&bk_comms, &e);
-    if (stale) bk_comm_drop(stale);
+    if (stale != NULL) bk_comm_drop(stale);
     return c->word;
 }
 
@@ -146,7 +148,7 @@ static uint64_t parent_family(bk_thread *b, MPI_Comm parent, uint32_t kind)
 {
     if (parent == MPI_COMM_NULL || kind == EFG_K_EFG_COMM_INTER) return EFG_ABSENT;
     const bk_comm *p = bk_comm_info(b, parent);
-    return p ? p->family : bk_comm_word(b, parent);
+    return p != NULL ? p->family : bk_comm_word(b, parent);
 }
 
 uint64_t bk_comm_new(bk_thread *b, MPI_Comm comm, MPI_Comm parent, uint32_t kind, uint64_t tag)
@@ -157,9 +159,9 @@ uint64_t bk_comm_new(bk_thread *b, MPI_Comm comm, MPI_Comm parent, uint32_t kind
     if (kind == EFG_K_EFG_COMM_PARENT && bk_map_get(&bk_comms, BK_KEY(comm), &e)) return e.word;
     uint64_t family = parent_family(b, parent, kind);
     bk_comm *c = record();
-    if (!c) return EFG_ABSENT;
+    if (c == NULL) return EFG_ABSENT;
     const bk_comm *p = parent == MPI_COMM_NULL ? NULL : bk_comm_info(b, parent);
-    if (is_copy(kind) && p)
+    if (is_copy(kind) && p != NULL)
         inherit(c, p);
     else
         inspect(c, comm);
@@ -188,7 +190,7 @@ bk_cold const bk_cached *bk_comm_miss(bk_thread *b, MPI_Comm comm)
 static void start_one(MPI_Comm comm, uint64_t word)
 {
     bk_comm *c = record();
-    if (!c) return;
+    if (c == NULL) return;
     inspect(c, comm);
     c->word = c->family = word;
     install(comm, c);

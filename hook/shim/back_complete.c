@@ -1,4 +1,5 @@
 #include "back_complete.h"
+#include "back_vec.h"
 
 #include <stdlib.h>
 
@@ -38,10 +39,10 @@ static uint64_t key_at(const bk_thread *b, const void *array, int64_t i)
 
 static bool reserve(bk_last *l, uint32_t n)
 {
-    if (bk_likely(n <= l->cap && l->r)) return true;
+    if (bk_likely(n <= l->cap && l->r != NULL)) return true;
     uint32_t cap = l->cap > n / 2 ? l->cap * 2 : n < 16 ? 16 : n;
     bk_request *r = calloc(cap, sizeof *l->r + sizeof *l->words + sizeof(MPI_Request));
-    if (!r) return false;
+    if (r == NULL) return false;
     free(l->r);              /* the one block */
     l->r = r;
     l->words = (uint64_t *)(r + cap);
@@ -54,14 +55,14 @@ static bool reserve(bk_last *l, uint32_t n)
 
 void bk_last_free(bk_thread *b)
 {
-    if (b->last) free(b->last->r);
+    if (b->last != NULL) free(b->last->r);
     free(b->last);
     b->last = NULL;
 }
 
 static bool unchanged(const bk_thread *b, const bk_last *l, const bk_many *m)
 {
-    return l->valid && l->array == m->array && m->array && l->n == m->n
+    return l->valid && l->array == m->array && m->array != NULL && l->n == m->n
            && l->width == bk_request_width(b->lang == BK_C) && l->changes == m->changes
            && m->n > 0 && memcmp(l->raw, m->array, (size_t)m->n * l->width) == 0;
 }
@@ -85,17 +86,17 @@ static uint64_t look_up(bk_thread *b, bk_last *l, unsigned word, const void *arr
 
 uint64_t bk_many_begin(bk_thread *b, bk_many *m, unsigned word, const void *array, int64_t n)
 {
-    if (bk_unlikely(!b->last)) b->last = calloc(1, sizeof *b->last);
+    if (bk_unlikely(b->last == NULL)) b->last = calloc(1, sizeof *b->last);
     bk_last *l = b->last;
     m->array = array;
     m->n = n;
     m->l = l;
     m->changes = atomic_load_explicit(&bk_request_changes, memory_order_relaxed);
-    if (!l || n < 0 || n > INT32_MAX || (!array && n > 0) || !reserve(l, (uint32_t)n)) {
+    if (l == NULL || n < 0 || n > INT32_MAX || (array == NULL && n > 0) || !reserve(l, (uint32_t)n)) {
         m->n = 0;
         m->l = NULL;
         m->recv = false;
-        if (l) l->valid = false;
+        if (l != NULL) l->valid = false;
         return EFG_ABSENT;
     }
     uint64_t w = unchanged(b, l, m) ? K(EFG_SAME) : look_up(b, l, word, array, (uint32_t)n);
@@ -117,7 +118,7 @@ void *bk_many_statuses(bk_thread *b, const bk_many *m, void *statuses)
     if (!m->recv || !bk_statuses_ignored(b, statuses)) return statuses;
     size_t words = ((size_t)m->n * sizeof(MPI_Status) + 7) / 8;
     void *own = bk_scratch(b, words);
-    return own ? own : statuses;
+    return own != NULL ? own : statuses;
 }
 
 /* ---- positions ---- */
@@ -156,9 +157,9 @@ int64_t bk_position(bk_thread *b, const bk_many *m, int64_t index)
 
 uint64_t *bk_positions(bk_thread *b, const bk_many *m, const int *indices, int64_t n)
 {
-    if (n < 0 || n > m->n || (!indices && n > 0)) return NULL;
+    if (n < 0 || n > m->n || (indices == NULL && n > 0)) return NULL;
     uint64_t *p = bk_scratch(b, (size_t)n + 1);
-    if (!p) return NULL;
+    if (p == NULL) return NULL;
     /* The first pass only learns how the library counts. */
     if (b->lang == BK_F08)
         for (int64_t i = 0; i < n; i++) bk_position(b, m, indices[i]);
@@ -189,7 +190,7 @@ static int64_t list_statuses(const bk_thread *b, const bk_many *m, const MPI_Sta
 {
     int64_t k = 0;
     for (int64_t i = first; i < n; i++) {
-        if (!telling(b, m, pos ? (int64_t)pos[i] : i, &s[i])) continue;
+        if (!telling(b, m, pos != NULL ? (int64_t)pos[i] : i, &s[i])) continue;
         out[k] = (uint64_t)i;
         bk_status_words(out + k + 1, &s[i]);
         k += 4;
@@ -200,13 +201,13 @@ static int64_t list_statuses(const bk_thread *b, const bk_many *m, const MPI_Sta
 uint64_t bk_many_status_word(bk_thread *b, const bk_many *m, unsigned word, const void *statuses,
                              const uint64_t *pos, int64_t n)
 {
-    if (!m->recv || !statuses || bk_statuses_ignored(b, statuses)) return K(EFG_AS_POSTED);
+    if (!m->recv || statuses == NULL || bk_statuses_ignored(b, statuses)) return K(EFG_AS_POSTED);
     const MPI_Status *s = statuses;
     int64_t first = 0;
-    while (first < n && !telling(b, m, pos ? (int64_t)pos[first] : first, &s[first])) first++;
+    while (first < n && !telling(b, m, pos != NULL ? (int64_t)pos[first] : first, &s[first])) first++;
     if (first == n) return K(EFG_AS_POSTED);
     uint64_t *out = bk_scratch(b, 4 * (size_t)(n - first));
-    if (!out) return EFG_ABSENT;
+    if (out == NULL) return EFG_ABSENT;
     return bk_vec(b, word, out, list_statuses(b, m, s, pos, first, n, out));
 }
 
@@ -252,7 +253,7 @@ static void end_failed(const bk_thread *b, const bk_many *m)
 void bk_many_end(bk_thread *b, const bk_many *m, const uint64_t *pos, int64_t n, bool failed)
 {
     uint64_t changes = 0;
-    if (!m->l) return;
+    if (m->l == NULL) return;
     if (bk_unlikely(failed)) {
         end_failed(b, m);
     } else if (n == BK_ALL) {
@@ -265,13 +266,13 @@ void bk_many_end(bk_thread *b, const bk_many *m, const uint64_t *pos, int64_t n,
 
 void bk_many_peek_end(const bk_thread *b, const bk_many *m, bool failed)
 {
-    if (m->l && !failed) keep(b, m, 0);
+    if (m->l != NULL && !failed) keep(b, m, 0);
 }
 
 void bk_many_start(const bk_thread *b, const bk_many *m, bool failed)
 {
     uint64_t changes = 0;
-    if (!m->l || failed) return;
+    if (m->l == NULL || failed) return;
     for (int64_t i = 0; i < m->n; i++) {
         bk_request *r = &m->l->r[i];
         if (r->at < 0) continue;

@@ -2,7 +2,10 @@
 #ifndef EFG_BACK_COMPLETE_H
 #define EFG_BACK_COMPLETE_H
 
-#include "back.h"
+#include "back_const.h"
+#include "back_fortran.h"
+#include "back_request.h"
+#include "back_thread.h"
 
 #pragma GCC visibility push(hidden)
 

@@ -1,5 +1,5 @@
 /* Integers that may be constants of one ABI, and error classes. */
-#include "back.h"
+#include "back_const.h"
 
 uint64_t bk_rank_slow(int64_t v)
 {

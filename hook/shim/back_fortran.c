@@ -1,7 +1,7 @@
 /* Special addresses: MPI_BOTTOM, MPI_IN_PLACE and the "ignore" arguments, in C
  * and as the Fortran interfaces know them. */
 #define _GNU_SOURCE
-#include "back.h"
+#include "back_fortran.h"
 
 #include <dlfcn.h>
 
@@ -25,7 +25,7 @@ void bk_fortran_start(void *(*find)(const char *name))
     for (int f = 0; f < 2; f++)
         for (int s = 0; s < SENTINELS; s++) {
             void *p = dlsym(RTLD_DEFAULT, names[f][s]);
-            symbols[f][s] = p ? p : find(names[f][s]);
+            symbols[f][s] = p != NULL ? p : find(names[f][s]);
         }
     bk_buffers = efg_option_buffers();
 }
@@ -34,7 +34,7 @@ static bool is(const bk_thread *b, enum sentinel s, const void *p)
 {
     int f08 = b->lang == BK_F08;
     const void *at = symbols[f08][s];
-    if (!at || !p) return false;
+    if (at == NULL || p == NULL) return false;
     bool pointer = BK_SENTINEL_IS_POINTER && !f08;
     return pointer ? *(const void *const *)at == p : at == p;
 }
@@ -58,7 +58,7 @@ bk_cold uint64_t bk_buffer_slow(const bk_thread *b, const void *p)
     } else {
         if (is(b, IN_PLACE, p)) return K(MPI_IN_PLACE);
         if (is(b, BOTTOM, p)) return K(MPI_BOTTOM);
-        if (!p) return K(EFG_NULL);
+        if (p == NULL) return K(EFG_NULL);
     }
     return bk_buffers ? efg_buffer_word(p) : 0;
 }

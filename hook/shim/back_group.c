@@ -1,5 +1,6 @@
 /* Groups: named by the world ranks of their members. */
-#include "back.h"
+#include "back_group.h"
+#include "back_map.h"
 
 #include <stdlib.h>
 
@@ -37,7 +38,7 @@ static int *members(MPI_Group group, int *n)
     *n = 0;
     if (PMPI_Group_size(group, n) != MPI_SUCCESS || *n <= 0) return NULL;
     int *own = malloc(2 * (size_t)*n * sizeof *own);
-    if (!own) return NULL;
+    if (own == NULL) return NULL;
     int *world = own + *n;
     for (int i = 0; i < *n; i++) own[i] = i, world[i] = MPI_UNDEFINED;
     if (bk_world_group != MPI_GROUP_NULL)
@@ -51,12 +52,12 @@ uint64_t *bk_group_ranges(MPI_Group group, uint32_t *n)
     int size;
     int *ranks = members(group, &size);
     *n = 0;
-    if (!ranks) return NULL;
+    if (ranks == NULL) return NULL;
     uint64_t *r = malloc(3 * (size_t)size * sizeof *r);
-    if (r) {
+    if (r != NULL) {
         *n = compress(ranks, size, r);
         uint64_t *fit = realloc(r, *n * sizeof *r);
-        if (fit) r = fit;
+        if (fit != NULL) r = fit;
     }
     free(ranks);
     return r;
@@ -76,7 +77,7 @@ uint64_t bk_group_new(MPI_Group group)
     }
     uint32_t n;
     uint64_t *r = bk_group_ranges(group, &n);
-    e = (bk_entry){ .key = BK_KEY(group), .word = r ? bk_group_define(r, n) : K(MPI_GROUP_EMPTY) };
+    e = (bk_entry){ .key = BK_KEY(group), .word = r != NULL ? bk_group_define(r, n) : K(MPI_GROUP_EMPTY) };
     free(r);
     bk_map_set(&bk_groups, &e);
     return e.word;

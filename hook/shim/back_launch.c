@@ -1,6 +1,6 @@
 /* What the launcher says of this process: its rank, its job, and whether the job has
  * processes on other machines. */
-#include "back_run.h"
+#include "back_launch.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,14 +19,14 @@ static uint64_t text_hash(const char *s)
 static const char *variable(const char *name)
 {
     const char *v = getenv(name);
-    return v && *v ? v : NULL;
+    return v != NULL && *v ? v : NULL;
 }
 
 /* Hydra names no job, but marks the processes that MPI_Comm_spawn made. */
 static bool spawned(void)
 {
     const char *v = variable("PMI_SPAWNED");
-    return v && strcmp(v, "0") != 0;
+    return v != NULL && strcmp(v, "0") != 0;
 }
 
 /* Equal in all processes of one MPI_COMM_WORLD: what the launcher calls the
@@ -38,7 +38,7 @@ static uint64_t world_id(void)
     };
     for (size_t i = 0; i < sizeof job / sizeof *job; i++) {
         const char *v = variable(job[i]);
-        if (v) return text_hash(v);
+        if (v != NULL) return text_hash(v);
     }
     return spawned() ? text_hash("PMI_SPAWNED") : 0;
 }
@@ -48,7 +48,7 @@ static int env_number(const char *const *names, size_t n, int otherwise)
     for (size_t i = 0; i < n; i++) {
         const char *v = variable(names[i]);
         char *end;
-        if (!v) continue;
+        if (v == NULL) continue;
         long k = strtol(v, &end, 10);
         if (*end == '\0' && k >= 0 && k <= INT32_MAX) return (int)k;
     }
@@ -78,7 +78,7 @@ static int parent_of(int pid)
     int parent = 0;
     read_proc(pid, "stat", text, sizeof text);
     const char *end = strrchr(text, ')');
-    return end && sscanf(end + 1, " %*c %d", &parent) == 1 ? parent : 0;
+    return end != NULL && sscanf(end + 1, " %*c %d", &parent) == 1 ? parent : 0;
 }
 
 /* The value of an option in a process's command line, in text; NULL if it has none. */
@@ -98,10 +98,10 @@ static bool hydra_job(char *job, size_t size)
     enum { HIGHEST = 16 };
     char text[4096];
     int pid = getppid();
-    if (!variable("PMI_FD")) return false;
+    if (variable("PMI_FD") == NULL) return false;
     for (int i = 0; i < HIGHEST && pid > 1; i++, pid = parent_of(pid)) {
         const char *port = option_of(pid, "--control-port", text, sizeof text);
-        if (port) {
+        if (port != NULL) {
             snprintf(job, size, "hydra %s", port);
             return true;
         }
@@ -123,17 +123,17 @@ static const char *slurm_step(void)
 static void name_job(char *job, size_t size)
 {
     const char *v;
-    if ((v = variable("EFG_JOB")))
+    if ((v = variable("EFG_JOB")) != NULL)
         snprintf(job, size, "efg %s", v);
-    else if ((v = variable("OMPI_MCA_orte_precondition_transports")))
+    else if ((v = variable("OMPI_MCA_orte_precondition_transports")) != NULL)
         snprintf(job, size, "openmpi %s", v);
     else if (hydra_job(job, size))
         return;
-    else if ((v = slurm_step()))
+    else if ((v = slurm_step()) != NULL)
         snprintf(job, size, "slurm %s.%s", variable("SLURM_JOB_ID"), v);
-    else if ((v = variable("PMIX_NAMESPACE")))
+    else if ((v = variable("PMIX_NAMESPACE")) != NULL)
         snprintf(job, size, "pmix %s", v);
-    else if ((v = variable("PMI_JOBID")))
+    else if ((v = variable("PMI_JOBID")) != NULL)
         snprintf(job, size, "pmi %s", v);
 }
 
@@ -142,7 +142,7 @@ static uint32_t machines(int size)
 {
     int local = NUMBER(0, "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS");
     if (local > 0 && size > 0) return local < size ? 2 : spawned() ? 0 : 1;
-    int nodes = slurm_step() ? NUMBER(0, "SLURM_STEP_NUM_NODES") : 0;
+    int nodes = slurm_step() != NULL ? NUMBER(0, "SLURM_STEP_NUM_NODES") : 0;
     return nodes > 1 ? 2 : (uint32_t)nodes;
 }
 

@@ -1,4 +1,6 @@
 /* Start and end of the back end. */
+#include "back_launch.h"
+#include "back_pmpi.h"
 #include "back_run.h"
 
 #include <stdio.h>
@@ -94,7 +96,7 @@ static void thread_ends(void *state)
 bk_cold bk_thread *bk_thread_new(efg_stream *t)
 {
     bk_thread *b = calloc(1, sizeof *b);
-    if (!b) return NULL;
+    if (b == NULL) return NULL;
     b->t = t;
     t->user = b;
     pthread_setspecific(thread_key, b);
@@ -106,7 +108,7 @@ bk_cold bk_thread *bk_thread_new(efg_stream *t)
 bool bk_leads(bk_thread *b, MPI_Comm comm, int leader)
 {
     const bk_comm *c = bk_comm_info(b, comm);
-    return c && c->rank == leader;
+    return c != NULL && c->rank == leader;
 }
 
 bool bk_leads_group(MPI_Group group, int leader)
@@ -130,7 +132,7 @@ void bk_taken_end(const bk_taken *k, bool failed)
     bool object = k->map >= bk_objects && k->map < bk_objects + BK_OBJECTS;
     if (failed || (object && --e.u.refs > 0))
         bk_map_add(k->map, &e);
-    else if (k->map == &bk_comms && e.u.comm)
+    else if (k->map == &bk_comms && e.u.comm != NULL)
         bk_comm_drop(e.u.comm);
     else if (object)
         efg_slot_free(e.word);

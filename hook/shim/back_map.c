@@ -1,6 +1,6 @@
 /* Maps from MPI handles to words. A handle value comes back after its object
  * was freed, so constructors overwrite and frees remove. */
-#include "back.h"
+#include "back_thread.h"
 
 #include <stdlib.h>
 
@@ -26,7 +26,7 @@ static bool grow(bk_map *m)
 {
     bk_map n = { .cap = m->cap ? m->cap * 2 : 256 };
     n.e = calloc(n.cap, sizeof *n.e);
-    if (!n.e) return false;
+    if (n.e == NULL) return false;
     for (size_t i = 0; i < m->cap; i++)
         if (m->e[i].word) *find(&n, m->e[i].key) = m->e[i];
     free(m->e);
@@ -77,7 +77,7 @@ bool bk_map_del(bk_map *m, uint64_t key, bk_entry *out)
         bk_entry *e = find(m, key);
         found = e->word != 0;
         if (found) {
-            if (out) *out = *e;
+            if (out != NULL) *out = *e;
             size_t hole = (size_t)(e - m->e), mask = m->cap - 1;
             for (size_t i = (hole + 1) & mask; m->e[i].word; i = (i + 1) & mask) {
                 if (((i - home(m, m->e[i].key)) & mask) < ((i - hole) & mask)) continue;

@@ -48,7 +48,7 @@ static inline int bk_plausible_group(MPI_Group group) { return bk_handle_kind(gr
 static inline int bk_f08_index_from_zero(const char *version)
 {
     const char *v = strstr(version, "Version:");
-    if (!v) return 0;
+    if (v == NULL) return 0;
     v += strlen("Version:");
     v += strspn(v, " \t");
     return strncmp(v, "4.0", 3) == 0;

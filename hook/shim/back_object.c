@@ -1,6 +1,6 @@
 /* Operations, and the objects that are named by slots: infos, error handlers,
  * keyvals, sessions, messages. */
-#include "back.h"
+#include "back_object.h"
 
 bk_map bk_objects[BK_OBJECTS] = { BK_MAP_INIT, BK_MAP_INIT, BK_MAP_INIT, BK_MAP_INIT, BK_MAP_INIT };
 

@@ -2,7 +2,7 @@
  * its parts use these names, too, on threads of their own and in procedures that are not
  * recorded: their calls are no calls of the program. */
 #define _GNU_SOURCE
-#include "back_run.h"
+#include "back_pmpi.h"
 
 #include <dlfcn.h>
 
@@ -31,7 +31,7 @@ static bool of_mpi(const void *caller)
     Dl_info info;
     if (!dladdr(caller, &info)) return false;
     if (info.dli_fbase == library || info.dli_fbase == self) return true;
-    const char *slash = strrchr(info.dli_fname, '/'), *file = slash ? slash + 1 : info.dli_fname;
+    const char *slash = strrchr(info.dli_fname, '/'), *file = slash != NULL ? slash + 1 : info.dli_fname;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (*parts[i] && !strncmp(file, parts[i], strlen(parts[i]))) return true;
     return false;

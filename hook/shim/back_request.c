@@ -10,7 +10,8 @@
  * next request with it finds both there. What nobody uses is thrown out when
  * the table has to grow.
  */
-#include "back.h"
+#include "back_request.h"
+#include "back_thread.h"
 
 #include <stdlib.h>
 
@@ -105,7 +106,7 @@ static bk_cold bool rebuild(void)
     for (uint32_t i = 0; i < cells; i++) kept += in_use(&map.cell[i]);
     while (n / 4 < kept + 2 && n < (uint32_t)1 << 31) n *= 2;
     cell *old = map.cell, *fresh = n / 2 >= kept + 2 ? calloc(n, sizeof *fresh) : NULL;
-    if (!fresh) return map.filled + 2 <= map.mask;
+    if (fresh == NULL) return map.filled + 2 <= map.mask;
     map.cell = fresh;
     map.mask = n - 1;
     map.filled = kept;
@@ -140,7 +141,7 @@ static int32_t place(void)
         if (map.cap > INT32_MAX / 2) return NONE;
         int32_t cap = map.cap ? map.cap * 2 : MIN_PLACES;
         entry *r = realloc(map.r, (size_t)cap * sizeof *r);
-        if (!r) return NONE;
+        if (r == NULL) return NONE;
         map.r = r;
         map.cap = cap;
     }

@@ -3,15 +3,18 @@
 #ifndef EFG_BACK_RUN_H
 #define EFG_BACK_RUN_H
 
+#include "back_comm.h"
 #include "back_complete.h"
+#include "back_group.h"
+#include "back_object.h"
+#include "back_topology.h"
+#include "back_type.h"
+#include "back_vec.h"
+#include "back_win.h"
 #include "gen/slots.h"
 #include "gen/procs.h"
 
 #pragma GCC visibility push(hidden)
-
-/* What the front asks for a call by a PMPI_ name, back_pmpi.c. */
-void bk_pmpi_start(void *(*find)(const char *name));
-int bk_enter_pmpi(const void *caller);
 
 /* The first word of an event, but for the error class. */
 #define BK_HEADER(proc, lang, large, n) \
@@ -30,9 +33,9 @@ int bk_enter_pmpi(const void *caller);
 static inline bk_thread *bk_enter(void *frame)
 {
     efg_stream *t = efg_enter_at(frame);
-    if (bk_unlikely(!t)) return NULL;
+    if (bk_unlikely(t == NULL)) return NULL;
     bk_thread *b = bk_thread_of(t);
-    if (bk_unlikely(!b)) efg_leave(t);
+    if (bk_unlikely(b == NULL)) efg_leave(t);
     return b;
 }
 
@@ -73,12 +76,12 @@ static inline const void *bk_fbuf(const void *p, unsigned how)
 static inline bool bk_is_leaf(bk_thread *b, MPI_Comm comm, int root)
 {
     const bk_comm *c = bk_comm_info(b, comm);
-    return c && (c->remote < 0 || root >= 0);
+    return c != NULL && (c->remote < 0 || root >= 0);
 }
 static inline bool bk_takes_part(bk_thread *b, MPI_Comm comm, int root)
 {
     const bk_comm *c = bk_comm_info(b, comm);
-    return c && (c->remote < 0 || root != MPI_PROC_NULL);
+    return c != NULL && (c->remote < 0 || root != MPI_PROC_NULL);
 }
 static inline int64_t bk_min(int64_t x, int64_t y) { return x < y ? x : y; }
 
@@ -99,9 +102,6 @@ typedef struct bk_taken {
 
 void bk_take(bk_taken *k, bk_map *map, uint64_t key);
 void bk_taken_end(const bk_taken *k, bool failed);
-
-/* What the launcher says of this process. */
-efg_process_info bk_launched_as(void);
 
 /* The library's start and end. */
 void bk_started(bool failed);                    /* after MPI_Init */

@@ -1,10 +1,10 @@
 /* Sizes that the lengths of array arguments depend on. */
-#include "back.h"
+#include "back_topology.h"
 
 int bk_local_size(bk_thread *b, MPI_Comm comm)
 {
     const bk_comm *c = bk_comm_info(b, comm);
-    return c ? c->size : 0;
+    return c != NULL ? c->size : 0;
 }
 
 static int topology(MPI_Comm comm)
@@ -70,7 +70,7 @@ static void neighbours(const bk_comm *c, MPI_Comm comm, int degree[2])
 static int degree(bk_thread *b, MPI_Comm comm, int which)
 {
     bk_comm *c = (bk_comm *)bk_comm_info(b, comm);
-    if (!c) return 0;
+    if (c == NULL) return 0;
     if (c->degree[which] < 0) {
         int d[2];
         neighbours(c, comm, d);

@@ -1,6 +1,7 @@
 /* Datatypes: named by their structure, so that a type that is built anew in
  * every iteration is one type. */
-#include "back.h"
+#include "back_const.h"
+#include "back_type.h"
 
 #include <stdlib.h>
 
@@ -35,7 +36,7 @@ static bool get_contents(MPI_Datatype type, contents *c)
 {
 #ifdef LARGE_CONTENTS
     MPI_Aint *addrs = malloc(((size_t)c->naddr + 1) * sizeof *addrs);
-    if (!addrs) return false;
+    if (addrs == NULL) return false;
     /* In the large variant displacements come as counts; addresses are left
      * for types that were made with addresses. */
     MPI_Count *a = c->addrs;
@@ -119,7 +120,7 @@ static uint64_t structure(bk_thread *b, MPI_Datatype type, MPI_Count size)
     size_t n = HEAD + (size_t)c.nint + (size_t)c.naddr + (size_t)c.ncount + (size_t)c.ntype;
     uint64_t *w = malloc((2 * n + 4) * sizeof *w), word = EFG_ABSENT;
     c.types = malloc(((size_t)c.ntype + 1) * sizeof *c.types);
-    if (w && c.types && n <= UINT32_MAX) {
+    if (w != NULL && c.types != NULL && n <= UINT32_MAX) {
         c.addrs = (MPI_Count *)(w + n);
         c.counts = c.addrs + c.naddr + 1;
         c.ints = (int *)(c.counts + c.ncount + 1);

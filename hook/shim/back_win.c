@@ -1,5 +1,6 @@
 /* Windows and files: (communicator, how made or which name), and a number. */
-#include "back.h"
+#include "back_comm.h"
+#include "back_win.h"
 
 static uint64_t lookup(bk_map *m, uint64_t key)
 {
@@ -21,7 +22,7 @@ static uint64_t name(bk_map *m, uint64_t key, enum efg_def_kind def, const uint6
 static uint64_t comm_family(bk_thread *b, MPI_Comm comm)
 {
     const bk_comm *c = bk_comm_info(b, comm);
-    return c ? c->family : bk_comm_word(b, comm);
+    return c != NULL ? c->family : bk_comm_word(b, comm);
 }
 
 uint64_t bk_win_word(MPI_Win win) { return lookup(&bk_wins, BK_KEY(win)); }

@@ -1,6 +1,6 @@
 /* Folded sequences: 64-bit values compressed as they come, in constant
- * amortised time and a bounded window. efg/FORMAT.md, "Sequences", has the code
- * and an example; efg/seqwriter.go is the same algorithm in Go, to the byte.
+ * amortised time and a bounded window. efg/seq/FORMAT.md has the code
+ * and an example; efg/seq/writer.go is the same algorithm in Go, to the byte.
  *
  * A level matches its input against its own past at one distance d. While the
  * input repeats, only a counter m grows. When it stops repeating, the level

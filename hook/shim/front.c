@@ -33,9 +33,9 @@ static __thread int opening __attribute__((tls_model("initial-exec")));
 static void *real_of(uint32_t slot, const void *caller)
 {
     void *p = __atomic_load_n(&efg_real[slot], __ATOMIC_ACQUIRE);
-    for (uint16_t s = front_first_symbol(slot); !p && s; s = front_next_symbol(s))
+    for (uint16_t s = front_first_symbol(slot); p == NULL && s; s = front_next_symbol(s))
         p = front_find(front_symbol_name(s), caller);
-    if (p) __atomic_store_n(&efg_real[slot], p, __ATOMIC_RELEASE);
+    if (p != NULL) __atomic_store_n(&efg_real[slot], p, __ATOMIC_RELEASE);
     return p;
 }
 
@@ -69,10 +69,10 @@ static enum state open_back(const void *caller)
     first_caller = caller;
     if (pthread_atfork(NULL, NULL, after_fork)) return PASSING;
     void *back = front_open_back(&mpi);
-    if (!back) return PASSING;
+    if (back == NULL) return PASSING;
     int (*open)(const efg_front *, void **, efg_back *) = NULL;
     *(void **)&open = dlsym(back, "efg_back_open");
-    if (!open) return PASSING;
+    if (open == NULL) return PASSING;
     front = (efg_front){
         .version = EFG_FRONT_VERSION, .nslots = EFG_NSLOTS, .slots_hash = EFG_SLOTS_HASH,
         .real = efg_real, .resolve = back_resolve, .find = back_find,
@@ -110,7 +110,7 @@ __attribute__((noreturn)) static void missing(uint32_t slot)
 /* Where a call of a slot's MPI_ names goes, now and from now on. */
 static void *by_mpi(uint32_t slot, void *target, int s)
 {
-    if (s == RECORDING && wrapper[slot]) target = wrapper[slot];
+    if (s == RECORDING && wrapper[slot] != NULL) target = wrapper[slot];
     if (s != OPENING) __atomic_store_n(&efg_slot_table[slot], target, __ATOMIC_RELEASE);
     return target;
 }
@@ -124,7 +124,7 @@ static int nested(const void *stack)
 /* Where a call of its PMPI_ names goes; from now on, if nobody looks at them. */
 static void *by_pmpi(uint32_t slot, void *target, int s, const void *caller, const void *stack)
 {
-    if (s == RECORDING && wrapper[slot]) {
+    if (s == RECORDING && wrapper[slot] != NULL) {
         real_of(slot, caller);    /* the wrapper may need it, too */
         return !nested(stack) && back_end.enter_pmpi(caller) ? wrapper[slot] : target;
     }
@@ -140,7 +140,7 @@ void *efg_front_resolve(uint64_t slot64, const void *caller, const void *stack)
     if (!opening && atomic_load(&state) <= OPENING) ensure_open(caller);
     int s = atomic_load(&state);
     void *target = real_of(slot, caller);
-    if (!target) missing(slot);
+    if (target == NULL) missing(slot);
     target = slot < EFG_PMPI ? by_mpi(slot, target, s) : by_pmpi(slot - EFG_PMPI, target, s, caller, stack);
     errno = saved;
     return target;

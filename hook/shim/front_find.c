@@ -24,12 +24,12 @@ static int is_stub(const void *p)
 static void *find_from(const char *name, const void *address)
 {
     Dl_info info, found;
-    if (!dladdr(address, &info) || !info.dli_fname) return NULL;
+    if (!dladdr(address, &info) || info.dli_fname == NULL) return NULL;
     void *module = dlopen(info.dli_fname, RTLD_NOLOAD | RTLD_LAZY);
-    if (!module) return NULL;
+    if (module == NULL) return NULL;
     void *p = dlsym(module, name);
     dlclose(module);    /* it stays: the caller runs in it */
-    if (!p || is_stub(p) || !dladdr(p, &found) || found.dli_fbase == info.dli_fbase) return NULL;
+    if (p == NULL || is_stub(p) || !dladdr(p, &found) || found.dli_fbase == info.dli_fbase) return NULL;
     return p;
 }
 
@@ -38,12 +38,12 @@ static void *find_loaded(const char *name)
 {
     void *self = dlopen(NULL, RTLD_LAZY), *p = NULL;
     struct link_map *map = NULL;
-    if (!self || dlinfo(self, RTLD_DI_LINKMAP, &map)) return NULL;
-    for (; map && !p; map = map->l_next) {
+    if (self == NULL || dlinfo(self, RTLD_DI_LINKMAP, &map)) return NULL;
+    for (; map != NULL && p == NULL; map = map->l_next) {
         const char *slash = strrchr(map->l_name, '/');
-        if (strncmp(slash ? slash + 1 : map->l_name, "libmpi", 6)) continue;
+        if (strncmp(slash != NULL ? slash + 1 : map->l_name, "libmpi", 6)) continue;
         void *lib = dlopen(map->l_name, RTLD_NOLOAD | RTLD_LAZY);
-        if (!lib) continue;
+        if (lib == NULL) continue;
         p = dlsym(lib, name);
         dlclose(lib);
         if (is_stub(p)) p = NULL;
@@ -55,10 +55,10 @@ static void *find_loaded(const char *name)
 void *front_find(const char *name, const void *caller)
 {
     void *p = dlsym(RTLD_NEXT, name);
-    if ((!p || is_stub(p)) && local_mpi) p = dlsym(local_mpi, name);
-    if (!p || is_stub(p)) p = find_from(name, caller);
-    if (!p && local_mpi) p = find_loaded(name);
-    return p && !is_stub(p) ? p : NULL;
+    if ((p == NULL || is_stub(p)) && local_mpi != NULL) p = dlsym(local_mpi, name);
+    if (p == NULL || is_stub(p)) p = find_from(name, caller);
+    if (p == NULL && local_mpi != NULL) p = find_loaded(name);
+    return p != NULL && !is_stub(p) ? p : NULL;
 }
 
 static const char *soname_of(const struct link_map *map)
@@ -70,18 +70,18 @@ static const char *soname_of(const struct link_map *map)
         if (d->d_tag == DT_STRTAB) strings = (const char *)d->d_un.d_ptr;
         if (d->d_tag == DT_SONAME) { offset = d->d_un.d_val; found = 1; }
     }
-    return strings && found ? strings + offset : "";
+    return strings != NULL && found ? strings + offset : "";
 }
 
 int front_find_mpi(const void *caller, front_mpi *mpi)
 {
     void *init = dlsym(RTLD_NEXT, "PMPI_Init");
-    int local = !init;
+    int local = init == NULL;
     if (local) init = find_from("PMPI_Init", caller);
-    if (!init) init = find_loaded("PMPI_Init");
+    if (init == NULL) init = find_loaded("PMPI_Init");
     Dl_info info;
     struct link_map *map = NULL;
-    if (!init || !dladdr1(init, &info, (void **)&map, RTLD_DL_LINKMAP) || !map) return 0;
+    if (init == NULL || !dladdr1(init, &info, (void **)&map, RTLD_DL_LINKMAP) || map == NULL) return 0;
     mpi->path = map->l_name;
     mpi->soname = soname_of(map);
     if (local) local_mpi = dlopen(map->l_name, RTLD_NOLOAD | RTLD_LAZY);
@@ -92,7 +92,7 @@ int front_find_mpi(const void *caller, front_mpi *mpi)
 static int back_file(const char *soname, char *file, size_t size)
 {
     size_t n = strlen(soname);
-    for (const char *s = efg_setting("EFG_BACK"); s && *s; ) {
+    for (const char *s = efg_setting("EFG_BACK"); s != NULL && *s; ) {
         size_t len = strcspn(s, ":");
         if (len > n && s[n] == '=' && !strncmp(s, soname, n) && len - n - 1 < size) {
             memcpy(file, s + n + 1, len - n - 1);
@@ -107,7 +107,7 @@ static int back_file(const char *soname, char *file, size_t size)
 static int building(void)
 {
     const char *v = efg_setting("EFG_BUILDING");
-    return v && !strcmp(v, "1");
+    return v != NULL && !strcmp(v, "1");
 }
 
 /* Looks again what is said: by efg run in its folder, or by a daemon. */
@@ -115,7 +115,7 @@ static void read_again(void)
 {
     const char *run = secure_getenv("EFG_DIR");
     efg_looked = 0;
-    if (run) {
+    if (run != NULL) {
         efg_settings_len = efg_read_settings(run, geteuid(), 077);
         efg_split_settings();
     }
@@ -124,9 +124,9 @@ static void read_again(void)
 /* Tells whoever compiles that a back end is waited for. Is anybody there? */
 static int ask_for(const char *soname)
 {
-    const char *run = secure_getenv("EFG_DIR"), *folder = run ? run : efg_source;
-    int saved = errno, fd = folder ? efg_connect(folder) : -1;
-    int there = folder && (fd >= 0 || (errno != ECONNREFUSED && errno != ENOENT));
+    const char *run = secure_getenv("EFG_DIR"), *folder = run != NULL ? run : efg_source;
+    int saved = errno, fd = folder != NULL ? efg_connect(folder) : -1;
+    int there = folder != NULL && (fd >= 0 || (errno != ECONNREFUSED && errno != ENOENT));
     if (fd >= 0) {
         send(fd, soname, strlen(soname) + 1, MSG_NOSIGNAL);
         close(fd);
@@ -141,7 +141,7 @@ static int speaks(void)
     static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *v = getenv(names[i]);
-        if (v && *v) return !strcmp(v, "0");
+        if (v != NULL && *v) return !strcmp(v, "0");
     }
     return 1;
 }
@@ -168,13 +168,13 @@ void *front_open_back(const front_mpi *mpi)
 {
     char file[4096];
     /* Preloaded for all programs of a site, and nobody records. */
-    if (!efg_setting("EFG_BACK") && !efg_setting("EFG_DIR")) return NULL;
+    if (efg_setting("EFG_BACK") == NULL && efg_setting("EFG_DIR") == NULL) return NULL;
     if (!wait_for_back(mpi->soname, file, sizeof file)) {
         fprintf(stderr, "efg: no back end for this MPI (%s, %s): the program runs unrecorded\n",
                 *mpi->soname ? mpi->soname : "no soname", mpi->path);
         return NULL;
     }
     void *back = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (!back) fprintf(stderr, "efg: %s: the program runs unrecorded\n", dlerror());
+    if (back == NULL) fprintf(stderr, "efg: %s: the program runs unrecorded\n", dlerror());
     return back;
 }

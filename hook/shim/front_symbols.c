@@ -50,7 +50,7 @@ static int place_of(const char *name)
     if (n > 2 && !strcmp(name + n - 2, "__")) return 2;
     if (n > 1 && name[n - 1] == '_') return 0;
     const char *rest = strchr(name, '_');
-    return rest && rest[1] >= 'A' && rest[1] <= 'Z' && rest[2] >= 'A' && rest[2] <= 'Z' ? 3 : 1;
+    return rest != NULL && rest[1] >= 'A' && rest[1] <= 'Z' && rest[2] >= 'A' && rest[2] <= 'Z' ? 3 : 1;
 }
 
 static void enter(uint16_t number)
@@ -73,7 +73,7 @@ void front_symbols_init(void)
         if (d->d_tag == DT_STRTAB) strings = at(d->d_un.d_ptr);
         if (d->d_tag == DT_GNU_HASH) hash = at(d->d_un.d_ptr);
     }
-    if (!hash || !all || !strings) return;
+    if (hash == NULL || all == NULL || strings == NULL) return;
     symbols = all + hash[1];
     uint32_t n = hashed(hash, hash[1]);
     for (uint32_t i = 1; i <= n && i <= NSYMBOLS; i++) enter((uint16_t)i);

@@ -5,7 +5,7 @@ BK_ENTRY int efg_MPI_Abort(MPI_Comm comm, int errorcode)
 {
     typedef int (*const real_fn)(MPI_Comm, int);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Abort])(comm, errorcode);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Abort])(comm, errorcode);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Abort];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Abort, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -22,7 +22,7 @@ BK_ENTRY int efg_MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
 {
     typedef int (*const real_fn)(MPI_Aint, MPI_Info, void *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alloc_mem])(size, info, baseptr);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alloc_mem])(size, info, baseptr);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Alloc_mem];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Alloc_mem, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)size;
@@ -40,7 +40,7 @@ BK_ENTRY int efg_MPI_Free_mem(const void *base)
 {
     typedef int (*const real_fn)(const void *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Free_mem])(base);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Free_mem])(base);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Free_mem];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Free_mem, BK_C, 0, 4), __builtin_return_address(0));
     w[3] = bk_buffer(b, base);
@@ -57,7 +57,7 @@ BK_ENTRY int efg_MPI_Pcontrol(int level, void *a1, void *a2, void *a3, void *a4,
 {
     typedef int (*const real_fn)(int, void *, void *, void *, void *, void *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pcontrol])(level, a1, a2, a3, a4, a5);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pcontrol])(level, a1, a2, a3, a4, a5);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Pcontrol];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Pcontrol, BK_C, 0, 4), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)level;
@@ -74,7 +74,7 @@ BK_ENTRY int efg_MPI_Buffer_attach(const void *buffer, int size)
 {
     typedef int (*const real_fn)(const void *, int);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Buffer_attach])(buffer, size);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Buffer_attach])(buffer, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Buffer_attach];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Buffer_attach, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_buffer(b, buffer);
@@ -92,7 +92,7 @@ BK_ENTRY int efg_MPI_Buffer_attach_c(const void *buffer, MPI_Count size)
 {
     typedef int (*const real_fn)(const void *, MPI_Count);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Buffer_attach_c])(buffer, size);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Buffer_attach_c])(buffer, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Buffer_attach_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Buffer_attach, BK_C, 1, 5), __builtin_return_address(0));
     w[3] = bk_buffer(b, buffer);
@@ -110,7 +110,7 @@ BK_ENTRY int efg_MPI_Buffer_detach(void *buffer_addr, int *size)
 {
     typedef int (*const real_fn)(void *, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Buffer_detach])(buffer_addr, size);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Buffer_detach])(buffer_addr, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Buffer_detach];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Buffer_detach, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
@@ -131,7 +131,7 @@ BK_ENTRY int efg_MPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
 {
     typedef int (*const real_fn)(void *, MPI_Count *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Buffer_detach_c])(buffer_addr, size);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Buffer_detach_c])(buffer_addr, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Buffer_detach_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Buffer_detach, BK_C, 1, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
@@ -152,7 +152,7 @@ BK_ENTRY int efg_MPI_Buffer_flush(void)
 {
     typedef int (*const real_fn)(void);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Buffer_flush])();
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Buffer_flush])();
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Buffer_flush];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Buffer_flush, BK_C, 0, 3), __builtin_return_address(0));
     efg_call_begin(b->t);
@@ -168,7 +168,7 @@ BK_ENTRY int efg_MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype 
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allgather])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allgather])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Allgather];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Allgather, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -191,7 +191,7 @@ BK_ENTRY int efg_MPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_D
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allgather_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allgather_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Allgather_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Allgather, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -214,7 +214,7 @@ BK_ENTRY int efg_MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allgatherv])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allgatherv])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Allgatherv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Allgatherv, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -238,7 +238,7 @@ BK_ENTRY int efg_MPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allgatherv_c])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allgatherv_c])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Allgatherv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Allgatherv, BK_C, 1, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -262,7 +262,7 @@ BK_ENTRY int efg_MPI_Allreduce(const void *sendbuf, const void *recvbuf, int cou
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allreduce])(sendbuf, recvbuf, count, datatype, op, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allreduce])(sendbuf, recvbuf, count, datatype, op, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Allreduce];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Allreduce, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -284,7 +284,7 @@ BK_ENTRY int efg_MPI_Allreduce_c(const void *sendbuf, const void *recvbuf, MPI_C
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allreduce_c])(sendbuf, recvbuf, count, datatype, op, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allreduce_c])(sendbuf, recvbuf, count, datatype, op, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Allreduce_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Allreduce, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -306,7 +306,7 @@ BK_ENTRY int efg_MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype s
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoall])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoall])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Alltoall];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Alltoall, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -329,7 +329,7 @@ BK_ENTRY int efg_MPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoall_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoall_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Alltoall_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Alltoall, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -352,7 +352,7 @@ BK_ENTRY int efg_MPI_Alltoallv(const void *sendbuf, const int *sendcounts, const
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoallv])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoallv])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Alltoallv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Alltoallv, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -377,7 +377,7 @@ BK_ENTRY int efg_MPI_Alltoallv_c(const void *sendbuf, const MPI_Count *sendcount
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoallv_c])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoallv_c])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Alltoallv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Alltoallv, BK_C, 1, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -402,7 +402,7 @@ BK_ENTRY int efg_MPI_Alltoallw(const void *sendbuf, const int *sendcounts, const
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, const MPI_Datatype *, const void *, const int *, const int *, const MPI_Datatype *, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoallw])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoallw])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Alltoallw];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Alltoallw, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -427,7 +427,7 @@ BK_ENTRY int efg_MPI_Alltoallw_c(const void *sendbuf, const MPI_Count *sendcount
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoallw_c])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoallw_c])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Alltoallw_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Alltoallw, BK_C, 1, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -452,7 +452,7 @@ BK_ENTRY int efg_MPI_Barrier(MPI_Comm comm)
 {
     typedef int (*const real_fn)(MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Barrier])(comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Barrier])(comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Barrier];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Barrier, BK_C, 0, 3), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -469,7 +469,7 @@ BK_ENTRY int efg_MPI_Bcast(const void *buffer, int count, MPI_Datatype datatype,
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Bcast])(buffer, count, datatype, root, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Bcast])(buffer, count, datatype, root, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Bcast];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Bcast, BK_C, 0, 7), __builtin_return_address(0));
     const bool takes_part = bk_takes_part(b, comm, (int)root);
@@ -491,7 +491,7 @@ BK_ENTRY int efg_MPI_Bcast_c(const void *buffer, MPI_Count count, MPI_Datatype d
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Bcast_c])(buffer, count, datatype, root, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Bcast_c])(buffer, count, datatype, root, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Bcast_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Bcast, BK_C, 1, 7), __builtin_return_address(0));
     const bool takes_part = bk_takes_part(b, comm, (int)root);
@@ -513,7 +513,7 @@ BK_ENTRY int efg_MPI_Exscan(const void *sendbuf, const void *recvbuf, int count,
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Exscan])(sendbuf, recvbuf, count, datatype, op, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Exscan])(sendbuf, recvbuf, count, datatype, op, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Exscan];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Exscan, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -535,7 +535,7 @@ BK_ENTRY int efg_MPI_Exscan_c(const void *sendbuf, const void *recvbuf, MPI_Coun
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Exscan_c])(sendbuf, recvbuf, count, datatype, op, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Exscan_c])(sendbuf, recvbuf, count, datatype, op, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Exscan_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Exscan, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -557,7 +557,7 @@ BK_ENTRY int efg_MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sen
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Gather])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Gather])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Gather];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Gather, BK_C, 0, 10), __builtin_return_address(0));
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
@@ -583,7 +583,7 @@ BK_ENTRY int efg_MPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, int, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Gather_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Gather_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Gather_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Gather, BK_C, 1, 10), __builtin_return_address(0));
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
@@ -609,7 +609,7 @@ BK_ENTRY int efg_MPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype se
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, int, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Gatherv])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Gatherv])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Gatherv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Gatherv, BK_C, 0, 11), __builtin_return_address(0));
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
@@ -636,7 +636,7 @@ BK_ENTRY int efg_MPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, int, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Gatherv_c])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Gatherv_c])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Gatherv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Gatherv, BK_C, 1, 11), __builtin_return_address(0));
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
@@ -663,7 +663,7 @@ BK_ENTRY int efg_MPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_allgather])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_allgather])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_allgather];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_allgather, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -686,7 +686,7 @@ BK_ENTRY int efg_MPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcou
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_allgather_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_allgather_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_allgather_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_allgather, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -709,7 +709,7 @@ BK_ENTRY int efg_MPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_allgatherv])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_allgatherv])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_allgatherv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_allgatherv, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -733,7 +733,7 @@ BK_ENTRY int efg_MPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendco
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_allgatherv_c])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_allgatherv_c])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_allgatherv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_allgatherv, BK_C, 1, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -757,7 +757,7 @@ BK_ENTRY int efg_MPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_D
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoall])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoall])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_alltoall];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_alltoall, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -780,7 +780,7 @@ BK_ENTRY int efg_MPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcoun
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoall_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoall_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_alltoall_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_alltoall, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -803,7 +803,7 @@ BK_ENTRY int efg_MPI_Neighbor_alltoallv(const void *sendbuf, const int *sendcoun
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoallv])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoallv])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_alltoallv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_alltoallv, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -828,7 +828,7 @@ BK_ENTRY int efg_MPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count *
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoallv_c])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoallv_c])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_alltoallv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_alltoallv, BK_C, 1, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -853,7 +853,7 @@ BK_ENTRY int efg_MPI_Neighbor_alltoallw(const void *sendbuf, const int *sendcoun
 {
     typedef int (*const real_fn)(const void *, const int *, const MPI_Aint *, const MPI_Datatype *, const void *, const int *, const MPI_Aint *, const MPI_Datatype *, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoallw])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoallw])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_alltoallw];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_alltoallw, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -878,7 +878,7 @@ BK_ENTRY int efg_MPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count *
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoallw_c])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoallw_c])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_alltoallw_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_alltoallw, BK_C, 1, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -903,7 +903,7 @@ BK_ENTRY int efg_MPI_Reduce(const void *sendbuf, const void *recvbuf, int count,
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, int, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce])(sendbuf, recvbuf, count, datatype, op, root, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce])(sendbuf, recvbuf, count, datatype, op, root, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Reduce];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce, BK_C, 0, 9), __builtin_return_address(0));
     const bool takes_part = bk_takes_part(b, comm, (int)root);
@@ -927,7 +927,7 @@ BK_ENTRY int efg_MPI_Reduce_c(const void *sendbuf, const void *recvbuf, MPI_Coun
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, int, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_c])(sendbuf, recvbuf, count, datatype, op, root, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_c])(sendbuf, recvbuf, count, datatype, op, root, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Reduce_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce, BK_C, 1, 9), __builtin_return_address(0));
     const bool takes_part = bk_takes_part(b, comm, (int)root);
@@ -951,7 +951,7 @@ BK_ENTRY int efg_MPI_Reduce_scatter(const void *sendbuf, const void *recvbuf, co
 {
     typedef int (*const real_fn)(const void *, const void *, const int *, MPI_Datatype, MPI_Op, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_scatter])(sendbuf, recvbuf, recvcounts, datatype, op, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_scatter])(sendbuf, recvbuf, recvcounts, datatype, op, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Reduce_scatter];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce_scatter, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -973,7 +973,7 @@ BK_ENTRY int efg_MPI_Reduce_scatter_c(const void *sendbuf, const void *recvbuf, 
 {
     typedef int (*const real_fn)(const void *, const void *, const MPI_Count *, MPI_Datatype, MPI_Op, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_scatter_c])(sendbuf, recvbuf, recvcounts, datatype, op, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_scatter_c])(sendbuf, recvbuf, recvcounts, datatype, op, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Reduce_scatter_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce_scatter, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -995,7 +995,7 @@ BK_ENTRY int efg_MPI_Reduce_scatter_block(const void *sendbuf, const void *recvb
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_scatter_block])(sendbuf, recvbuf, recvcount, datatype, op, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_scatter_block])(sendbuf, recvbuf, recvcount, datatype, op, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Reduce_scatter_block];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce_scatter_block, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1017,7 +1017,7 @@ BK_ENTRY int efg_MPI_Reduce_scatter_block_c(const void *sendbuf, const void *rec
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_scatter_block_c])(sendbuf, recvbuf, recvcount, datatype, op, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_scatter_block_c])(sendbuf, recvbuf, recvcount, datatype, op, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Reduce_scatter_block_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce_scatter_block, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1039,7 +1039,7 @@ BK_ENTRY int efg_MPI_Scan(const void *sendbuf, const void *recvbuf, int count, M
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scan])(sendbuf, recvbuf, count, datatype, op, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scan])(sendbuf, recvbuf, count, datatype, op, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Scan];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Scan, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1061,7 +1061,7 @@ BK_ENTRY int efg_MPI_Scan_c(const void *sendbuf, const void *recvbuf, MPI_Count 
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scan_c])(sendbuf, recvbuf, count, datatype, op, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scan_c])(sendbuf, recvbuf, count, datatype, op, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Scan_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Scan, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1083,7 +1083,7 @@ BK_ENTRY int efg_MPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype se
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scatter])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scatter])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Scatter];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Scatter, BK_C, 0, 10), __builtin_return_address(0));
     const bool at_root = bk_at_root(b, comm, (int)root);
@@ -1109,7 +1109,7 @@ BK_ENTRY int efg_MPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, int, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scatter_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scatter_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Scatter_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Scatter, BK_C, 1, 10), __builtin_return_address(0));
     const bool at_root = bk_at_root(b, comm, (int)root);
@@ -1135,7 +1135,7 @@ BK_ENTRY int efg_MPI_Scatterv(const void *sendbuf, const int *sendcounts, const 
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scatterv])(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scatterv])(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Scatterv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Scatterv, BK_C, 0, 11), __builtin_return_address(0));
     const bool at_root = bk_at_root(b, comm, (int)root);
@@ -1162,7 +1162,7 @@ BK_ENTRY int efg_MPI_Scatterv_c(const void *sendbuf, const MPI_Count *sendcounts
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, int, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scatterv_c])(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scatterv_c])(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Scatterv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Scatterv, BK_C, 1, 11), __builtin_return_address(0));
     const bool at_root = bk_at_root(b, comm, (int)root);
@@ -1189,7 +1189,7 @@ BK_ENTRY int efg_MPI_Close_port(const char *port_name)
 {
     typedef int (*const real_fn)(const char *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Close_port])(port_name);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Close_port])(port_name);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Close_port];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Close_port, BK_C, 0, 4), __builtin_return_address(0));
     w[3] = bk_string(port_name);
@@ -1206,7 +1206,7 @@ BK_ENTRY int efg_MPI_Comm_attach_buffer(MPI_Comm comm, const void *buffer, int s
 {
     typedef int (*const real_fn)(MPI_Comm, const void *, int);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_attach_buffer])(comm, buffer, size);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_attach_buffer])(comm, buffer, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_attach_buffer];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_attach_buffer, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1225,7 +1225,7 @@ BK_ENTRY int efg_MPI_Comm_attach_buffer_c(MPI_Comm comm, const void *buffer, MPI
 {
     typedef int (*const real_fn)(MPI_Comm, const void *, MPI_Count);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_attach_buffer_c])(comm, buffer, size);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_attach_buffer_c])(comm, buffer, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_attach_buffer_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_attach_buffer, BK_C, 1, 5), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1244,7 +1244,7 @@ BK_ENTRY int efg_MPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
 {
     typedef int (*const real_fn)(MPI_Comm, int);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_call_errhandler])(comm, errorcode);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_call_errhandler])(comm, errorcode);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_call_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_call_errhandler, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1262,7 +1262,7 @@ BK_ENTRY int efg_MPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *s
 {
     typedef int (*const real_fn)(MPI_Comm, void *, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_detach_buffer])(comm, buffer_addr, size);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_detach_buffer])(comm, buffer_addr, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_detach_buffer];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_detach_buffer, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1284,7 +1284,7 @@ BK_ENTRY int efg_MPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_
 {
     typedef int (*const real_fn)(MPI_Comm, void *, MPI_Count *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_detach_buffer_c])(comm, buffer_addr, size);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_detach_buffer_c])(comm, buffer_addr, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_detach_buffer_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_detach_buffer, BK_C, 1, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1306,7 +1306,7 @@ BK_ENTRY int efg_MPI_Comm_disconnect(MPI_Comm *comm)
 {
     typedef int (*const real_fn)(MPI_Comm *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_disconnect])(comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_disconnect])(comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_disconnect];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_disconnect, BK_C, 0, 3), __builtin_return_address(0));
     const MPI_Comm comm_v = *comm;
@@ -1327,7 +1327,7 @@ BK_ENTRY int efg_MPI_Comm_flush_buffer(MPI_Comm comm)
 {
     typedef int (*const real_fn)(MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_flush_buffer])(comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_flush_buffer])(comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_flush_buffer];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_flush_buffer, BK_C, 0, 3), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1344,7 +1344,7 @@ BK_ENTRY int efg_MPI_Comm_free(MPI_Comm *comm)
 {
     typedef int (*const real_fn)(MPI_Comm *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_free])(comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_free])(comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_free];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_free, BK_C, 0, 3), __builtin_return_address(0));
     const MPI_Comm comm_v = *comm;
@@ -1365,7 +1365,7 @@ BK_ENTRY int efg_MPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Info);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_set_info])(comm, info);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_set_info])(comm, info);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_set_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_set_info, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1383,7 +1383,7 @@ BK_ENTRY int efg_MPI_Lookup_name(const char *service_name, MPI_Info info, char *
 {
     typedef int (*const real_fn)(const char *, MPI_Info, char *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Lookup_name])(service_name, info, port_name);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Lookup_name])(service_name, info, port_name);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Lookup_name];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Lookup_name, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_string(service_name);
@@ -1401,7 +1401,7 @@ BK_ENTRY int efg_MPI_Open_port(MPI_Info info, char *port_name)
 {
     typedef int (*const real_fn)(MPI_Info, char *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Open_port])(info, port_name);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Open_port])(info, port_name);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Open_port];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Open_port, BK_C, 0, 4), __builtin_return_address(0));
     w[3] = bk_object_word(BK_INFO, BK_KEY(info));
@@ -1418,7 +1418,7 @@ BK_ENTRY int efg_MPI_Publish_name(const char *service_name, MPI_Info info, const
 {
     typedef int (*const real_fn)(const char *, MPI_Info, const char *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Publish_name])(service_name, info, port_name);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Publish_name])(service_name, info, port_name);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Publish_name];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Publish_name, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_string(service_name);
@@ -1437,7 +1437,7 @@ BK_ENTRY int efg_MPI_Unpublish_name(const char *service_name, MPI_Info info, con
 {
     typedef int (*const real_fn)(const char *, MPI_Info, const char *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Unpublish_name])(service_name, info, port_name);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Unpublish_name])(service_name, info, port_name);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Unpublish_name];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Unpublish_name, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_string(service_name);
@@ -1456,7 +1456,7 @@ BK_ENTRY int efg_MPI_Cart_map(MPI_Comm comm, int ndims, const int *dims, const i
 {
     typedef int (*const real_fn)(MPI_Comm, int, const int *, const int *, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Cart_map])(comm, ndims, dims, periods, newrank);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Cart_map])(comm, ndims, dims, periods, newrank);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Cart_map];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Cart_map, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1481,7 +1481,7 @@ BK_ENTRY int efg_MPI_Graph_map(MPI_Comm comm, int nnodes, const int *index, cons
 {
     typedef int (*const real_fn)(MPI_Comm, int, const int *, const int *, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Graph_map])(comm, nnodes, index, edges, newrank);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Graph_map])(comm, nnodes, index, edges, newrank);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Graph_map];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Graph_map, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1506,7 +1506,7 @@ BK_ENTRY int efg_MPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype,
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, int *, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pack])(inbuf, incount, datatype, outbuf, outsize, position, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pack])(inbuf, incount, datatype, outbuf, outsize, position, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Pack];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Pack, BK_C, 0, 10), __builtin_return_address(0));
     const int64_t position_v = *position;
@@ -1535,7 +1535,7 @@ BK_ENTRY int efg_MPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype d
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Count *, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pack_c])(inbuf, incount, datatype, outbuf, outsize, position, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pack_c])(inbuf, incount, datatype, outbuf, outsize, position, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Pack_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Pack, BK_C, 1, 10), __builtin_return_address(0));
     const int64_t position_v = *position;
@@ -1564,7 +1564,7 @@ BK_ENTRY int efg_MPI_Pack_external(const char *datarep, const void *inbuf, int i
 {
     typedef int (*const real_fn)(const char *, const void *, int, MPI_Datatype, const void *, MPI_Aint, MPI_Aint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pack_external])(datarep, inbuf, incount, datatype, outbuf, outsize, position);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pack_external])(datarep, inbuf, incount, datatype, outbuf, outsize, position);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Pack_external];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Pack_external, BK_C, 0, 11), __builtin_return_address(0));
     const int64_t position_v = *position;
@@ -1593,7 +1593,7 @@ BK_ENTRY int efg_MPI_Pack_external_c(const char *datarep, const void *inbuf, MPI
 {
     typedef int (*const real_fn)(const char *, const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Count *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pack_external_c])(datarep, inbuf, incount, datatype, outbuf, outsize, position);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pack_external_c])(datarep, inbuf, incount, datatype, outbuf, outsize, position);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Pack_external_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Pack_external, BK_C, 1, 11), __builtin_return_address(0));
     const int64_t position_v = *position;
@@ -1622,7 +1622,7 @@ BK_ENTRY int efg_MPI_Unpack(const void *inbuf, int insize, int *position, const 
 {
     typedef int (*const real_fn)(const void *, int, int *, const void *, int, MPI_Datatype, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Unpack])(inbuf, insize, position, outbuf, outcount, datatype, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Unpack])(inbuf, insize, position, outbuf, outcount, datatype, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Unpack];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Unpack, BK_C, 0, 10), __builtin_return_address(0));
     const int64_t position_v = *position;
@@ -1651,7 +1651,7 @@ BK_ENTRY int efg_MPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *po
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Count *, const void *, MPI_Count, MPI_Datatype, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Unpack_c])(inbuf, insize, position, outbuf, outcount, datatype, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Unpack_c])(inbuf, insize, position, outbuf, outcount, datatype, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Unpack_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Unpack, BK_C, 1, 10), __builtin_return_address(0));
     const int64_t position_v = *position;
@@ -1680,7 +1680,7 @@ BK_ENTRY int efg_MPI_Unpack_external(const char *datarep, const void *inbuf, MPI
 {
     typedef int (*const real_fn)(const char *, const void *, MPI_Aint, MPI_Aint *, const void *, int, MPI_Datatype);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Unpack_external])(datarep, inbuf, insize, position, outbuf, outcount, datatype);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Unpack_external])(datarep, inbuf, insize, position, outbuf, outcount, datatype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Unpack_external];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Unpack_external, BK_C, 0, 11), __builtin_return_address(0));
     const int64_t position_v = *position;
@@ -1709,7 +1709,7 @@ BK_ENTRY int efg_MPI_Unpack_external_c(const char *datarep, const void *inbuf, M
 {
     typedef int (*const real_fn)(const char *, const void *, MPI_Count, MPI_Count *, const void *, MPI_Count, MPI_Datatype);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Unpack_external_c])(datarep, inbuf, insize, position, outbuf, outcount, datatype);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Unpack_external_c])(datarep, inbuf, insize, position, outbuf, outcount, datatype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Unpack_external_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Unpack_external, BK_C, 1, 11), __builtin_return_address(0));
     const int64_t position_v = *position;
@@ -1738,7 +1738,7 @@ BK_ENTRY int efg_MPI_Reduce_local(const void *inbuf, const void *inoutbuf, int c
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_local])(inbuf, inoutbuf, count, datatype, op);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_local])(inbuf, inoutbuf, count, datatype, op);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Reduce_local];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce_local, BK_C, 0, 8), __builtin_return_address(0));
     w[3] = bk_buffer(b, inbuf);
@@ -1759,7 +1759,7 @@ BK_ENTRY int efg_MPI_Reduce_local_c(const void *inbuf, const void *inoutbuf, MPI
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_local_c])(inbuf, inoutbuf, count, datatype, op);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_local_c])(inbuf, inoutbuf, count, datatype, op);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Reduce_local_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce_local, BK_C, 1, 8), __builtin_return_address(0));
     w[3] = bk_buffer(b, inbuf);
@@ -1780,7 +1780,7 @@ BK_ENTRY int efg_MPI_Session_attach_buffer(MPI_Session session, const void *buff
 {
     typedef int (*const real_fn)(MPI_Session, const void *, int);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_attach_buffer])(session, buffer, size);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_attach_buffer])(session, buffer, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Session_attach_buffer];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_attach_buffer, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_object_word(BK_SESSION, BK_KEY(session));
@@ -1799,7 +1799,7 @@ BK_ENTRY int efg_MPI_Session_attach_buffer_c(MPI_Session session, const void *bu
 {
     typedef int (*const real_fn)(MPI_Session, const void *, MPI_Count);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_attach_buffer_c])(session, buffer, size);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_attach_buffer_c])(session, buffer, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Session_attach_buffer_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_attach_buffer, BK_C, 1, 6), __builtin_return_address(0));
     w[3] = bk_object_word(BK_SESSION, BK_KEY(session));
@@ -1818,7 +1818,7 @@ BK_ENTRY int efg_MPI_Session_call_errhandler(MPI_Session session, int errorcode)
 {
     typedef int (*const real_fn)(MPI_Session, int);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_call_errhandler])(session, errorcode);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_call_errhandler])(session, errorcode);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Session_call_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_call_errhandler, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_object_word(BK_SESSION, BK_KEY(session));
@@ -1836,7 +1836,7 @@ BK_ENTRY int efg_MPI_Session_detach_buffer(MPI_Session session, void *buffer_add
 {
     typedef int (*const real_fn)(MPI_Session, void *, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_detach_buffer])(session, buffer_addr, size);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_detach_buffer])(session, buffer_addr, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Session_detach_buffer];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_detach_buffer, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_object_word(BK_SESSION, BK_KEY(session));
@@ -1858,7 +1858,7 @@ BK_ENTRY int efg_MPI_Session_detach_buffer_c(MPI_Session session, void *buffer_a
 {
     typedef int (*const real_fn)(MPI_Session, void *, MPI_Count *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_detach_buffer_c])(session, buffer_addr, size);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_detach_buffer_c])(session, buffer_addr, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Session_detach_buffer_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_detach_buffer, BK_C, 1, 5), __builtin_return_address(0));
     w[3] = bk_object_word(BK_SESSION, BK_KEY(session));
@@ -1880,7 +1880,7 @@ BK_ENTRY int efg_MPI_Session_finalize(MPI_Session *session)
 {
     typedef int (*const real_fn)(MPI_Session *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_finalize])(session);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_finalize])(session);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Session_finalize];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_finalize, BK_C, 0, 4), __builtin_return_address(0));
     const MPI_Session session_v = *session;
@@ -1902,7 +1902,7 @@ BK_ENTRY int efg_MPI_Session_flush_buffer(MPI_Session session)
 {
     typedef int (*const real_fn)(MPI_Session);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_flush_buffer])(session);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_flush_buffer])(session);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Session_flush_buffer];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_flush_buffer, BK_C, 0, 4), __builtin_return_address(0));
     w[3] = bk_object_word(BK_SESSION, BK_KEY(session));
@@ -1919,7 +1919,7 @@ BK_ENTRY int efg_MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_
 {
     typedef int (*const real_fn)(MPI_Info, MPI_Errhandler, MPI_Session *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_init])(info, errhandler, session);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_init])(info, errhandler, session);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Session_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_init, BK_C, 0, 6), __builtin_return_address(0));
     bk_before_session();
@@ -1945,7 +1945,7 @@ BK_ENTRY int efg_MPI_File_delete(const char *filename, MPI_Info info)
 {
     typedef int (*const real_fn)(const char *, MPI_Info);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_delete])(filename, info);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_delete])(filename, info);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_delete];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_delete, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_string(filename);
@@ -1963,7 +1963,7 @@ BK_ENTRY int efg_MPIX_Comm_agree(MPI_Comm comm, int *flag)
 {
     typedef int (*const real_fn)(MPI_Comm, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Comm_agree])(comm, flag);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Comm_agree])(comm, flag);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Comm_agree];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Comm_agree, BK_C, 0, 5), __builtin_return_address(0));
     const int64_t flag_v = *flag;
@@ -1987,7 +1987,7 @@ BK_ENTRY int efg_MPIX_Comm_failure_ack(MPI_Comm comm)
 {
     typedef int (*const real_fn)(MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Comm_failure_ack])(comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Comm_failure_ack])(comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Comm_failure_ack];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Comm_failure_ack, BK_C, 0, 3), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -2004,7 +2004,7 @@ BK_ENTRY int efg_MPIX_Comm_failure_get_acked(MPI_Comm comm, MPI_Group *failedgrp
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Group *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Comm_failure_get_acked])(comm, failedgrp);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Comm_failure_get_acked])(comm, failedgrp);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Comm_failure_get_acked];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Comm_failure_get_acked, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -2026,7 +2026,7 @@ BK_ENTRY int efg_MPIX_Comm_revoke(MPI_Comm comm)
 {
     typedef int (*const real_fn)(MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Comm_revoke])(comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Comm_revoke])(comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Comm_revoke];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Comm_revoke, BK_C, 0, 3), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);

@@ -6,7 +6,7 @@ BK_ENTRY int efg_MPI_Comm_accept(const char *port_name, MPI_Info info, int root,
 {
     typedef int (*const real_fn)(const char *, MPI_Info, int, MPI_Comm, MPI_Comm *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_accept])(port_name, info, root, comm, newcomm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_accept])(port_name, info, root, comm, newcomm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_accept];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_accept, BK_C, 0, 7), __builtin_return_address(0));
     const bool at_root = bk_at_root(b, comm, (int)root);
@@ -32,7 +32,7 @@ BK_ENTRY int efg_MPI_Comm_connect(const char *port_name, MPI_Info info, int root
 {
     typedef int (*const real_fn)(const char *, MPI_Info, int, MPI_Comm, MPI_Comm *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_connect])(port_name, info, root, comm, newcomm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_connect])(port_name, info, root, comm, newcomm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_connect];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_connect, BK_C, 0, 7), __builtin_return_address(0));
     const bool at_root = bk_at_root(b, comm, (int)root);
@@ -58,7 +58,7 @@ BK_ENTRY int efg_MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newco
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Group, MPI_Comm *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_create])(comm, group, newcomm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_create])(comm, group, newcomm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_create];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_create, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -81,7 +81,7 @@ BK_ENTRY int efg_MPI_Comm_create_from_group(MPI_Group group, const char *stringt
 {
     typedef int (*const real_fn)(MPI_Group, const char *, MPI_Info, MPI_Errhandler, MPI_Comm *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_create_from_group])(group, stringtag, info, errhandler, newcomm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_create_from_group])(group, stringtag, info, errhandler, newcomm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_create_from_group];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_create_from_group, BK_C, 0, 8), __builtin_return_address(0));
     w[3] = bk_group_word(group);
@@ -106,7 +106,7 @@ BK_ENTRY int efg_MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, 
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Group, int, MPI_Comm *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_create_group])(comm, group, tag, newcomm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_create_group])(comm, group, tag, newcomm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_create_group];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_create_group, BK_C, 0, 6), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -130,7 +130,7 @@ BK_ENTRY int efg_MPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Comm *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_dup])(comm, newcomm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_dup])(comm, newcomm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_dup];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_dup, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -152,7 +152,7 @@ BK_ENTRY int efg_MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Info, MPI_Comm *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_dup_with_info])(comm, info, newcomm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_dup_with_info])(comm, info, newcomm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_dup_with_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_dup_with_info, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -175,7 +175,7 @@ BK_ENTRY int efg_MPI_Comm_get_parent(MPI_Comm *parent)
 {
     typedef int (*const real_fn)(MPI_Comm *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_get_parent])(parent);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_get_parent])(parent);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_get_parent];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_get_parent, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
@@ -196,7 +196,7 @@ BK_ENTRY int efg_MPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *re
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Comm *, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_idup])(comm, newcomm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_idup])(comm, newcomm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_idup];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_idup, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -222,7 +222,7 @@ BK_ENTRY int efg_MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm 
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Info, MPI_Comm *, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_idup_with_info])(comm, info, newcomm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_idup_with_info])(comm, info, newcomm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_idup_with_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_idup_with_info, BK_C, 0, 6), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -249,7 +249,7 @@ BK_ENTRY int efg_MPI_Comm_join(int fd, MPI_Comm *intercomm)
 {
     typedef int (*const real_fn)(int, MPI_Comm *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_join])(fd, intercomm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_join])(fd, intercomm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_join];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_join, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)fd;
@@ -271,7 +271,7 @@ BK_ENTRY int efg_MPI_Comm_spawn(const char *command, char *const *argv, int maxp
 {
     typedef int (*const real_fn)(const char *, char *const *, int, MPI_Info, int, MPI_Comm, MPI_Comm *, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_spawn])(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_spawn])(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_spawn];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_spawn, BK_C, 0, 10), __builtin_return_address(0));
     const bool at_root = bk_at_root(b, comm, (int)root);
@@ -301,7 +301,7 @@ BK_ENTRY int efg_MPI_Comm_spawn_multiple(int count, char *const *array_of_comman
 {
     typedef int (*const real_fn)(int, char *const *, void *, const int *, const MPI_Info *, int, MPI_Comm, MPI_Comm *, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_spawn_multiple])(count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm, intercomm, array_of_errcodes);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_spawn_multiple])(count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm, intercomm, array_of_errcodes);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_spawn_multiple];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_spawn_multiple, BK_C, 0, 10), __builtin_return_address(0));
     const bool at_root = bk_at_root(b, comm, (int)root);
@@ -331,7 +331,7 @@ BK_ENTRY int efg_MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *new
 {
     typedef int (*const real_fn)(MPI_Comm, int, int, MPI_Comm *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_split])(comm, color, key, newcomm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_split])(comm, color, key, newcomm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_split];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_split, BK_C, 0, 6), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -355,7 +355,7 @@ BK_ENTRY int efg_MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI
 {
     typedef int (*const real_fn)(MPI_Comm, int, int, MPI_Info, MPI_Comm *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_split_type])(comm, split_type, key, info, newcomm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_split_type])(comm, split_type, key, info, newcomm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_split_type];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_split_type, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -380,7 +380,7 @@ BK_ENTRY int efg_MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI
 {
     typedef int (*const real_fn)(MPI_Comm, int, MPI_Comm, int, int, MPI_Comm *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Intercomm_create])(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Intercomm_create])(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Intercomm_create];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Intercomm_create, BK_C, 0, 8), __builtin_return_address(0));
     const bool leads = bk_leads(b, local_comm, (int)local_leader);
@@ -407,7 +407,7 @@ BK_ENTRY int efg_MPI_Intercomm_create_from_groups(MPI_Group local_group, int loc
 {
     typedef int (*const real_fn)(MPI_Group, int, MPI_Group, int, const char *, MPI_Info, MPI_Errhandler, MPI_Comm *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Intercomm_create_from_groups])(local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler, newintercomm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Intercomm_create_from_groups])(local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler, newintercomm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Intercomm_create_from_groups];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Intercomm_create_from_groups, BK_C, 0, 11), __builtin_return_address(0));
     const bool leads = bk_leads_group(local_group, (int)local_leader);
@@ -436,7 +436,7 @@ BK_ENTRY int efg_MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *new
 {
     typedef int (*const real_fn)(MPI_Comm, int, MPI_Comm *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Intercomm_merge])(intercomm, high, newintracomm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Intercomm_merge])(intercomm, high, newintracomm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Intercomm_merge];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Intercomm_merge, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_comm_word(b, intercomm);
@@ -459,7 +459,7 @@ BK_ENTRY int efg_MPI_Cart_create(MPI_Comm comm_old, int ndims, const int *dims, 
 {
     typedef int (*const real_fn)(MPI_Comm, int, const int *, const int *, int, MPI_Comm *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Cart_create])(comm_old, ndims, dims, periods, reorder, comm_cart);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Cart_create])(comm_old, ndims, dims, periods, reorder, comm_cart);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Cart_create];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Cart_create, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm_old);
@@ -485,7 +485,7 @@ BK_ENTRY int efg_MPI_Cart_sub(MPI_Comm comm, const int *remain_dims, MPI_Comm *n
 {
     typedef int (*const real_fn)(MPI_Comm, const int *, MPI_Comm *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Cart_sub])(comm, remain_dims, newcomm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Cart_sub])(comm, remain_dims, newcomm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Cart_sub];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Cart_sub, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -508,7 +508,7 @@ BK_ENTRY int efg_MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int *sour
 {
     typedef int (*const real_fn)(MPI_Comm, int, const int *, const int *, const int *, const int *, MPI_Info, int, MPI_Comm *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Dist_graph_create])(comm_old, n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Dist_graph_create])(comm_old, n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Dist_graph_create];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Dist_graph_create, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm_old);
@@ -537,7 +537,7 @@ BK_ENTRY int efg_MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree,
 {
     typedef int (*const real_fn)(MPI_Comm, int, const int *, const int *, int, const int *, const int *, MPI_Info, int, MPI_Comm *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Dist_graph_create_adjacent])(comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Dist_graph_create_adjacent])(comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Dist_graph_create_adjacent];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Dist_graph_create_adjacent, BK_C, 0, 12), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm_old);
@@ -567,7 +567,7 @@ BK_ENTRY int efg_MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int *inde
 {
     typedef int (*const real_fn)(MPI_Comm, int, const int *, const int *, int, MPI_Comm *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Graph_create])(comm_old, nnodes, index, edges, reorder, comm_graph);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Graph_create])(comm_old, nnodes, index, edges, reorder, comm_graph);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Graph_create];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Graph_create, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm_old);
@@ -593,7 +593,7 @@ BK_ENTRY int efg_MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Comm *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Comm_shrink])(comm, newcomm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Comm_shrink])(comm, newcomm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Comm_shrink];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Comm_shrink, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);

@@ -6,7 +6,7 @@ BK_ENTRY int efg_MPI_Finalize(void)
 {
     typedef int (*const real_fn)(void);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Finalize])();
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Finalize])();
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Finalize];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Finalize, BK_C, 0, 3), __builtin_return_address(0));
     efg_call_begin(b->t);
@@ -23,7 +23,7 @@ BK_ENTRY int efg_MPI_Init(void *argc, void *argv)
 {
     typedef int (*const real_fn)(void *, void *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Init])(argc, argv);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Init])(argc, argv);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Init, BK_C, 0, 3), __builtin_return_address(0));
     efg_call_begin(b->t);
@@ -40,7 +40,7 @@ BK_ENTRY int efg_MPI_Init_thread(void *argc, void *argv, int required, int *prov
 {
     typedef int (*const real_fn)(void *, void *, int, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Init_thread])(argc, argv, required, provided);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Init_thread])(argc, argv, required, provided);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Init_thread];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Init_thread, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_enum_thread(required);

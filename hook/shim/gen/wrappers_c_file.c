@@ -6,7 +6,7 @@ BK_ENTRY int efg_MPI_File_call_errhandler(MPI_File fh, int errorcode)
 {
     typedef int (*const real_fn)(MPI_File, int);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_call_errhandler])(fh, errorcode);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_call_errhandler])(fh, errorcode);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_call_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_call_errhandler, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -24,7 +24,7 @@ BK_ENTRY int efg_MPI_File_close(MPI_File *fh)
 {
     typedef int (*const real_fn)(MPI_File *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_close])(fh);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_close])(fh);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_close];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_close, BK_C, 0, 3), __builtin_return_address(0));
     const MPI_File fh_v = *fh;
@@ -45,7 +45,7 @@ BK_ENTRY int efg_MPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandl
 {
     typedef int (*const real_fn)(MPI_File, MPI_Errhandler *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_errhandler])(file, errhandler);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_errhandler])(file, errhandler);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_get_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_get_errhandler, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_file_word(file);
@@ -68,7 +68,7 @@ BK_ENTRY int efg_MPI_File_get_group(MPI_File fh, MPI_Group *group)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Group *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_group])(fh, group);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_group])(fh, group);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_get_group];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_get_group, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -90,7 +90,7 @@ BK_ENTRY int efg_MPI_File_get_info(MPI_File fh, MPI_Info *info_used)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Info *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_info])(fh, info_used);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_info])(fh, info_used);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_get_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_get_info, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -113,7 +113,7 @@ BK_ENTRY int efg_MPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset *, MPI_Datatype *, MPI_Datatype *, char *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_view])(fh, disp, etype, filetype, datarep);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_view])(fh, disp, etype, filetype, datarep);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_get_view];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_get_view, BK_C, 0, 6), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -139,7 +139,7 @@ BK_ENTRY int efg_MPI_File_iread(MPI_File fh, const void *buf, int count, MPI_Dat
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread])(fh, buf, count, datatype, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread])(fh, buf, count, datatype, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iread];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iread, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -166,7 +166,7 @@ BK_ENTRY int efg_MPI_File_iread_c(MPI_File fh, const void *buf, MPI_Count count,
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread_c])(fh, buf, count, datatype, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread_c])(fh, buf, count, datatype, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iread_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iread, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -193,7 +193,7 @@ BK_ENTRY int efg_MPI_File_iread_all(MPI_File fh, const void *buf, int count, MPI
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread_all])(fh, buf, count, datatype, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread_all])(fh, buf, count, datatype, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iread_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iread_all, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -220,7 +220,7 @@ BK_ENTRY int efg_MPI_File_iread_all_c(MPI_File fh, const void *buf, MPI_Count co
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread_all_c])(fh, buf, count, datatype, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread_all_c])(fh, buf, count, datatype, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iread_all_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iread_all, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -247,7 +247,7 @@ BK_ENTRY int efg_MPI_File_iread_at(MPI_File fh, MPI_Offset offset, const void *b
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread_at])(fh, offset, buf, count, datatype, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread_at])(fh, offset, buf, count, datatype, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iread_at];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iread_at, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -275,7 +275,7 @@ BK_ENTRY int efg_MPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, const void 
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread_at_c])(fh, offset, buf, count, datatype, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread_at_c])(fh, offset, buf, count, datatype, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iread_at_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iread_at, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -303,7 +303,7 @@ BK_ENTRY int efg_MPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, const voi
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread_at_all])(fh, offset, buf, count, datatype, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread_at_all])(fh, offset, buf, count, datatype, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iread_at_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iread_at_all, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -331,7 +331,7 @@ BK_ENTRY int efg_MPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, const v
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread_at_all_c])(fh, offset, buf, count, datatype, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread_at_all_c])(fh, offset, buf, count, datatype, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iread_at_all_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iread_at_all, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -359,7 +359,7 @@ BK_ENTRY int efg_MPI_File_iread_shared(MPI_File fh, const void *buf, int count, 
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread_shared])(fh, buf, count, datatype, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread_shared])(fh, buf, count, datatype, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iread_shared];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iread_shared, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -386,7 +386,7 @@ BK_ENTRY int efg_MPI_File_iread_shared_c(MPI_File fh, const void *buf, MPI_Count
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread_shared_c])(fh, buf, count, datatype, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread_shared_c])(fh, buf, count, datatype, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iread_shared_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iread_shared, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -413,7 +413,7 @@ BK_ENTRY int efg_MPI_File_iwrite(MPI_File fh, const void *buf, int count, MPI_Da
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite])(fh, buf, count, datatype, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite])(fh, buf, count, datatype, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iwrite];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iwrite, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -440,7 +440,7 @@ BK_ENTRY int efg_MPI_File_iwrite_c(MPI_File fh, const void *buf, MPI_Count count
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite_c])(fh, buf, count, datatype, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite_c])(fh, buf, count, datatype, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iwrite_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iwrite, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -467,7 +467,7 @@ BK_ENTRY int efg_MPI_File_iwrite_all(MPI_File fh, const void *buf, int count, MP
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite_all])(fh, buf, count, datatype, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite_all])(fh, buf, count, datatype, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iwrite_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iwrite_all, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -494,7 +494,7 @@ BK_ENTRY int efg_MPI_File_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count c
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite_all_c])(fh, buf, count, datatype, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite_all_c])(fh, buf, count, datatype, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iwrite_all_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iwrite_all, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -521,7 +521,7 @@ BK_ENTRY int efg_MPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void *
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite_at])(fh, offset, buf, count, datatype, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite_at])(fh, offset, buf, count, datatype, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iwrite_at];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iwrite_at, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -549,7 +549,7 @@ BK_ENTRY int efg_MPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite_at_c])(fh, offset, buf, count, datatype, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite_at_c])(fh, offset, buf, count, datatype, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iwrite_at_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iwrite_at, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -577,7 +577,7 @@ BK_ENTRY int efg_MPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const vo
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite_at_all])(fh, offset, buf, count, datatype, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite_at_all])(fh, offset, buf, count, datatype, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iwrite_at_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iwrite_at_all, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -605,7 +605,7 @@ BK_ENTRY int efg_MPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const 
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite_at_all_c])(fh, offset, buf, count, datatype, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite_at_all_c])(fh, offset, buf, count, datatype, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iwrite_at_all_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iwrite_at_all, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -633,7 +633,7 @@ BK_ENTRY int efg_MPI_File_iwrite_shared(MPI_File fh, const void *buf, int count,
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite_shared])(fh, buf, count, datatype, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite_shared])(fh, buf, count, datatype, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iwrite_shared];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iwrite_shared, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -660,7 +660,7 @@ BK_ENTRY int efg_MPI_File_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Coun
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite_shared_c])(fh, buf, count, datatype, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite_shared_c])(fh, buf, count, datatype, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iwrite_shared_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iwrite_shared, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -687,7 +687,7 @@ BK_ENTRY int efg_MPI_File_open(MPI_Comm comm, const char *filename, int amode, M
 {
     typedef int (*const real_fn)(MPI_Comm, const char *, int, MPI_Info, MPI_File *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_open])(comm, filename, amode, info, fh);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_open])(comm, filename, amode, info, fh);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_open];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_open, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -712,7 +712,7 @@ BK_ENTRY int efg_MPI_File_preallocate(MPI_File fh, MPI_Offset size)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_preallocate])(fh, size);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_preallocate])(fh, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_preallocate];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_preallocate, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -730,7 +730,7 @@ BK_ENTRY int efg_MPI_File_read(MPI_File fh, const void *buf, int count, MPI_Data
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read])(fh, buf, count, datatype, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read])(fh, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -756,7 +756,7 @@ BK_ENTRY int efg_MPI_File_read_c(MPI_File fh, const void *buf, MPI_Count count, 
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_c])(fh, buf, count, datatype, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_c])(fh, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -782,7 +782,7 @@ BK_ENTRY int efg_MPI_File_read_all(MPI_File fh, const void *buf, int count, MPI_
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_all])(fh, buf, count, datatype, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_all])(fh, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_all, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -808,7 +808,7 @@ BK_ENTRY int efg_MPI_File_read_all_c(MPI_File fh, const void *buf, MPI_Count cou
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_all_c])(fh, buf, count, datatype, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_all_c])(fh, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_all_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_all, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -834,7 +834,7 @@ BK_ENTRY int efg_MPI_File_read_all_begin(MPI_File fh, const void *buf, int count
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_all_begin])(fh, buf, count, datatype);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_all_begin])(fh, buf, count, datatype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_all_begin];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_all_begin, BK_C, 0, 6), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -854,7 +854,7 @@ BK_ENTRY int efg_MPI_File_read_all_begin_c(MPI_File fh, const void *buf, MPI_Cou
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_all_begin_c])(fh, buf, count, datatype);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_all_begin_c])(fh, buf, count, datatype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_all_begin_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_all_begin, BK_C, 1, 6), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -874,7 +874,7 @@ BK_ENTRY int efg_MPI_File_read_all_end(MPI_File fh, const void *buf, MPI_Status 
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_all_end])(fh, buf, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_all_end])(fh, buf, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_all_end];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_all_end, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -898,7 +898,7 @@ BK_ENTRY int efg_MPI_File_read_at(MPI_File fh, MPI_Offset offset, const void *bu
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_at])(fh, offset, buf, count, datatype, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_at])(fh, offset, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_at];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_at, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -925,7 +925,7 @@ BK_ENTRY int efg_MPI_File_read_at_c(MPI_File fh, MPI_Offset offset, const void *
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_at_c])(fh, offset, buf, count, datatype, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_at_c])(fh, offset, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_at_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_at, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -952,7 +952,7 @@ BK_ENTRY int efg_MPI_File_read_at_all(MPI_File fh, MPI_Offset offset, const void
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_at_all])(fh, offset, buf, count, datatype, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_at_all])(fh, offset, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_at_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_at_all, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -979,7 +979,7 @@ BK_ENTRY int efg_MPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, const vo
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_at_all_c])(fh, offset, buf, count, datatype, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_at_all_c])(fh, offset, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_at_all_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_at_all, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -1006,7 +1006,7 @@ BK_ENTRY int efg_MPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, cons
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_at_all_begin])(fh, offset, buf, count, datatype);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_at_all_begin])(fh, offset, buf, count, datatype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_at_all_begin];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_at_all_begin, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -1027,7 +1027,7 @@ BK_ENTRY int efg_MPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, co
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_at_all_begin_c])(fh, offset, buf, count, datatype);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_at_all_begin_c])(fh, offset, buf, count, datatype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_at_all_begin_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_at_all_begin, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -1048,7 +1048,7 @@ BK_ENTRY int efg_MPI_File_read_at_all_end(MPI_File fh, const void *buf, MPI_Stat
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_at_all_end])(fh, buf, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_at_all_end])(fh, buf, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_at_all_end];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_at_all_end, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -1072,7 +1072,7 @@ BK_ENTRY int efg_MPI_File_read_ordered(MPI_File fh, const void *buf, int count, 
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_ordered])(fh, buf, count, datatype, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_ordered])(fh, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_ordered];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_ordered, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -1098,7 +1098,7 @@ BK_ENTRY int efg_MPI_File_read_ordered_c(MPI_File fh, const void *buf, MPI_Count
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_ordered_c])(fh, buf, count, datatype, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_ordered_c])(fh, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_ordered_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_ordered, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -1124,7 +1124,7 @@ BK_ENTRY int efg_MPI_File_read_ordered_begin(MPI_File fh, const void *buf, int c
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_ordered_begin])(fh, buf, count, datatype);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_ordered_begin])(fh, buf, count, datatype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_ordered_begin];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_ordered_begin, BK_C, 0, 6), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -1144,7 +1144,7 @@ BK_ENTRY int efg_MPI_File_read_ordered_begin_c(MPI_File fh, const void *buf, MPI
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_ordered_begin_c])(fh, buf, count, datatype);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_ordered_begin_c])(fh, buf, count, datatype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_ordered_begin_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_ordered_begin, BK_C, 1, 6), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -1164,7 +1164,7 @@ BK_ENTRY int efg_MPI_File_read_ordered_end(MPI_File fh, const void *buf, MPI_Sta
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_ordered_end])(fh, buf, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_ordered_end])(fh, buf, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_ordered_end];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_ordered_end, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -1188,7 +1188,7 @@ BK_ENTRY int efg_MPI_File_read_shared(MPI_File fh, const void *buf, int count, M
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_shared])(fh, buf, count, datatype, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_shared])(fh, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_shared];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_shared, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -1214,7 +1214,7 @@ BK_ENTRY int efg_MPI_File_read_shared_c(MPI_File fh, const void *buf, MPI_Count 
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_shared_c])(fh, buf, count, datatype, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_shared_c])(fh, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_shared_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_shared, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -1240,7 +1240,7 @@ BK_ENTRY int efg_MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, int);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_seek])(fh, offset, whence);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_seek])(fh, offset, whence);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_seek];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_seek, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -1259,7 +1259,7 @@ BK_ENTRY int efg_MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, int);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_seek_shared])(fh, offset, whence);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_seek_shared])(fh, offset, whence);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_seek_shared];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_seek_shared, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -1278,7 +1278,7 @@ BK_ENTRY int efg_MPI_File_set_atomicity(MPI_File fh, int flag)
 {
     typedef int (*const real_fn)(MPI_File, int);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_set_atomicity])(fh, flag);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_set_atomicity])(fh, flag);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_set_atomicity];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_set_atomicity, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -1296,7 +1296,7 @@ BK_ENTRY int efg_MPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandle
 {
     typedef int (*const real_fn)(MPI_File, MPI_Errhandler);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_set_errhandler])(file, errhandler);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_set_errhandler])(file, errhandler);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_set_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_set_errhandler, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_file_word(file);
@@ -1314,7 +1314,7 @@ BK_ENTRY int efg_MPI_File_set_info(MPI_File fh, MPI_Info info)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Info);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_set_info])(fh, info);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_set_info])(fh, info);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_set_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_set_info, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -1332,7 +1332,7 @@ BK_ENTRY int efg_MPI_File_set_size(MPI_File fh, MPI_Offset size)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_set_size])(fh, size);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_set_size])(fh, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_set_size];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_set_size, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -1350,7 +1350,7 @@ BK_ENTRY int efg_MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype et
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, MPI_Datatype, MPI_Datatype, const char *, MPI_Info);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_set_view])(fh, disp, etype, filetype, datarep, info);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_set_view])(fh, disp, etype, filetype, datarep, info);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_set_view];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_set_view, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -1372,7 +1372,7 @@ BK_ENTRY int efg_MPI_File_sync(MPI_File fh)
 {
     typedef int (*const real_fn)(MPI_File);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_sync])(fh);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_sync])(fh);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_sync];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_sync, BK_C, 0, 3), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -1389,7 +1389,7 @@ BK_ENTRY int efg_MPI_File_write(MPI_File fh, const void *buf, int count, MPI_Dat
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write])(fh, buf, count, datatype, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write])(fh, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -1415,7 +1415,7 @@ BK_ENTRY int efg_MPI_File_write_c(MPI_File fh, const void *buf, MPI_Count count,
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_c])(fh, buf, count, datatype, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_c])(fh, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -1441,7 +1441,7 @@ BK_ENTRY int efg_MPI_File_write_all(MPI_File fh, const void *buf, int count, MPI
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_all])(fh, buf, count, datatype, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_all])(fh, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_all, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -1467,7 +1467,7 @@ BK_ENTRY int efg_MPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count co
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_all_c])(fh, buf, count, datatype, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_all_c])(fh, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_all_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_all, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -1493,7 +1493,7 @@ BK_ENTRY int efg_MPI_File_write_all_begin(MPI_File fh, const void *buf, int coun
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_all_begin])(fh, buf, count, datatype);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_all_begin])(fh, buf, count, datatype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_all_begin];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_all_begin, BK_C, 0, 6), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -1513,7 +1513,7 @@ BK_ENTRY int efg_MPI_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Co
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_all_begin_c])(fh, buf, count, datatype);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_all_begin_c])(fh, buf, count, datatype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_all_begin_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_all_begin, BK_C, 1, 6), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -1533,7 +1533,7 @@ BK_ENTRY int efg_MPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_all_end])(fh, buf, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_all_end])(fh, buf, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_all_end];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_all_end, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -1557,7 +1557,7 @@ BK_ENTRY int efg_MPI_File_write_at(MPI_File fh, MPI_Offset offset, const void *b
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_at])(fh, offset, buf, count, datatype, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_at])(fh, offset, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_at];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_at, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -1584,7 +1584,7 @@ BK_ENTRY int efg_MPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void 
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_at_c])(fh, offset, buf, count, datatype, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_at_c])(fh, offset, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_at_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_at, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -1611,7 +1611,7 @@ BK_ENTRY int efg_MPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const voi
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_at_all])(fh, offset, buf, count, datatype, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_at_all])(fh, offset, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_at_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_at_all, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -1638,7 +1638,7 @@ BK_ENTRY int efg_MPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const v
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_at_all_c])(fh, offset, buf, count, datatype, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_at_all_c])(fh, offset, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_at_all_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_at_all, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -1665,7 +1665,7 @@ BK_ENTRY int efg_MPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, con
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_at_all_begin])(fh, offset, buf, count, datatype);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_at_all_begin])(fh, offset, buf, count, datatype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_at_all_begin];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_at_all_begin, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -1686,7 +1686,7 @@ BK_ENTRY int efg_MPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, c
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_at_all_begin_c])(fh, offset, buf, count, datatype);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_at_all_begin_c])(fh, offset, buf, count, datatype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_at_all_begin_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_at_all_begin, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -1707,7 +1707,7 @@ BK_ENTRY int efg_MPI_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Sta
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_at_all_end])(fh, buf, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_at_all_end])(fh, buf, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_at_all_end];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_at_all_end, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -1731,7 +1731,7 @@ BK_ENTRY int efg_MPI_File_write_ordered(MPI_File fh, const void *buf, int count,
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_ordered])(fh, buf, count, datatype, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_ordered])(fh, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_ordered];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_ordered, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -1757,7 +1757,7 @@ BK_ENTRY int efg_MPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Coun
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_ordered_c])(fh, buf, count, datatype, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_ordered_c])(fh, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_ordered_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_ordered, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -1783,7 +1783,7 @@ BK_ENTRY int efg_MPI_File_write_ordered_begin(MPI_File fh, const void *buf, int 
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_ordered_begin])(fh, buf, count, datatype);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_ordered_begin])(fh, buf, count, datatype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_ordered_begin];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_ordered_begin, BK_C, 0, 6), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -1803,7 +1803,7 @@ BK_ENTRY int efg_MPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MP
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_ordered_begin_c])(fh, buf, count, datatype);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_ordered_begin_c])(fh, buf, count, datatype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_ordered_begin_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_ordered_begin, BK_C, 1, 6), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -1823,7 +1823,7 @@ BK_ENTRY int efg_MPI_File_write_ordered_end(MPI_File fh, const void *buf, MPI_St
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_ordered_end])(fh, buf, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_ordered_end])(fh, buf, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_ordered_end];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_ordered_end, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -1847,7 +1847,7 @@ BK_ENTRY int efg_MPI_File_write_shared(MPI_File fh, const void *buf, int count, 
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_shared])(fh, buf, count, datatype, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_shared])(fh, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_shared];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_shared, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -1873,7 +1873,7 @@ BK_ENTRY int efg_MPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_shared_c])(fh, buf, count, datatype, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_shared_c])(fh, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_shared_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_shared, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_file_word(fh);

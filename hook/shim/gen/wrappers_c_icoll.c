@@ -6,7 +6,7 @@ BK_ENTRY int efg_MPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iallgather])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iallgather])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Iallgather];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Iallgather, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -36,7 +36,7 @@ BK_ENTRY int efg_MPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iallgather_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iallgather_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Iallgather_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Iallgather, BK_C, 1, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -66,7 +66,7 @@ BK_ENTRY int efg_MPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatyp
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iallgatherv])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iallgatherv])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Iallgatherv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Iallgatherv, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -97,7 +97,7 @@ BK_ENTRY int efg_MPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iallgatherv_c])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iallgatherv_c])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Iallgatherv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Iallgatherv, BK_C, 1, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -128,7 +128,7 @@ BK_ENTRY int efg_MPI_Iallreduce(const void *sendbuf, const void *recvbuf, int co
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iallreduce])(sendbuf, recvbuf, count, datatype, op, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iallreduce])(sendbuf, recvbuf, count, datatype, op, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Iallreduce];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Iallreduce, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -157,7 +157,7 @@ BK_ENTRY int efg_MPI_Iallreduce_c(const void *sendbuf, const void *recvbuf, MPI_
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iallreduce_c])(sendbuf, recvbuf, count, datatype, op, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iallreduce_c])(sendbuf, recvbuf, count, datatype, op, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Iallreduce_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Iallreduce, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -186,7 +186,7 @@ BK_ENTRY int efg_MPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype 
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ialltoall])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ialltoall])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ialltoall];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ialltoall, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -216,7 +216,7 @@ BK_ENTRY int efg_MPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_D
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ialltoall_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ialltoall_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ialltoall_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ialltoall, BK_C, 1, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -246,7 +246,7 @@ BK_ENTRY int efg_MPI_Ialltoallv(const void *sendbuf, const int *sendcounts, cons
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ialltoallv])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ialltoallv])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ialltoallv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ialltoallv, BK_C, 0, 12), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -278,7 +278,7 @@ BK_ENTRY int efg_MPI_Ialltoallv_c(const void *sendbuf, const MPI_Count *sendcoun
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ialltoallv_c])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ialltoallv_c])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ialltoallv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ialltoallv, BK_C, 1, 12), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -310,7 +310,7 @@ BK_ENTRY int efg_MPI_Ialltoallw(const void *sendbuf, const int *sendcounts, cons
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, const MPI_Datatype *, const void *, const int *, const int *, const MPI_Datatype *, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ialltoallw])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ialltoallw])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ialltoallw];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ialltoallw, BK_C, 0, 12), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -342,7 +342,7 @@ BK_ENTRY int efg_MPI_Ialltoallw_c(const void *sendbuf, const MPI_Count *sendcoun
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ialltoallw_c])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ialltoallw_c])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ialltoallw_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ialltoallw, BK_C, 1, 12), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -374,7 +374,7 @@ BK_ENTRY int efg_MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ibarrier])(comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ibarrier])(comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ibarrier];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ibarrier, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -398,7 +398,7 @@ BK_ENTRY int efg_MPI_Ibcast(const void *buffer, int count, MPI_Datatype datatype
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ibcast])(buffer, count, datatype, root, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ibcast])(buffer, count, datatype, root, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ibcast];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ibcast, BK_C, 0, 8), __builtin_return_address(0));
     const bool takes_part = bk_takes_part(b, comm, (int)root);
@@ -427,7 +427,7 @@ BK_ENTRY int efg_MPI_Ibcast_c(const void *buffer, MPI_Count count, MPI_Datatype 
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ibcast_c])(buffer, count, datatype, root, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ibcast_c])(buffer, count, datatype, root, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ibcast_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ibcast, BK_C, 1, 8), __builtin_return_address(0));
     const bool takes_part = bk_takes_part(b, comm, (int)root);
@@ -456,7 +456,7 @@ BK_ENTRY int efg_MPI_Iexscan(const void *sendbuf, const void *recvbuf, int count
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iexscan])(sendbuf, recvbuf, count, datatype, op, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iexscan])(sendbuf, recvbuf, count, datatype, op, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Iexscan];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Iexscan, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -485,7 +485,7 @@ BK_ENTRY int efg_MPI_Iexscan_c(const void *sendbuf, const void *recvbuf, MPI_Cou
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iexscan_c])(sendbuf, recvbuf, count, datatype, op, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iexscan_c])(sendbuf, recvbuf, count, datatype, op, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Iexscan_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Iexscan, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -514,7 +514,7 @@ BK_ENTRY int efg_MPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype se
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Igather])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Igather])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Igather];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Igather, BK_C, 0, 11), __builtin_return_address(0));
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
@@ -547,7 +547,7 @@ BK_ENTRY int efg_MPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Igather_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Igather_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Igather_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Igather, BK_C, 1, 11), __builtin_return_address(0));
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
@@ -580,7 +580,7 @@ BK_ENTRY int efg_MPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype s
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Igatherv])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Igatherv])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Igatherv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Igatherv, BK_C, 0, 12), __builtin_return_address(0));
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
@@ -614,7 +614,7 @@ BK_ENTRY int efg_MPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Igatherv_c])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Igatherv_c])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Igatherv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Igatherv, BK_C, 1, 12), __builtin_return_address(0));
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
@@ -648,7 +648,7 @@ BK_ENTRY int efg_MPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ineighbor_allgather])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ineighbor_allgather])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ineighbor_allgather];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ineighbor_allgather, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -678,7 +678,7 @@ BK_ENTRY int efg_MPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendco
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ineighbor_allgather_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ineighbor_allgather_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ineighbor_allgather_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ineighbor_allgather, BK_C, 1, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -708,7 +708,7 @@ BK_ENTRY int efg_MPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MP
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ineighbor_allgatherv])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ineighbor_allgatherv])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ineighbor_allgatherv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ineighbor_allgatherv, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -739,7 +739,7 @@ BK_ENTRY int efg_MPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendc
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ineighbor_allgatherv_c])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ineighbor_allgatherv_c])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ineighbor_allgatherv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ineighbor_allgatherv, BK_C, 1, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -770,7 +770,7 @@ BK_ENTRY int efg_MPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ineighbor_alltoall])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ineighbor_alltoall])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ineighbor_alltoall];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ineighbor_alltoall, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -800,7 +800,7 @@ BK_ENTRY int efg_MPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcou
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ineighbor_alltoall_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ineighbor_alltoall_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ineighbor_alltoall_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ineighbor_alltoall, BK_C, 1, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -830,7 +830,7 @@ BK_ENTRY int efg_MPI_Ineighbor_alltoallv(const void *sendbuf, const int *sendcou
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ineighbor_alltoallv])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ineighbor_alltoallv])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ineighbor_alltoallv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ineighbor_alltoallv, BK_C, 0, 12), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -862,7 +862,7 @@ BK_ENTRY int efg_MPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count 
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ineighbor_alltoallv_c])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ineighbor_alltoallv_c])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ineighbor_alltoallv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ineighbor_alltoallv, BK_C, 1, 12), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -894,7 +894,7 @@ BK_ENTRY int efg_MPI_Ineighbor_alltoallw(const void *sendbuf, const int *sendcou
 {
     typedef int (*const real_fn)(const void *, const int *, const MPI_Aint *, const MPI_Datatype *, const void *, const int *, const MPI_Aint *, const MPI_Datatype *, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ineighbor_alltoallw])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ineighbor_alltoallw])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ineighbor_alltoallw];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ineighbor_alltoallw, BK_C, 0, 12), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -926,7 +926,7 @@ BK_ENTRY int efg_MPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count 
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ineighbor_alltoallw_c])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ineighbor_alltoallw_c])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ineighbor_alltoallw_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ineighbor_alltoallw, BK_C, 1, 12), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -958,7 +958,7 @@ BK_ENTRY int efg_MPI_Ireduce(const void *sendbuf, const void *recvbuf, int count
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ireduce])(sendbuf, recvbuf, count, datatype, op, root, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ireduce])(sendbuf, recvbuf, count, datatype, op, root, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ireduce];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ireduce, BK_C, 0, 10), __builtin_return_address(0));
     const bool takes_part = bk_takes_part(b, comm, (int)root);
@@ -989,7 +989,7 @@ BK_ENTRY int efg_MPI_Ireduce_c(const void *sendbuf, const void *recvbuf, MPI_Cou
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ireduce_c])(sendbuf, recvbuf, count, datatype, op, root, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ireduce_c])(sendbuf, recvbuf, count, datatype, op, root, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ireduce_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ireduce, BK_C, 1, 10), __builtin_return_address(0));
     const bool takes_part = bk_takes_part(b, comm, (int)root);
@@ -1020,7 +1020,7 @@ BK_ENTRY int efg_MPI_Ireduce_scatter(const void *sendbuf, const void *recvbuf, c
 {
     typedef int (*const real_fn)(const void *, const void *, const int *, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ireduce_scatter])(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ireduce_scatter])(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ireduce_scatter];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ireduce_scatter, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1049,7 +1049,7 @@ BK_ENTRY int efg_MPI_Ireduce_scatter_c(const void *sendbuf, const void *recvbuf,
 {
     typedef int (*const real_fn)(const void *, const void *, const MPI_Count *, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ireduce_scatter_c])(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ireduce_scatter_c])(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ireduce_scatter_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ireduce_scatter, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1078,7 +1078,7 @@ BK_ENTRY int efg_MPI_Ireduce_scatter_block(const void *sendbuf, const void *recv
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ireduce_scatter_block])(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ireduce_scatter_block])(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ireduce_scatter_block];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ireduce_scatter_block, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1107,7 +1107,7 @@ BK_ENTRY int efg_MPI_Ireduce_scatter_block_c(const void *sendbuf, const void *re
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ireduce_scatter_block_c])(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ireduce_scatter_block_c])(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ireduce_scatter_block_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ireduce_scatter_block, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1136,7 +1136,7 @@ BK_ENTRY int efg_MPI_Iscan(const void *sendbuf, const void *recvbuf, int count, 
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iscan])(sendbuf, recvbuf, count, datatype, op, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iscan])(sendbuf, recvbuf, count, datatype, op, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Iscan];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Iscan, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1165,7 +1165,7 @@ BK_ENTRY int efg_MPI_Iscan_c(const void *sendbuf, const void *recvbuf, MPI_Count
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iscan_c])(sendbuf, recvbuf, count, datatype, op, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iscan_c])(sendbuf, recvbuf, count, datatype, op, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Iscan_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Iscan, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1194,7 +1194,7 @@ BK_ENTRY int efg_MPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype s
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iscatter])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iscatter])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Iscatter];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Iscatter, BK_C, 0, 11), __builtin_return_address(0));
     const bool at_root = bk_at_root(b, comm, (int)root);
@@ -1227,7 +1227,7 @@ BK_ENTRY int efg_MPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iscatter_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iscatter_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Iscatter_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Iscatter, BK_C, 1, 11), __builtin_return_address(0));
     const bool at_root = bk_at_root(b, comm, (int)root);
@@ -1260,7 +1260,7 @@ BK_ENTRY int efg_MPI_Iscatterv(const void *sendbuf, const int *sendcounts, const
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iscatterv])(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iscatterv])(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Iscatterv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Iscatterv, BK_C, 0, 12), __builtin_return_address(0));
     const bool at_root = bk_at_root(b, comm, (int)root);
@@ -1294,7 +1294,7 @@ BK_ENTRY int efg_MPI_Iscatterv_c(const void *sendbuf, const MPI_Count *sendcount
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iscatterv_c])(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iscatterv_c])(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Iscatterv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Iscatterv, BK_C, 1, 12), __builtin_return_address(0));
     const bool at_root = bk_at_root(b, comm, (int)root);

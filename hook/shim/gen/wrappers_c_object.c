@@ -6,7 +6,7 @@ BK_ENTRY int efg_MPI_Get_hw_resource_info(MPI_Info *hw_info)
 {
     typedef int (*const real_fn)(MPI_Info *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_hw_resource_info])(hw_info);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_hw_resource_info])(hw_info);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Get_hw_resource_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get_hw_resource_info, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
@@ -28,7 +28,7 @@ BK_ENTRY int efg_MPI_Win_create_errhandler(void *win_errhandler_fn, MPI_Errhandl
 {
     typedef int (*const real_fn)(void *, MPI_Errhandler *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_create_errhandler])(win_errhandler_fn, errhandler);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_create_errhandler])(win_errhandler_fn, errhandler);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_create_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_create_errhandler, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
@@ -50,7 +50,7 @@ BK_ENTRY int efg_MPI_Win_create_keyval(void *win_copy_attr_fn, void *win_delete_
 {
     typedef int (*const real_fn)(void *, void *, int *, void *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_create_keyval])(win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_create_keyval])(win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_create_keyval];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_create_keyval, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
@@ -72,7 +72,7 @@ BK_ENTRY int efg_MPI_Win_free_keyval(int *win_keyval)
 {
     typedef int (*const real_fn)(int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_free_keyval])(win_keyval);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_free_keyval])(win_keyval);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_free_keyval];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_free_keyval, BK_C, 0, 4), __builtin_return_address(0));
     const int win_keyval_v = *win_keyval;
@@ -93,7 +93,7 @@ BK_ENTRY int efg_MPI_Attr_delete(MPI_Comm comm, int keyval)
 {
     typedef int (*const real_fn)(MPI_Comm, int);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Attr_delete])(comm, keyval);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Attr_delete])(comm, keyval);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Attr_delete];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Attr_delete, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -111,7 +111,7 @@ BK_ENTRY int efg_MPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val)
 {
     typedef int (*const real_fn)(MPI_Comm, int, void *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Attr_put])(comm, keyval, attribute_val);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Attr_put])(comm, keyval, attribute_val);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Attr_put];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Attr_put, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -129,7 +129,7 @@ BK_ENTRY int efg_MPI_Comm_create_errhandler(void *comm_errhandler_fn, MPI_Errhan
 {
     typedef int (*const real_fn)(void *, MPI_Errhandler *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_create_errhandler])(comm_errhandler_fn, errhandler);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_create_errhandler])(comm_errhandler_fn, errhandler);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_create_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_create_errhandler, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
@@ -151,7 +151,7 @@ BK_ENTRY int efg_MPI_Comm_create_keyval(void *comm_copy_attr_fn, void *comm_dele
 {
     typedef int (*const real_fn)(void *, void *, int *, void *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_create_keyval])(comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_create_keyval])(comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_create_keyval];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_create_keyval, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
@@ -173,7 +173,7 @@ BK_ENTRY int efg_MPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
 {
     typedef int (*const real_fn)(MPI_Comm, int);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_delete_attr])(comm, comm_keyval);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_delete_attr])(comm, comm_keyval);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_delete_attr];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_delete_attr, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -191,7 +191,7 @@ BK_ENTRY int efg_MPI_Comm_free_keyval(int *comm_keyval)
 {
     typedef int (*const real_fn)(int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_free_keyval])(comm_keyval);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_free_keyval])(comm_keyval);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_free_keyval];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_free_keyval, BK_C, 0, 4), __builtin_return_address(0));
     const int comm_keyval_v = *comm_keyval;
@@ -212,7 +212,7 @@ BK_ENTRY int efg_MPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandl
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Errhandler *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_get_errhandler])(comm, errhandler);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_get_errhandler])(comm, errhandler);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_get_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_get_errhandler, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -235,7 +235,7 @@ BK_ENTRY int efg_MPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Info *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_get_info])(comm, info_used);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_get_info])(comm, info_used);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_get_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_get_info, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -258,7 +258,7 @@ BK_ENTRY int efg_MPI_Comm_group(MPI_Comm comm, MPI_Group *group)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Group *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_group])(comm, group);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_group])(comm, group);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_group];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_group, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -280,7 +280,7 @@ BK_ENTRY int efg_MPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Group *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_remote_group])(comm, group);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_remote_group])(comm, group);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_remote_group];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_remote_group, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -302,7 +302,7 @@ BK_ENTRY int efg_MPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribu
 {
     typedef int (*const real_fn)(MPI_Comm, int, void *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_set_attr])(comm, comm_keyval, attribute_val);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_set_attr])(comm, comm_keyval, attribute_val);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_set_attr];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_set_attr, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -320,7 +320,7 @@ BK_ENTRY int efg_MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandle
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Errhandler);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_set_errhandler])(comm, errhandler);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_set_errhandler])(comm, errhandler);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_set_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_set_errhandler, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -338,7 +338,7 @@ BK_ENTRY int efg_MPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
 {
     typedef int (*const real_fn)(MPI_Comm, const char *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_set_name])(comm, comm_name);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_set_name])(comm, comm_name);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_set_name];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_set_name, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -356,7 +356,7 @@ BK_ENTRY int efg_MPI_Keyval_create(void *copy_fn, void *delete_fn, int *keyval, 
 {
     typedef int (*const real_fn)(void *, void *, int *, void *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Keyval_create])(copy_fn, delete_fn, keyval, extra_state);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Keyval_create])(copy_fn, delete_fn, keyval, extra_state);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Keyval_create];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Keyval_create, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
@@ -378,7 +378,7 @@ BK_ENTRY int efg_MPI_Keyval_free(int *keyval)
 {
     typedef int (*const real_fn)(int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Keyval_free])(keyval);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Keyval_free])(keyval);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Keyval_free];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Keyval_free, BK_C, 0, 4), __builtin_return_address(0));
     const int keyval_v = *keyval;
@@ -399,7 +399,7 @@ BK_ENTRY int efg_MPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Gr
 {
     typedef int (*const real_fn)(MPI_Group, MPI_Group, MPI_Group *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_difference])(group1, group2, newgroup);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_difference])(group1, group2, newgroup);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Group_difference];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_difference, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_group_word(group1);
@@ -422,7 +422,7 @@ BK_ENTRY int efg_MPI_Group_excl(MPI_Group group, int n, const int *ranks, MPI_Gr
 {
     typedef int (*const real_fn)(MPI_Group, int, const int *, MPI_Group *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_excl])(group, n, ranks, newgroup);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_excl])(group, n, ranks, newgroup);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Group_excl];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_excl, BK_C, 0, 7), __builtin_return_address(0));
     w[3] = bk_group_word(group);
@@ -446,7 +446,7 @@ BK_ENTRY int efg_MPI_Group_free(MPI_Group *group)
 {
     typedef int (*const real_fn)(MPI_Group *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_free])(group);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_free])(group);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Group_free];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_free, BK_C, 0, 4), __builtin_return_address(0));
     const MPI_Group group_v = *group;
@@ -467,7 +467,7 @@ BK_ENTRY int efg_MPI_Group_from_session_pset(MPI_Session session, const char *ps
 {
     typedef int (*const real_fn)(MPI_Session, const char *, MPI_Group *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_from_session_pset])(session, pset_name, newgroup);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_from_session_pset])(session, pset_name, newgroup);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Group_from_session_pset];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_from_session_pset, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_object_word(BK_SESSION, BK_KEY(session));
@@ -490,7 +490,7 @@ BK_ENTRY int efg_MPI_Group_incl(MPI_Group group, int n, const int *ranks, MPI_Gr
 {
     typedef int (*const real_fn)(MPI_Group, int, const int *, MPI_Group *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_incl])(group, n, ranks, newgroup);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_incl])(group, n, ranks, newgroup);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Group_incl];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_incl, BK_C, 0, 7), __builtin_return_address(0));
     w[3] = bk_group_word(group);
@@ -514,7 +514,7 @@ BK_ENTRY int efg_MPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_
 {
     typedef int (*const real_fn)(MPI_Group, MPI_Group, MPI_Group *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_intersection])(group1, group2, newgroup);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_intersection])(group1, group2, newgroup);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Group_intersection];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_intersection, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_group_word(group1);
@@ -537,7 +537,7 @@ BK_ENTRY int efg_MPI_Group_range_excl(MPI_Group group, int n, const int *ranges,
 {
     typedef int (*const real_fn)(MPI_Group, int, const int *, MPI_Group *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_range_excl])(group, n, ranges, newgroup);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_range_excl])(group, n, ranges, newgroup);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Group_range_excl];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_range_excl, BK_C, 0, 7), __builtin_return_address(0));
     w[3] = bk_group_word(group);
@@ -561,7 +561,7 @@ BK_ENTRY int efg_MPI_Group_range_incl(MPI_Group group, int n, const int *ranges,
 {
     typedef int (*const real_fn)(MPI_Group, int, const int *, MPI_Group *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_range_incl])(group, n, ranges, newgroup);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_range_incl])(group, n, ranges, newgroup);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Group_range_incl];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_range_incl, BK_C, 0, 7), __builtin_return_address(0));
     w[3] = bk_group_word(group);
@@ -585,7 +585,7 @@ BK_ENTRY int efg_MPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *
 {
     typedef int (*const real_fn)(MPI_Group, MPI_Group, MPI_Group *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_union])(group1, group2, newgroup);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_union])(group1, group2, newgroup);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Group_union];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_union, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_group_word(group1);
@@ -608,7 +608,7 @@ BK_ENTRY int efg_MPI_Type_commit(MPI_Datatype *datatype)
 {
     typedef int (*const real_fn)(MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_commit])(datatype);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_commit])(datatype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_commit];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_commit, BK_C, 0, 4), __builtin_return_address(0));
     const MPI_Datatype datatype_v = *datatype;
@@ -626,7 +626,7 @@ BK_ENTRY int efg_MPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Dataty
 {
     typedef int (*const real_fn)(int, MPI_Datatype, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_contiguous])(count, oldtype, newtype);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_contiguous])(count, oldtype, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_contiguous];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_contiguous, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
@@ -649,7 +649,7 @@ BK_ENTRY int efg_MPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MP
 {
     typedef int (*const real_fn)(MPI_Count, MPI_Datatype, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_contiguous_c])(count, oldtype, newtype);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_contiguous_c])(count, oldtype, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_contiguous_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_contiguous, BK_C, 1, 6), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
@@ -672,7 +672,7 @@ BK_ENTRY int efg_MPI_Type_create_darray(int size, int rank, int ndims, const int
 {
     typedef int (*const real_fn)(int, int, int, const int *, const int *, const int *, const int *, int, MPI_Datatype, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_darray])(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_darray])(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_darray];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_darray, BK_C, 0, 13), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)size;
@@ -702,7 +702,7 @@ BK_ENTRY int efg_MPI_Type_create_darray_c(int size, int rank, int ndims, const M
 {
     typedef int (*const real_fn)(int, int, int, const MPI_Count *, const int *, const int *, const int *, int, MPI_Datatype, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_darray_c])(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_darray_c])(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_darray_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_darray, BK_C, 1, 13), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)size;
@@ -732,7 +732,7 @@ BK_ENTRY int efg_MPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype
 {
     typedef int (*const real_fn)(int, int, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_f90_complex])(p, r, newtype);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_f90_complex])(p, r, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_f90_complex];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_f90_complex, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_undefined(p);
@@ -755,7 +755,7 @@ BK_ENTRY int efg_MPI_Type_create_f90_integer(int r, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_f90_integer])(r, newtype);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_f90_integer])(r, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_f90_integer];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_f90_integer, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_undefined(r);
@@ -777,7 +777,7 @@ BK_ENTRY int efg_MPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, int, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_f90_real])(p, r, newtype);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_f90_real])(p, r, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_f90_real];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_f90_real, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_undefined(p);
@@ -800,7 +800,7 @@ BK_ENTRY int efg_MPI_Type_create_hindexed(int count, const int *array_of_blockle
 {
     typedef int (*const real_fn)(int, const int *, const MPI_Aint *, MPI_Datatype, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_hindexed])(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_hindexed])(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_hindexed];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_hindexed, BK_C, 0, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
@@ -825,7 +825,7 @@ BK_ENTRY int efg_MPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count *ar
 {
     typedef int (*const real_fn)(MPI_Count, const MPI_Count *, const MPI_Count *, MPI_Datatype, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_hindexed_c])(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_hindexed_c])(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_hindexed_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_hindexed, BK_C, 1, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
@@ -850,7 +850,7 @@ BK_ENTRY int efg_MPI_Type_create_hindexed_block(int count, int blocklength, cons
 {
     typedef int (*const real_fn)(int, int, const MPI_Aint *, MPI_Datatype, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_hindexed_block])(count, blocklength, array_of_displacements, oldtype, newtype);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_hindexed_block])(count, blocklength, array_of_displacements, oldtype, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_hindexed_block];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_hindexed_block, BK_C, 0, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
@@ -875,7 +875,7 @@ BK_ENTRY int efg_MPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blo
 {
     typedef int (*const real_fn)(MPI_Count, MPI_Count, const MPI_Count *, MPI_Datatype, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_hindexed_block_c])(count, blocklength, array_of_displacements, oldtype, newtype);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_hindexed_block_c])(count, blocklength, array_of_displacements, oldtype, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_hindexed_block_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_hindexed_block, BK_C, 1, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
@@ -900,7 +900,7 @@ BK_ENTRY int efg_MPI_Type_create_hvector(int count, int blocklength, MPI_Aint st
 {
     typedef int (*const real_fn)(int, int, MPI_Aint, MPI_Datatype, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_hvector])(count, blocklength, stride, oldtype, newtype);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_hvector])(count, blocklength, stride, oldtype, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_hvector];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_hvector, BK_C, 0, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
@@ -925,7 +925,7 @@ BK_ENTRY int efg_MPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklengt
 {
     typedef int (*const real_fn)(MPI_Count, MPI_Count, MPI_Count, MPI_Datatype, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_hvector_c])(count, blocklength, stride, oldtype, newtype);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_hvector_c])(count, blocklength, stride, oldtype, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_hvector_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_hvector, BK_C, 1, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
@@ -950,7 +950,7 @@ BK_ENTRY int efg_MPI_Type_create_indexed_block(int count, int blocklength, const
 {
     typedef int (*const real_fn)(int, int, const int *, MPI_Datatype, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_indexed_block])(count, blocklength, array_of_displacements, oldtype, newtype);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_indexed_block])(count, blocklength, array_of_displacements, oldtype, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_indexed_block];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_indexed_block, BK_C, 0, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
@@ -975,7 +975,7 @@ BK_ENTRY int efg_MPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count bloc
 {
     typedef int (*const real_fn)(MPI_Count, MPI_Count, const MPI_Count *, MPI_Datatype, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_indexed_block_c])(count, blocklength, array_of_displacements, oldtype, newtype);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_indexed_block_c])(count, blocklength, array_of_displacements, oldtype, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_indexed_block_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_indexed_block, BK_C, 1, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
@@ -1000,7 +1000,7 @@ BK_ENTRY int efg_MPI_Type_create_keyval(void *type_copy_attr_fn, void *type_dele
 {
     typedef int (*const real_fn)(void *, void *, int *, void *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_keyval])(type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_keyval])(type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_keyval];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_keyval, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
@@ -1022,7 +1022,7 @@ BK_ENTRY int efg_MPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Aint, MPI_Aint, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_resized])(oldtype, lb, extent, newtype);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_resized])(oldtype, lb, extent, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_resized];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_resized, BK_C, 0, 7), __builtin_return_address(0));
     w[3] = bk_type_word(b, oldtype);
@@ -1046,7 +1046,7 @@ BK_ENTRY int efg_MPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, M
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Count, MPI_Count, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_resized_c])(oldtype, lb, extent, newtype);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_resized_c])(oldtype, lb, extent, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_resized_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_resized, BK_C, 1, 7), __builtin_return_address(0));
     w[3] = bk_type_word(b, oldtype);
@@ -1070,7 +1070,7 @@ BK_ENTRY int efg_MPI_Type_create_struct(int count, const int *array_of_blockleng
 {
     typedef int (*const real_fn)(int, const int *, const MPI_Aint *, const MPI_Datatype *, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_struct])(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_struct])(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_struct];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_struct, BK_C, 0, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
@@ -1095,7 +1095,7 @@ BK_ENTRY int efg_MPI_Type_create_struct_c(MPI_Count count, const MPI_Count *arra
 {
     typedef int (*const real_fn)(MPI_Count, const MPI_Count *, const MPI_Count *, const MPI_Datatype *, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_struct_c])(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_struct_c])(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_struct_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_struct, BK_C, 1, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
@@ -1120,7 +1120,7 @@ BK_ENTRY int efg_MPI_Type_create_subarray(int ndims, const int *array_of_sizes, 
 {
     typedef int (*const real_fn)(int, const int *, const int *, const int *, int, MPI_Datatype, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_subarray])(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_subarray])(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_subarray];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_subarray, BK_C, 0, 10), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)ndims;
@@ -1147,7 +1147,7 @@ BK_ENTRY int efg_MPI_Type_create_subarray_c(int ndims, const MPI_Count *array_of
 {
     typedef int (*const real_fn)(int, const MPI_Count *, const MPI_Count *, const MPI_Count *, int, MPI_Datatype, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_subarray_c])(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_subarray_c])(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_subarray_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_subarray, BK_C, 1, 10), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)ndims;
@@ -1174,7 +1174,7 @@ BK_ENTRY int efg_MPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
 {
     typedef int (*const real_fn)(MPI_Datatype, int);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_delete_attr])(datatype, type_keyval);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_delete_attr])(datatype, type_keyval);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_delete_attr];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_delete_attr, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
@@ -1192,7 +1192,7 @@ BK_ENTRY int efg_MPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_dup])(oldtype, newtype);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_dup])(oldtype, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_dup];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_dup, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_type_word(b, oldtype);
@@ -1214,7 +1214,7 @@ BK_ENTRY int efg_MPI_Type_free(MPI_Datatype *datatype)
 {
     typedef int (*const real_fn)(MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_free])(datatype);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_free])(datatype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_free];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_free, BK_C, 0, 4), __builtin_return_address(0));
     const MPI_Datatype datatype_v = *datatype;
@@ -1235,7 +1235,7 @@ BK_ENTRY int efg_MPI_Type_free_keyval(int *type_keyval)
 {
     typedef int (*const real_fn)(int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_free_keyval])(type_keyval);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_free_keyval])(type_keyval);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_free_keyval];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_free_keyval, BK_C, 0, 4), __builtin_return_address(0));
     const int type_keyval_v = *type_keyval;
@@ -1256,7 +1256,7 @@ BK_ENTRY int efg_MPI_Type_get_contents(MPI_Datatype datatype, int max_integers, 
 {
     typedef int (*const real_fn)(MPI_Datatype, int, int, int, int *, MPI_Aint *, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_contents])(datatype, max_integers, max_addresses, max_datatypes, array_of_integers, array_of_addresses, array_of_datatypes);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_contents])(datatype, max_integers, max_addresses, max_datatypes, array_of_integers, array_of_addresses, array_of_datatypes);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_get_contents];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_get_contents, BK_C, 0, 12), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
@@ -1287,7 +1287,7 @@ BK_ENTRY int efg_MPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_in
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Count, MPI_Count, MPI_Count, MPI_Count, int *, MPI_Aint *, MPI_Count *, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_contents_c])(datatype, max_integers, max_addresses, max_large_counts, max_datatypes, array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_contents_c])(datatype, max_integers, max_addresses, max_large_counts, max_datatypes, array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_get_contents_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_get_contents, BK_C, 1, 12), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
@@ -1319,7 +1319,7 @@ BK_ENTRY int efg_MPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype 
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Datatype, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_value_index])(value_type, index_type, pair_type);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_value_index])(value_type, index_type, pair_type);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_get_value_index];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_get_value_index, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_type_word(b, value_type);
@@ -1342,7 +1342,7 @@ BK_ENTRY int efg_MPI_Type_hindexed(int count, const int *array_of_blocklengths, 
 {
     typedef int (*const real_fn)(int, const int *, const MPI_Aint *, MPI_Datatype, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_hindexed])(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_hindexed])(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_hindexed];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_hindexed, BK_C, 0, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
@@ -1367,7 +1367,7 @@ BK_ENTRY int efg_MPI_Type_hvector(int count, int blocklength, MPI_Aint stride, M
 {
     typedef int (*const real_fn)(int, int, MPI_Aint, MPI_Datatype, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_hvector])(count, blocklength, stride, oldtype, newtype);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_hvector])(count, blocklength, stride, oldtype, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_hvector];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_hvector, BK_C, 0, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
@@ -1392,7 +1392,7 @@ BK_ENTRY int efg_MPI_Type_indexed(int count, const int *array_of_blocklengths, c
 {
     typedef int (*const real_fn)(int, const int *, const int *, MPI_Datatype, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_indexed])(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_indexed])(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_indexed];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_indexed, BK_C, 0, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
@@ -1417,7 +1417,7 @@ BK_ENTRY int efg_MPI_Type_indexed_c(MPI_Count count, const MPI_Count *array_of_b
 {
     typedef int (*const real_fn)(MPI_Count, const MPI_Count *, const MPI_Count *, MPI_Datatype, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_indexed_c])(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_indexed_c])(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_indexed_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_indexed, BK_C, 1, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
@@ -1442,7 +1442,7 @@ BK_ENTRY int efg_MPI_Type_match_size(int typeclass, int size, MPI_Datatype *data
 {
     typedef int (*const real_fn)(int, int, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_match_size])(typeclass, size, datatype);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_match_size])(typeclass, size, datatype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_match_size];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_match_size, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_enum_typeclass(typeclass);
@@ -1465,7 +1465,7 @@ BK_ENTRY int efg_MPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void 
 {
     typedef int (*const real_fn)(MPI_Datatype, int, void *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_set_attr])(datatype, type_keyval, attribute_val);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_set_attr])(datatype, type_keyval, attribute_val);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_set_attr];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_set_attr, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
@@ -1483,7 +1483,7 @@ BK_ENTRY int efg_MPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
 {
     typedef int (*const real_fn)(MPI_Datatype, const char *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_set_name])(datatype, type_name);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_set_name])(datatype, type_name);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_set_name];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_set_name, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
@@ -1501,7 +1501,7 @@ BK_ENTRY int efg_MPI_Type_struct(int count, const int *array_of_blocklengths, co
 {
     typedef int (*const real_fn)(int, const int *, const MPI_Aint *, const MPI_Datatype *, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_struct])(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_struct])(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_struct];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_struct, BK_C, 0, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
@@ -1526,7 +1526,7 @@ BK_ENTRY int efg_MPI_Type_vector(int count, int blocklength, int stride, MPI_Dat
 {
     typedef int (*const real_fn)(int, int, int, MPI_Datatype, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_vector])(count, blocklength, stride, oldtype, newtype);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_vector])(count, blocklength, stride, oldtype, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_vector];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_vector, BK_C, 0, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
@@ -1551,7 +1551,7 @@ BK_ENTRY int efg_MPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_C
 {
     typedef int (*const real_fn)(MPI_Count, MPI_Count, MPI_Count, MPI_Datatype, MPI_Datatype *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_vector_c])(count, blocklength, stride, oldtype, newtype);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_vector_c])(count, blocklength, stride, oldtype, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_vector_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_vector, BK_C, 1, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
@@ -1576,7 +1576,7 @@ BK_ENTRY int efg_MPI_Op_create(void *user_fn, int commute, MPI_Op *op)
 {
     typedef int (*const real_fn)(void *, int, MPI_Op *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Op_create])(user_fn, commute, op);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Op_create])(user_fn, commute, op);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Op_create];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Op_create, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = commute != 0;
@@ -1598,7 +1598,7 @@ BK_ENTRY int efg_MPI_Op_create_c(void *user_fn, int commute, MPI_Op *op)
 {
     typedef int (*const real_fn)(void *, int, MPI_Op *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Op_create_c])(user_fn, commute, op);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Op_create_c])(user_fn, commute, op);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Op_create_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Op_create, BK_C, 1, 5), __builtin_return_address(0));
     w[3] = commute != 0;
@@ -1620,7 +1620,7 @@ BK_ENTRY int efg_MPI_Op_free(MPI_Op *op)
 {
     typedef int (*const real_fn)(MPI_Op *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Op_free])(op);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Op_free])(op);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Op_free];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Op_free, BK_C, 0, 4), __builtin_return_address(0));
     const MPI_Op op_v = *op;
@@ -1641,7 +1641,7 @@ BK_ENTRY int efg_MPI_Info_create(MPI_Info *info)
 {
     typedef int (*const real_fn)(MPI_Info *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_create])(info);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_create])(info);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Info_create];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Info_create, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
@@ -1663,7 +1663,7 @@ BK_ENTRY int efg_MPI_Info_create_env(int argc, void *argv, MPI_Info *info)
 {
     typedef int (*const real_fn)(int, void *, MPI_Info *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_create_env])(argc, argv, info);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_create_env])(argc, argv, info);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Info_create_env];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Info_create_env, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)argc;
@@ -1686,7 +1686,7 @@ BK_ENTRY int efg_MPI_Info_delete(MPI_Info info, const char *key)
 {
     typedef int (*const real_fn)(MPI_Info, const char *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_delete])(info, key);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_delete])(info, key);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Info_delete];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Info_delete, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_object_word(BK_INFO, BK_KEY(info));
@@ -1704,7 +1704,7 @@ BK_ENTRY int efg_MPI_Info_dup(MPI_Info info, MPI_Info *newinfo)
 {
     typedef int (*const real_fn)(MPI_Info, MPI_Info *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_dup])(info, newinfo);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_dup])(info, newinfo);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Info_dup];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Info_dup, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_object_word(BK_INFO, BK_KEY(info));
@@ -1727,7 +1727,7 @@ BK_ENTRY int efg_MPI_Info_free(MPI_Info *info)
 {
     typedef int (*const real_fn)(MPI_Info *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_free])(info);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_free])(info);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Info_free];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Info_free, BK_C, 0, 4), __builtin_return_address(0));
     const MPI_Info info_v = *info;
@@ -1748,7 +1748,7 @@ BK_ENTRY int efg_MPI_Info_set(MPI_Info info, const char *key, const char *value)
 {
     typedef int (*const real_fn)(MPI_Info, const char *, const char *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_set])(info, key, value);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_set])(info, key, value);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Info_set];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Info_set, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_object_word(BK_INFO, BK_KEY(info));
@@ -1767,7 +1767,7 @@ BK_ENTRY int efg_MPI_Add_error_class(int *errorclass)
 {
     typedef int (*const real_fn)(int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Add_error_class])(errorclass);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Add_error_class])(errorclass);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Add_error_class];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Add_error_class, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
@@ -1788,7 +1788,7 @@ BK_ENTRY int efg_MPI_Add_error_code(int errorclass, int *errorcode)
 {
     typedef int (*const real_fn)(int, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Add_error_code])(errorclass, errorcode);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Add_error_code])(errorclass, errorcode);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Add_error_code];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Add_error_code, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_error_class_word(errorclass);
@@ -1810,7 +1810,7 @@ BK_ENTRY int efg_MPI_Add_error_string(int errorcode, const char *string)
 {
     typedef int (*const real_fn)(int, const char *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Add_error_string])(errorcode, string);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Add_error_string])(errorcode, string);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Add_error_string];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Add_error_string, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)errorcode;
@@ -1828,7 +1828,7 @@ BK_ENTRY int efg_MPI_Errhandler_create(void *comm_errhandler_fn, MPI_Errhandler 
 {
     typedef int (*const real_fn)(void *, MPI_Errhandler *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Errhandler_create])(comm_errhandler_fn, errhandler);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Errhandler_create])(comm_errhandler_fn, errhandler);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Errhandler_create];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Errhandler_create, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
@@ -1850,7 +1850,7 @@ BK_ENTRY int efg_MPI_Errhandler_free(MPI_Errhandler *errhandler)
 {
     typedef int (*const real_fn)(MPI_Errhandler *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Errhandler_free])(errhandler);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Errhandler_free])(errhandler);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Errhandler_free];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Errhandler_free, BK_C, 0, 4), __builtin_return_address(0));
     const MPI_Errhandler errhandler_v = *errhandler;
@@ -1871,7 +1871,7 @@ BK_ENTRY int efg_MPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Errhandler *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Errhandler_get])(comm, errhandler);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Errhandler_get])(comm, errhandler);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Errhandler_get];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Errhandler_get, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1894,7 +1894,7 @@ BK_ENTRY int efg_MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Errhandler);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Errhandler_set])(comm, errhandler);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Errhandler_set])(comm, errhandler);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Errhandler_set];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Errhandler_set, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1912,7 +1912,7 @@ BK_ENTRY int efg_MPI_Remove_error_class(int errorclass)
 {
     typedef int (*const real_fn)(int);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Remove_error_class])(errorclass);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Remove_error_class])(errorclass);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Remove_error_class];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Remove_error_class, BK_C, 0, 4), __builtin_return_address(0));
     w[3] = bk_error_class_word(errorclass);
@@ -1929,7 +1929,7 @@ BK_ENTRY int efg_MPI_Remove_error_code(int errorcode)
 {
     typedef int (*const real_fn)(int);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Remove_error_code])(errorcode);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Remove_error_code])(errorcode);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Remove_error_code];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Remove_error_code, BK_C, 0, 4), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)errorcode;
@@ -1946,7 +1946,7 @@ BK_ENTRY int efg_MPI_Remove_error_string(int errorcode)
 {
     typedef int (*const real_fn)(int);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Remove_error_string])(errorcode);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Remove_error_string])(errorcode);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Remove_error_string];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Remove_error_string, BK_C, 0, 4), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)errorcode;
@@ -1963,7 +1963,7 @@ BK_ENTRY int efg_MPI_Session_create_errhandler(void *session_errhandler_fn, MPI_
 {
     typedef int (*const real_fn)(void *, MPI_Errhandler *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_create_errhandler])(session_errhandler_fn, errhandler);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_create_errhandler])(session_errhandler_fn, errhandler);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Session_create_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_create_errhandler, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
@@ -1985,7 +1985,7 @@ BK_ENTRY int efg_MPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler 
 {
     typedef int (*const real_fn)(MPI_Session, MPI_Errhandler *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_get_errhandler])(session, errhandler);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_get_errhandler])(session, errhandler);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Session_get_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_get_errhandler, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_object_word(BK_SESSION, BK_KEY(session));
@@ -2008,7 +2008,7 @@ BK_ENTRY int efg_MPI_Session_get_info(MPI_Session session, MPI_Info *info_used)
 {
     typedef int (*const real_fn)(MPI_Session, MPI_Info *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_get_info])(session, info_used);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_get_info])(session, info_used);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Session_get_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_get_info, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_object_word(BK_SESSION, BK_KEY(session));
@@ -2031,7 +2031,7 @@ BK_ENTRY int efg_MPI_Session_get_pset_info(MPI_Session session, const char *pset
 {
     typedef int (*const real_fn)(MPI_Session, const char *, MPI_Info *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_get_pset_info])(session, pset_name, info);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_get_pset_info])(session, pset_name, info);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Session_get_pset_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_get_pset_info, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_object_word(BK_SESSION, BK_KEY(session));
@@ -2055,7 +2055,7 @@ BK_ENTRY int efg_MPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler 
 {
     typedef int (*const real_fn)(MPI_Session, MPI_Errhandler);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_set_errhandler])(session, errhandler);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_set_errhandler])(session, errhandler);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Session_set_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_set_errhandler, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_object_word(BK_SESSION, BK_KEY(session));
@@ -2073,7 +2073,7 @@ BK_ENTRY int efg_MPI_File_create_errhandler(void *file_errhandler_fn, MPI_Errhan
 {
     typedef int (*const real_fn)(void *, MPI_Errhandler *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_create_errhandler])(file_errhandler_fn, errhandler);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_create_errhandler])(file_errhandler_fn, errhandler);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_create_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_create_errhandler, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
@@ -2095,7 +2095,7 @@ BK_ENTRY int efg_MPI_Register_datarep(const char *datarep, void *read_conversion
 {
     typedef int (*const real_fn)(const char *, void *, void *, void *, void *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Register_datarep])(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Register_datarep])(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Register_datarep];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Register_datarep, BK_C, 0, 4), __builtin_return_address(0));
     w[3] = bk_string(datarep);
@@ -2112,7 +2112,7 @@ BK_ENTRY int efg_MPI_Register_datarep_c(const char *datarep, void *read_conversi
 {
     typedef int (*const real_fn)(const char *, void *, void *, void *, void *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Register_datarep_c])(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Register_datarep_c])(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Register_datarep_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Register_datarep, BK_C, 1, 4), __builtin_return_address(0));
     w[3] = bk_string(datarep);
@@ -2129,7 +2129,7 @@ BK_ENTRY int efg_MPI_Abi_get_fortran_info(MPI_Info *info)
 {
     typedef int (*const real_fn)(MPI_Info *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Abi_get_fortran_info])(info);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Abi_get_fortran_info])(info);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Abi_get_fortran_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Abi_get_fortran_info, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
@@ -2151,7 +2151,7 @@ BK_ENTRY int efg_MPI_Abi_get_info(MPI_Info *info)
 {
     typedef int (*const real_fn)(MPI_Info *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Abi_get_info])(info);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Abi_get_info])(info);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Abi_get_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Abi_get_info, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
@@ -2173,7 +2173,7 @@ BK_ENTRY int efg_MPIX_Delete_error_class(int errorclass)
 {
     typedef int (*const real_fn)(int);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Delete_error_class])(errorclass);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Delete_error_class])(errorclass);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Delete_error_class];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Delete_error_class, BK_C, 0, 4), __builtin_return_address(0));
     w[3] = bk_error_class_word(errorclass);
@@ -2190,7 +2190,7 @@ BK_ENTRY int efg_MPIX_Delete_error_code(int errorcode)
 {
     typedef int (*const real_fn)(int);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Delete_error_code])(errorcode);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Delete_error_code])(errorcode);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Delete_error_code];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Delete_error_code, BK_C, 0, 4), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)errorcode;
@@ -2207,7 +2207,7 @@ BK_ENTRY int efg_MPIX_Delete_error_string(int errorcode)
 {
     typedef int (*const real_fn)(int);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Delete_error_string])(errorcode);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Delete_error_string])(errorcode);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Delete_error_string];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Delete_error_string, BK_C, 0, 4), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)errorcode;

@@ -5,7 +5,7 @@ BK_ENTRY int efg_MPI_Bsend(const void *buf, int count, MPI_Datatype datatype, in
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Bsend])(buf, count, datatype, dest, tag, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Bsend])(buf, count, datatype, dest, tag, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Bsend];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Bsend, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -27,7 +27,7 @@ BK_ENTRY int efg_MPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype data
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Bsend_c])(buf, count, datatype, dest, tag, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Bsend_c])(buf, count, datatype, dest, tag, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Bsend_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Bsend, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -49,7 +49,7 @@ BK_ENTRY int efg_MPI_Bsend_init(const void *buf, int count, MPI_Datatype datatyp
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Bsend_init])(buf, count, datatype, dest, tag, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Bsend_init])(buf, count, datatype, dest, tag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Bsend_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Bsend_init, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -78,7 +78,7 @@ BK_ENTRY int efg_MPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Bsend_init_c])(buf, count, datatype, dest, tag, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Bsend_init_c])(buf, count, datatype, dest, tag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Bsend_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Bsend_init, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -107,7 +107,7 @@ BK_ENTRY int efg_MPI_Buffer_iflush(MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Buffer_iflush])(request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Buffer_iflush])(request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Buffer_iflush];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Buffer_iflush, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
@@ -130,7 +130,7 @@ BK_ENTRY int efg_MPI_Cancel(MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Cancel])(request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Cancel])(request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Cancel];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Cancel, BK_C, 0, 4), __builtin_return_address(0));
     const MPI_Request request_v = *request;
@@ -148,7 +148,7 @@ BK_ENTRY int efg_MPI_Grequest_complete(MPI_Request request)
 {
     typedef int (*const real_fn)(MPI_Request);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Grequest_complete])(request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Grequest_complete])(request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Grequest_complete];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Grequest_complete, BK_C, 0, 4), __builtin_return_address(0));
     w[3] = bk_request_word(BK_KEY(request), NULL);
@@ -165,7 +165,7 @@ BK_ENTRY int efg_MPI_Grequest_start(void *query_fn, void *free_fn, void *cancel_
 {
     typedef int (*const real_fn)(void *, void *, void *, void *, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Grequest_start])(query_fn, free_fn, cancel_fn, extra_state, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Grequest_start])(query_fn, free_fn, cancel_fn, extra_state, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Grequest_start];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Grequest_start, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
@@ -188,7 +188,7 @@ BK_ENTRY int efg_MPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, i
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ibsend])(buf, count, datatype, dest, tag, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ibsend])(buf, count, datatype, dest, tag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ibsend];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ibsend, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -217,7 +217,7 @@ BK_ENTRY int efg_MPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype dat
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ibsend_c])(buf, count, datatype, dest, tag, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ibsend_c])(buf, count, datatype, dest, tag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ibsend_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ibsend, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -246,7 +246,7 @@ BK_ENTRY int efg_MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_
 {
     typedef int (*const real_fn)(int, int, MPI_Comm, int *, MPI_Message *, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Improbe])(source, tag, comm, flag, message, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Improbe])(source, tag, comm, flag, message, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Improbe];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Improbe, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -276,7 +276,7 @@ BK_ENTRY int efg_MPI_Imrecv(const void *buf, int count, MPI_Datatype datatype, M
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, MPI_Message *, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Imrecv])(buf, count, datatype, message, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Imrecv])(buf, count, datatype, message, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Imrecv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Imrecv, BK_C, 0, 8), __builtin_return_address(0));
     const MPI_Message message_v = *message;
@@ -308,7 +308,7 @@ BK_ENTRY int efg_MPI_Imrecv_c(const void *buf, MPI_Count count, MPI_Datatype dat
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, MPI_Message *, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Imrecv_c])(buf, count, datatype, message, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Imrecv_c])(buf, count, datatype, message, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Imrecv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Imrecv, BK_C, 1, 8), __builtin_return_address(0));
     const MPI_Message message_v = *message;
@@ -340,7 +340,7 @@ BK_ENTRY int efg_MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_S
 {
     typedef int (*const real_fn)(int, int, MPI_Comm, int *, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iprobe])(source, tag, comm, flag, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iprobe])(source, tag, comm, flag, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Iprobe];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Iprobe, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -367,7 +367,7 @@ BK_ENTRY int efg_MPI_Irecv(const void *buf, int count, MPI_Datatype datatype, in
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Irecv])(buf, count, datatype, source, tag, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Irecv])(buf, count, datatype, source, tag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Irecv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Irecv, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -397,7 +397,7 @@ BK_ENTRY int efg_MPI_Irecv_c(const void *buf, MPI_Count count, MPI_Datatype data
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Irecv_c])(buf, count, datatype, source, tag, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Irecv_c])(buf, count, datatype, source, tag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Irecv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Irecv, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -427,7 +427,7 @@ BK_ENTRY int efg_MPI_Irsend(const void *buf, int count, MPI_Datatype datatype, i
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Irsend])(buf, count, datatype, dest, tag, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Irsend])(buf, count, datatype, dest, tag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Irsend];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Irsend, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -456,7 +456,7 @@ BK_ENTRY int efg_MPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype dat
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Irsend_c])(buf, count, datatype, dest, tag, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Irsend_c])(buf, count, datatype, dest, tag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Irsend_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Irsend, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -485,7 +485,7 @@ BK_ENTRY int efg_MPI_Isend(const void *buf, int count, MPI_Datatype datatype, in
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Isend])(buf, count, datatype, dest, tag, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Isend])(buf, count, datatype, dest, tag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Isend];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Isend, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -514,7 +514,7 @@ BK_ENTRY int efg_MPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype data
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Isend_c])(buf, count, datatype, dest, tag, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Isend_c])(buf, count, datatype, dest, tag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Isend_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Isend, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -543,7 +543,7 @@ BK_ENTRY int efg_MPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype 
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Isendrecv])(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Isendrecv])(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Isendrecv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Isendrecv, BK_C, 0, 14), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -578,7 +578,7 @@ BK_ENTRY int efg_MPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_D
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Isendrecv_c])(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Isendrecv_c])(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Isendrecv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Isendrecv, BK_C, 1, 14), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -613,7 +613,7 @@ BK_ENTRY int efg_MPI_Isendrecv_replace(const void *buf, int count, MPI_Datatype 
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Isendrecv_replace])(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Isendrecv_replace])(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Isendrecv_replace];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Isendrecv_replace, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -645,7 +645,7 @@ BK_ENTRY int efg_MPI_Isendrecv_replace_c(const void *buf, MPI_Count count, MPI_D
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Isendrecv_replace_c])(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Isendrecv_replace_c])(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Isendrecv_replace_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Isendrecv_replace, BK_C, 1, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -677,7 +677,7 @@ BK_ENTRY int efg_MPI_Issend(const void *buf, int count, MPI_Datatype datatype, i
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Issend])(buf, count, datatype, dest, tag, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Issend])(buf, count, datatype, dest, tag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Issend];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Issend, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -706,7 +706,7 @@ BK_ENTRY int efg_MPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype dat
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Issend_c])(buf, count, datatype, dest, tag, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Issend_c])(buf, count, datatype, dest, tag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Issend_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Issend, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -735,7 +735,7 @@ BK_ENTRY int efg_MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *mes
 {
     typedef int (*const real_fn)(int, int, MPI_Comm, MPI_Message *, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Mprobe])(source, tag, comm, message, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Mprobe])(source, tag, comm, message, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Mprobe];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Mprobe, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -763,7 +763,7 @@ BK_ENTRY int efg_MPI_Mrecv(const void *buf, int count, MPI_Datatype datatype, MP
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, MPI_Message *, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Mrecv])(buf, count, datatype, message, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Mrecv])(buf, count, datatype, message, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Mrecv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Mrecv, BK_C, 0, 10), __builtin_return_address(0));
     const MPI_Message message_v = *message;
@@ -793,7 +793,7 @@ BK_ENTRY int efg_MPI_Mrecv_c(const void *buf, MPI_Count count, MPI_Datatype data
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, MPI_Message *, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Mrecv_c])(buf, count, datatype, message, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Mrecv_c])(buf, count, datatype, message, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Mrecv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Mrecv, BK_C, 1, 10), __builtin_return_address(0));
     const MPI_Message message_v = *message;
@@ -823,7 +823,7 @@ BK_ENTRY int efg_MPI_Parrived(MPI_Request request, int partition, int *flag)
 {
     typedef int (*const real_fn)(MPI_Request, int, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Parrived])(request, partition, flag);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Parrived])(request, partition, flag);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Parrived];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Parrived, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_request_word(BK_KEY(request), NULL);
@@ -846,7 +846,7 @@ BK_ENTRY int efg_MPI_Pready(int partition, MPI_Request request)
 {
     typedef int (*const real_fn)(int, MPI_Request);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pready])(partition, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pready])(partition, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Pready];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Pready, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)partition;
@@ -864,7 +864,7 @@ BK_ENTRY int efg_MPI_Pready_list(int length, const int *array_of_partitions, MPI
 {
     typedef int (*const real_fn)(int, const int *, MPI_Request);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pready_list])(length, array_of_partitions, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pready_list])(length, array_of_partitions, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Pready_list];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Pready_list, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)length;
@@ -883,7 +883,7 @@ BK_ENTRY int efg_MPI_Pready_range(int partition_low, int partition_high, MPI_Req
 {
     typedef int (*const real_fn)(int, int, MPI_Request);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pready_range])(partition_low, partition_high, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pready_range])(partition_low, partition_high, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Pready_range];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Pready_range, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)partition_low;
@@ -902,7 +902,7 @@ BK_ENTRY int efg_MPI_Precv_init(const void *buf, int partitions, MPI_Count count
 {
     typedef int (*const real_fn)(const void *, int, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Precv_init])(buf, partitions, count, datatype, source, tag, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Precv_init])(buf, partitions, count, datatype, source, tag, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Precv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Precv_init, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -934,7 +934,7 @@ BK_ENTRY int efg_MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *statu
 {
     typedef int (*const real_fn)(int, int, MPI_Comm, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Probe])(source, tag, comm, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Probe])(source, tag, comm, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Probe];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Probe, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -959,7 +959,7 @@ BK_ENTRY int efg_MPI_Psend_init(const void *buf, int partitions, MPI_Count count
 {
     typedef int (*const real_fn)(const void *, int, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Psend_init])(buf, partitions, count, datatype, dest, tag, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Psend_init])(buf, partitions, count, datatype, dest, tag, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Psend_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Psend_init, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -990,7 +990,7 @@ BK_ENTRY int efg_MPI_Recv(const void *buf, int count, MPI_Datatype datatype, int
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Recv])(buf, count, datatype, source, tag, comm, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Recv])(buf, count, datatype, source, tag, comm, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Recv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Recv, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1018,7 +1018,7 @@ BK_ENTRY int efg_MPI_Recv_c(const void *buf, MPI_Count count, MPI_Datatype datat
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Recv_c])(buf, count, datatype, source, tag, comm, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Recv_c])(buf, count, datatype, source, tag, comm, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Recv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Recv, BK_C, 1, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1046,7 +1046,7 @@ BK_ENTRY int efg_MPI_Recv_init(const void *buf, int count, MPI_Datatype datatype
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Recv_init])(buf, count, datatype, source, tag, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Recv_init])(buf, count, datatype, source, tag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Recv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Recv_init, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1076,7 +1076,7 @@ BK_ENTRY int efg_MPI_Recv_init_c(const void *buf, MPI_Count count, MPI_Datatype 
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Recv_init_c])(buf, count, datatype, source, tag, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Recv_init_c])(buf, count, datatype, source, tag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Recv_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Recv_init, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1106,7 +1106,7 @@ BK_ENTRY int efg_MPI_Request_free(MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Request_free])(request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Request_free])(request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Request_free];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Request_free, BK_C, 0, 4), __builtin_return_address(0));
     const MPI_Request request_v = *request;
@@ -1126,7 +1126,7 @@ BK_ENTRY int efg_MPI_Request_get_status(MPI_Request request, int *flag, MPI_Stat
 {
     typedef int (*const real_fn)(MPI_Request, int *, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Request_get_status])(request, flag, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Request_get_status])(request, flag, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Request_get_status];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Request_get_status, BK_C, 0, 8), __builtin_return_address(0));
     bk_one one;
@@ -1152,7 +1152,7 @@ BK_ENTRY int efg_MPI_Request_get_status_all(int count, const MPI_Request *array_
 {
     typedef int (*const real_fn)(int, const MPI_Request *, int *, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Request_get_status_all])(count, array_of_requests, flag, array_of_statuses);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Request_get_status_all])(count, array_of_requests, flag, array_of_statuses);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Request_get_status_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Request_get_status_all, BK_C, 0, 7), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
@@ -1180,7 +1180,7 @@ BK_ENTRY int efg_MPI_Request_get_status_any(int count, const MPI_Request *array_
 {
     typedef int (*const real_fn)(int, const MPI_Request *, int *, int *, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Request_get_status_any])(count, array_of_requests, index, flag, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Request_get_status_any])(count, array_of_requests, index, flag, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Request_get_status_any];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Request_get_status_any, BK_C, 0, 10), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
@@ -1212,7 +1212,7 @@ BK_ENTRY int efg_MPI_Request_get_status_some(int incount, const MPI_Request *arr
 {
     typedef int (*const real_fn)(int, const MPI_Request *, int *, int *, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Request_get_status_some])(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Request_get_status_some])(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Request_get_status_some];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Request_get_status_some, BK_C, 0, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)incount;
@@ -1227,7 +1227,7 @@ BK_ENTRY int efg_MPI_Request_get_status_some(int incount, const MPI_Request *arr
     if (bk_likely(rc == MPI_SUCCESS)) {
         npos = *outcount;
         pos = bk_positions(b, &many, array_of_indices, npos);
-        if (!pos) npos = 0;
+        if (pos == NULL) npos = 0;
         w[5] = bk_undefined(*outcount);
         w[6] = npos > 0 ? (uint64_t)(bk_vec(b, 6, pos, npos)) : EFG_ABSENT;
         w[7] = npos > 0 ? (uint64_t)(bk_many_status_word(b, &many, 7, array_of_statuses_v, pos, npos)) : EFG_ABSENT;
@@ -1247,7 +1247,7 @@ BK_ENTRY int efg_MPI_Rsend(const void *buf, int count, MPI_Datatype datatype, in
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rsend])(buf, count, datatype, dest, tag, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rsend])(buf, count, datatype, dest, tag, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Rsend];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Rsend, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1269,7 +1269,7 @@ BK_ENTRY int efg_MPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype data
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rsend_c])(buf, count, datatype, dest, tag, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rsend_c])(buf, count, datatype, dest, tag, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Rsend_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Rsend, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1291,7 +1291,7 @@ BK_ENTRY int efg_MPI_Rsend_init(const void *buf, int count, MPI_Datatype datatyp
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rsend_init])(buf, count, datatype, dest, tag, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rsend_init])(buf, count, datatype, dest, tag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Rsend_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Rsend_init, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1320,7 +1320,7 @@ BK_ENTRY int efg_MPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rsend_init_c])(buf, count, datatype, dest, tag, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rsend_init_c])(buf, count, datatype, dest, tag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Rsend_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Rsend_init, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1349,7 +1349,7 @@ BK_ENTRY int efg_MPI_Send(const void *buf, int count, MPI_Datatype datatype, int
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Send])(buf, count, datatype, dest, tag, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Send])(buf, count, datatype, dest, tag, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Send];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Send, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1371,7 +1371,7 @@ BK_ENTRY int efg_MPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datat
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Send_c])(buf, count, datatype, dest, tag, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Send_c])(buf, count, datatype, dest, tag, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Send_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Send, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1393,7 +1393,7 @@ BK_ENTRY int efg_MPI_Send_init(const void *buf, int count, MPI_Datatype datatype
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Send_init])(buf, count, datatype, dest, tag, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Send_init])(buf, count, datatype, dest, tag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Send_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Send_init, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1422,7 +1422,7 @@ BK_ENTRY int efg_MPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype 
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Send_init_c])(buf, count, datatype, dest, tag, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Send_init_c])(buf, count, datatype, dest, tag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Send_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Send_init, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1451,7 +1451,7 @@ BK_ENTRY int efg_MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype s
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Sendrecv])(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Sendrecv])(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Sendrecv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Sendrecv, BK_C, 0, 16), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1484,7 +1484,7 @@ BK_ENTRY int efg_MPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Sendrecv_c])(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Sendrecv_c])(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Sendrecv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Sendrecv, BK_C, 1, 16), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1517,7 +1517,7 @@ BK_ENTRY int efg_MPI_Sendrecv_replace(const void *buf, int count, MPI_Datatype d
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, int, int, MPI_Comm, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Sendrecv_replace])(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Sendrecv_replace])(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Sendrecv_replace];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Sendrecv_replace, BK_C, 0, 13), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1547,7 +1547,7 @@ BK_ENTRY int efg_MPI_Sendrecv_replace_c(const void *buf, MPI_Count count, MPI_Da
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, int, int, MPI_Comm, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Sendrecv_replace_c])(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Sendrecv_replace_c])(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Sendrecv_replace_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Sendrecv_replace, BK_C, 1, 13), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1577,7 +1577,7 @@ BK_ENTRY int efg_MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, in
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ssend])(buf, count, datatype, dest, tag, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ssend])(buf, count, datatype, dest, tag, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ssend];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ssend, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1599,7 +1599,7 @@ BK_ENTRY int efg_MPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype data
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ssend_c])(buf, count, datatype, dest, tag, comm);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ssend_c])(buf, count, datatype, dest, tag, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ssend_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ssend, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1621,7 +1621,7 @@ BK_ENTRY int efg_MPI_Ssend_init(const void *buf, int count, MPI_Datatype datatyp
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ssend_init])(buf, count, datatype, dest, tag, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ssend_init])(buf, count, datatype, dest, tag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ssend_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ssend_init, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1650,7 +1650,7 @@ BK_ENTRY int efg_MPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ssend_init_c])(buf, count, datatype, dest, tag, comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ssend_init_c])(buf, count, datatype, dest, tag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ssend_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ssend_init, BK_C, 1, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1679,7 +1679,7 @@ BK_ENTRY int efg_MPI_Start(MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Start])(request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Start])(request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Start];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Start, BK_C, 0, 4), __builtin_return_address(0));
     const MPI_Request request_v = *request;
@@ -1699,7 +1699,7 @@ BK_ENTRY int efg_MPI_Startall(int count, MPI_Request *array_of_requests)
 {
     typedef int (*const real_fn)(int, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Startall])(count, array_of_requests);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Startall])(count, array_of_requests);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Startall];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Startall, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
@@ -1719,7 +1719,7 @@ BK_ENTRY int efg_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_Request *, int *, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Test])(request, flag, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Test])(request, flag, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Test];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Test, BK_C, 0, 8), __builtin_return_address(0));
     const MPI_Request request_v = *request;
@@ -1747,7 +1747,7 @@ BK_ENTRY int efg_MPI_Testall(int count, MPI_Request *array_of_requests, int *fla
 {
     typedef int (*const real_fn)(int, MPI_Request *, int *, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Testall])(count, array_of_requests, flag, array_of_statuses);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Testall])(count, array_of_requests, flag, array_of_statuses);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Testall];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Testall, BK_C, 0, 7), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
@@ -1775,7 +1775,7 @@ BK_ENTRY int efg_MPI_Testany(int count, MPI_Request *array_of_requests, int *ind
 {
     typedef int (*const real_fn)(int, MPI_Request *, int *, int *, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Testany])(count, array_of_requests, index, flag, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Testany])(count, array_of_requests, index, flag, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Testany];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Testany, BK_C, 0, 10), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
@@ -1807,7 +1807,7 @@ BK_ENTRY int efg_MPI_Testsome(int incount, MPI_Request *array_of_requests, int *
 {
     typedef int (*const real_fn)(int, MPI_Request *, int *, int *, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Testsome])(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Testsome])(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Testsome];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Testsome, BK_C, 0, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)incount;
@@ -1822,7 +1822,7 @@ BK_ENTRY int efg_MPI_Testsome(int incount, MPI_Request *array_of_requests, int *
     if (bk_likely(rc == MPI_SUCCESS)) {
         npos = *outcount;
         pos = bk_positions(b, &many, array_of_indices, npos);
-        if (!pos) npos = 0;
+        if (pos == NULL) npos = 0;
         w[5] = bk_undefined(*outcount);
         w[6] = npos > 0 ? (uint64_t)(bk_vec(b, 6, pos, npos)) : EFG_ABSENT;
         w[7] = npos > 0 ? (uint64_t)(bk_many_status_word(b, &many, 7, array_of_statuses_v, pos, npos)) : EFG_ABSENT;
@@ -1842,7 +1842,7 @@ BK_ENTRY int efg_MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_Request *, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Wait])(request, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Wait])(request, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Wait];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Wait, BK_C, 0, 7), __builtin_return_address(0));
     const MPI_Request request_v = *request;
@@ -1868,7 +1868,7 @@ BK_ENTRY int efg_MPI_Waitall(int count, MPI_Request *array_of_requests, MPI_Stat
 {
     typedef int (*const real_fn)(int, MPI_Request *, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Waitall])(count, array_of_requests, array_of_statuses);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Waitall])(count, array_of_requests, array_of_statuses);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Waitall];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Waitall, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
@@ -1894,7 +1894,7 @@ BK_ENTRY int efg_MPI_Waitany(int count, MPI_Request *array_of_requests, int *ind
 {
     typedef int (*const real_fn)(int, MPI_Request *, int *, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Waitany])(count, array_of_requests, index, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Waitany])(count, array_of_requests, index, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Waitany];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Waitany, BK_C, 0, 9), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)count;
@@ -1924,7 +1924,7 @@ BK_ENTRY int efg_MPI_Waitsome(int incount, MPI_Request *array_of_requests, int *
 {
     typedef int (*const real_fn)(int, MPI_Request *, int *, int *, MPI_Status *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Waitsome])(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Waitsome])(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Waitsome];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Waitsome, BK_C, 0, 8), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)incount;
@@ -1939,7 +1939,7 @@ BK_ENTRY int efg_MPI_Waitsome(int incount, MPI_Request *array_of_requests, int *
     if (bk_likely(rc == MPI_SUCCESS)) {
         npos = *outcount;
         pos = bk_positions(b, &many, array_of_indices, npos);
-        if (!pos) npos = 0;
+        if (pos == NULL) npos = 0;
         w[5] = bk_undefined(*outcount);
         w[6] = npos > 0 ? (uint64_t)(bk_vec(b, 6, pos, npos)) : EFG_ABSENT;
         w[7] = npos > 0 ? (uint64_t)(bk_many_status_word(b, &many, 7, array_of_statuses_v, pos, npos)) : EFG_ABSENT;
@@ -1959,7 +1959,7 @@ BK_ENTRY int efg_MPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_iflush_buffer])(comm, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_iflush_buffer])(comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_iflush_buffer];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_iflush_buffer, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1983,7 +1983,7 @@ BK_ENTRY int efg_MPI_Session_iflush_buffer(MPI_Session session, MPI_Request *req
 {
     typedef int (*const real_fn)(MPI_Session, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_iflush_buffer])(session, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_iflush_buffer])(session, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Session_iflush_buffer];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_iflush_buffer, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_object_word(BK_SESSION, BK_KEY(session));
@@ -2007,7 +2007,7 @@ BK_ENTRY int efg_MPIX_Grequest_start(void *query_fn, void *free_fn, void *cancel
 {
     typedef int (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Grequest_start])(query_fn, free_fn, cancel_fn, poll_fn, wait_fn, extra_state, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Grequest_start])(query_fn, free_fn, cancel_fn, poll_fn, wait_fn, extra_state, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Grequest_start];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Grequest_start, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);

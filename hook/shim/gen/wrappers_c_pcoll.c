@@ -6,7 +6,7 @@ BK_ENTRY int efg_MPI_Allgather_init(const void *sendbuf, int sendcount, MPI_Data
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allgather_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allgather_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Allgather_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Allgather_init, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -37,7 +37,7 @@ BK_ENTRY int efg_MPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, 
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allgather_init_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allgather_init_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Allgather_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Allgather_init, BK_C, 1, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -68,7 +68,7 @@ BK_ENTRY int efg_MPI_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Dat
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allgatherv_init])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allgatherv_init])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Allgatherv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Allgatherv_init, BK_C, 0, 12), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -100,7 +100,7 @@ BK_ENTRY int efg_MPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount,
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allgatherv_init_c])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allgatherv_init_c])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Allgatherv_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Allgatherv_init, BK_C, 1, 12), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -132,7 +132,7 @@ BK_ENTRY int efg_MPI_Allreduce_init(const void *sendbuf, const void *recvbuf, in
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allreduce_init])(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allreduce_init])(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Allreduce_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Allreduce_init, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -162,7 +162,7 @@ BK_ENTRY int efg_MPI_Allreduce_init_c(const void *sendbuf, const void *recvbuf, 
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allreduce_init_c])(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allreduce_init_c])(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Allreduce_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Allreduce_init, BK_C, 1, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -192,7 +192,7 @@ BK_ENTRY int efg_MPI_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datat
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoall_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoall_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Alltoall_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Alltoall_init, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -223,7 +223,7 @@ BK_ENTRY int efg_MPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, M
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoall_init_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoall_init_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Alltoall_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Alltoall_init, BK_C, 1, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -254,7 +254,7 @@ BK_ENTRY int efg_MPI_Alltoallv_init(const void *sendbuf, const int *sendcounts, 
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoallv_init])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoallv_init])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Alltoallv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Alltoallv_init, BK_C, 0, 13), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -287,7 +287,7 @@ BK_ENTRY int efg_MPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count *send
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoallv_init_c])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoallv_init_c])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Alltoallv_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Alltoallv_init, BK_C, 1, 13), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -320,7 +320,7 @@ BK_ENTRY int efg_MPI_Alltoallw_init(const void *sendbuf, const int *sendcounts, 
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, const MPI_Datatype *, const void *, const int *, const int *, const MPI_Datatype *, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoallw_init])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoallw_init])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Alltoallw_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Alltoallw_init, BK_C, 0, 13), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -353,7 +353,7 @@ BK_ENTRY int efg_MPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count *send
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoallw_init_c])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoallw_init_c])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Alltoallw_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Alltoallw_init, BK_C, 1, 13), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -386,7 +386,7 @@ BK_ENTRY int efg_MPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *req
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Barrier_init])(comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Barrier_init])(comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Barrier_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Barrier_init, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -411,7 +411,7 @@ BK_ENTRY int efg_MPI_Bcast_init(const void *buffer, int count, MPI_Datatype data
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Bcast_init])(buffer, count, datatype, root, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Bcast_init])(buffer, count, datatype, root, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Bcast_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Bcast_init, BK_C, 0, 9), __builtin_return_address(0));
     const bool takes_part = bk_takes_part(b, comm, (int)root);
@@ -441,7 +441,7 @@ BK_ENTRY int efg_MPI_Bcast_init_c(const void *buffer, MPI_Count count, MPI_Datat
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Bcast_init_c])(buffer, count, datatype, root, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Bcast_init_c])(buffer, count, datatype, root, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Bcast_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Bcast_init, BK_C, 1, 9), __builtin_return_address(0));
     const bool takes_part = bk_takes_part(b, comm, (int)root);
@@ -471,7 +471,7 @@ BK_ENTRY int efg_MPI_Exscan_init(const void *sendbuf, const void *recvbuf, int c
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Exscan_init])(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Exscan_init])(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Exscan_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Exscan_init, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -501,7 +501,7 @@ BK_ENTRY int efg_MPI_Exscan_init_c(const void *sendbuf, const void *recvbuf, MPI
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Exscan_init_c])(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Exscan_init_c])(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Exscan_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Exscan_init, BK_C, 1, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -531,7 +531,7 @@ BK_ENTRY int efg_MPI_Gather_init(const void *sendbuf, int sendcount, MPI_Datatyp
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Gather_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Gather_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Gather_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Gather_init, BK_C, 0, 12), __builtin_return_address(0));
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
@@ -565,7 +565,7 @@ BK_ENTRY int efg_MPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Gather_init_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Gather_init_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Gather_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Gather_init, BK_C, 1, 12), __builtin_return_address(0));
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
@@ -599,7 +599,7 @@ BK_ENTRY int efg_MPI_Gatherv_init(const void *sendbuf, int sendcount, MPI_Dataty
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Gatherv_init])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Gatherv_init])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Gatherv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Gatherv_init, BK_C, 0, 13), __builtin_return_address(0));
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
@@ -634,7 +634,7 @@ BK_ENTRY int efg_MPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MP
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Gatherv_init_c])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Gatherv_init_c])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Gatherv_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Gatherv_init, BK_C, 1, 13), __builtin_return_address(0));
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
@@ -669,7 +669,7 @@ BK_ENTRY int efg_MPI_Neighbor_allgather_init(const void *sendbuf, int sendcount,
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_allgather_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_allgather_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_allgather_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_allgather_init, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -700,7 +700,7 @@ BK_ENTRY int efg_MPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count se
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_allgather_init_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_allgather_init_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_allgather_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_allgather_init, BK_C, 1, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -731,7 +731,7 @@ BK_ENTRY int efg_MPI_Neighbor_allgatherv_init(const void *sendbuf, int sendcount
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_allgatherv_init])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_allgatherv_init])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_allgatherv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_allgatherv_init, BK_C, 0, 12), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -763,7 +763,7 @@ BK_ENTRY int efg_MPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count s
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_allgatherv_init_c])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_allgatherv_init_c])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_allgatherv_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_allgatherv_init, BK_C, 1, 12), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -795,7 +795,7 @@ BK_ENTRY int efg_MPI_Neighbor_alltoall_init(const void *sendbuf, int sendcount, 
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoall_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoall_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_alltoall_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_alltoall_init, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -826,7 +826,7 @@ BK_ENTRY int efg_MPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sen
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoall_init_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoall_init_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_alltoall_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_alltoall_init, BK_C, 1, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -857,7 +857,7 @@ BK_ENTRY int efg_MPI_Neighbor_alltoallv_init(const void *sendbuf, const int *sen
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoallv_init])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoallv_init])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_alltoallv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_alltoallv_init, BK_C, 0, 13), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -890,7 +890,7 @@ BK_ENTRY int efg_MPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Co
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoallv_init_c])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoallv_init_c])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_alltoallv_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_alltoallv_init, BK_C, 1, 13), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -923,7 +923,7 @@ BK_ENTRY int efg_MPI_Neighbor_alltoallw_init(const void *sendbuf, const int *sen
 {
     typedef int (*const real_fn)(const void *, const int *, const MPI_Aint *, const MPI_Datatype *, const void *, const int *, const MPI_Aint *, const MPI_Datatype *, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoallw_init])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoallw_init])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_alltoallw_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_alltoallw_init, BK_C, 0, 13), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -956,7 +956,7 @@ BK_ENTRY int efg_MPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Co
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoallw_init_c])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoallw_init_c])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_alltoallw_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_alltoallw_init, BK_C, 1, 13), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -989,7 +989,7 @@ BK_ENTRY int efg_MPI_Reduce_init(const void *sendbuf, const void *recvbuf, int c
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, int, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_init])(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_init])(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Reduce_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce_init, BK_C, 0, 11), __builtin_return_address(0));
     const bool takes_part = bk_takes_part(b, comm, (int)root);
@@ -1021,7 +1021,7 @@ BK_ENTRY int efg_MPI_Reduce_init_c(const void *sendbuf, const void *recvbuf, MPI
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, int, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_init_c])(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_init_c])(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Reduce_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce_init, BK_C, 1, 11), __builtin_return_address(0));
     const bool takes_part = bk_takes_part(b, comm, (int)root);
@@ -1053,7 +1053,7 @@ BK_ENTRY int efg_MPI_Reduce_scatter_block_init(const void *sendbuf, const void *
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_scatter_block_init])(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_scatter_block_init])(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Reduce_scatter_block_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce_scatter_block_init, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1083,7 +1083,7 @@ BK_ENTRY int efg_MPI_Reduce_scatter_block_init_c(const void *sendbuf, const void
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_scatter_block_init_c])(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_scatter_block_init_c])(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Reduce_scatter_block_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce_scatter_block_init, BK_C, 1, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1113,7 +1113,7 @@ BK_ENTRY int efg_MPI_Reduce_scatter_init(const void *sendbuf, const void *recvbu
 {
     typedef int (*const real_fn)(const void *, const void *, const int *, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_scatter_init])(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_scatter_init])(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Reduce_scatter_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce_scatter_init, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1143,7 +1143,7 @@ BK_ENTRY int efg_MPI_Reduce_scatter_init_c(const void *sendbuf, const void *recv
 {
     typedef int (*const real_fn)(const void *, const void *, const MPI_Count *, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_scatter_init_c])(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_scatter_init_c])(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Reduce_scatter_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce_scatter_init, BK_C, 1, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1173,7 +1173,7 @@ BK_ENTRY int efg_MPI_Scan_init(const void *sendbuf, const void *recvbuf, int cou
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scan_init])(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scan_init])(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Scan_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Scan_init, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1203,7 +1203,7 @@ BK_ENTRY int efg_MPI_Scan_init_c(const void *sendbuf, const void *recvbuf, MPI_C
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scan_init_c])(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scan_init_c])(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Scan_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Scan_init, BK_C, 1, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1233,7 +1233,7 @@ BK_ENTRY int efg_MPI_Scatter_init(const void *sendbuf, int sendcount, MPI_Dataty
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scatter_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scatter_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Scatter_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Scatter_init, BK_C, 0, 12), __builtin_return_address(0));
     const bool at_root = bk_at_root(b, comm, (int)root);
@@ -1267,7 +1267,7 @@ BK_ENTRY int efg_MPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MP
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scatter_init_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scatter_init_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Scatter_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Scatter_init, BK_C, 1, 12), __builtin_return_address(0));
     const bool at_root = bk_at_root(b, comm, (int)root);
@@ -1301,7 +1301,7 @@ BK_ENTRY int efg_MPI_Scatterv_init(const void *sendbuf, const int *sendcounts, c
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scatterv_init])(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scatterv_init])(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Scatterv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Scatterv_init, BK_C, 0, 13), __builtin_return_address(0));
     const bool at_root = bk_at_root(b, comm, (int)root);
@@ -1336,7 +1336,7 @@ BK_ENTRY int efg_MPI_Scatterv_init_c(const void *sendbuf, const MPI_Count *sendc
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scatterv_init_c])(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scatterv_init_c])(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Scatterv_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Scatterv_init, BK_C, 1, 13), __builtin_return_address(0));
     const bool at_root = bk_at_root(b, comm, (int)root);
@@ -1371,7 +1371,7 @@ BK_ENTRY int efg_MPIX_Allgather_init(const void *sendbuf, int sendcount, MPI_Dat
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Allgather_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Allgather_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Allgather_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Allgather_init, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1402,7 +1402,7 @@ BK_ENTRY int efg_MPIX_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Da
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Allgatherv_init])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Allgatherv_init])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Allgatherv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Allgatherv_init, BK_C, 0, 12), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1434,7 +1434,7 @@ BK_ENTRY int efg_MPIX_Allreduce_init(const void *sendbuf, const void *recvbuf, i
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Allreduce_init])(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Allreduce_init])(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Allreduce_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Allreduce_init, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1464,7 +1464,7 @@ BK_ENTRY int efg_MPIX_Alltoall_init(const void *sendbuf, int sendcount, MPI_Data
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Alltoall_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Alltoall_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Alltoall_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Alltoall_init, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1495,7 +1495,7 @@ BK_ENTRY int efg_MPIX_Alltoallv_init(const void *sendbuf, const int *sendcounts,
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Alltoallv_init])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Alltoallv_init])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Alltoallv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Alltoallv_init, BK_C, 0, 13), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1528,7 +1528,7 @@ BK_ENTRY int efg_MPIX_Alltoallw_init(const void *sendbuf, const int *sendcounts,
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, const MPI_Datatype *, const void *, const int *, const int *, const MPI_Datatype *, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Alltoallw_init])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Alltoallw_init])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Alltoallw_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Alltoallw_init, BK_C, 0, 13), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1561,7 +1561,7 @@ BK_ENTRY int efg_MPIX_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *re
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Barrier_init])(comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Barrier_init])(comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Barrier_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Barrier_init, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1586,7 +1586,7 @@ BK_ENTRY int efg_MPIX_Bcast_init(const void *buffer, int count, MPI_Datatype dat
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Bcast_init])(buffer, count, datatype, root, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Bcast_init])(buffer, count, datatype, root, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Bcast_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Bcast_init, BK_C, 0, 9), __builtin_return_address(0));
     const bool takes_part = bk_takes_part(b, comm, (int)root);
@@ -1616,7 +1616,7 @@ BK_ENTRY int efg_MPIX_Exscan_init(const void *sendbuf, const void *recvbuf, int 
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Exscan_init])(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Exscan_init])(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Exscan_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Exscan_init, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1646,7 +1646,7 @@ BK_ENTRY int efg_MPIX_Gather_init(const void *sendbuf, int sendcount, MPI_Dataty
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Gather_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Gather_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Gather_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Gather_init, BK_C, 0, 12), __builtin_return_address(0));
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
@@ -1680,7 +1680,7 @@ BK_ENTRY int efg_MPIX_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datat
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Gatherv_init])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Gatherv_init])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Gatherv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Gatherv_init, BK_C, 0, 13), __builtin_return_address(0));
     const bool is_leaf = bk_is_leaf(b, comm, (int)root);
@@ -1715,7 +1715,7 @@ BK_ENTRY int efg_MPIX_Neighbor_allgather_init(const void *sendbuf, int sendcount
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Neighbor_allgather_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Neighbor_allgather_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Neighbor_allgather_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Neighbor_allgather_init, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1746,7 +1746,7 @@ BK_ENTRY int efg_MPIX_Neighbor_allgatherv_init(const void *sendbuf, int sendcoun
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Neighbor_allgatherv_init])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Neighbor_allgatherv_init])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Neighbor_allgatherv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Neighbor_allgatherv_init, BK_C, 0, 12), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1778,7 +1778,7 @@ BK_ENTRY int efg_MPIX_Neighbor_alltoall_init(const void *sendbuf, int sendcount,
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Neighbor_alltoall_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Neighbor_alltoall_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Neighbor_alltoall_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Neighbor_alltoall_init, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1809,7 +1809,7 @@ BK_ENTRY int efg_MPIX_Neighbor_alltoallv_init(const void *sendbuf, const int *se
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Neighbor_alltoallv_init])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Neighbor_alltoallv_init])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Neighbor_alltoallv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Neighbor_alltoallv_init, BK_C, 0, 13), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1842,7 +1842,7 @@ BK_ENTRY int efg_MPIX_Neighbor_alltoallw_init(const void *sendbuf, const int *se
 {
     typedef int (*const real_fn)(const void *, const int *, const MPI_Aint *, const MPI_Datatype *, const void *, const int *, const MPI_Aint *, const MPI_Datatype *, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Neighbor_alltoallw_init])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Neighbor_alltoallw_init])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Neighbor_alltoallw_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Neighbor_alltoallw_init, BK_C, 0, 13), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1875,7 +1875,7 @@ BK_ENTRY int efg_MPIX_Reduce_init(const void *sendbuf, const void *recvbuf, int 
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, int, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Reduce_init])(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Reduce_init])(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Reduce_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Reduce_init, BK_C, 0, 11), __builtin_return_address(0));
     const bool takes_part = bk_takes_part(b, comm, (int)root);
@@ -1907,7 +1907,7 @@ BK_ENTRY int efg_MPIX_Reduce_scatter_block_init(const void *sendbuf, const void 
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Reduce_scatter_block_init])(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Reduce_scatter_block_init])(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Reduce_scatter_block_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Reduce_scatter_block_init, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1937,7 +1937,7 @@ BK_ENTRY int efg_MPIX_Reduce_scatter_init(const void *sendbuf, const void *recvb
 {
     typedef int (*const real_fn)(const void *, const void *, const int *, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Reduce_scatter_init])(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Reduce_scatter_init])(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Reduce_scatter_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Reduce_scatter_init, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1967,7 +1967,7 @@ BK_ENTRY int efg_MPIX_Scan_init(const void *sendbuf, const void *recvbuf, int co
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Scan_init])(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Scan_init])(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Scan_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Scan_init, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1997,7 +1997,7 @@ BK_ENTRY int efg_MPIX_Scatter_init(const void *sendbuf, int sendcount, MPI_Datat
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Scatter_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Scatter_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Scatter_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Scatter_init, BK_C, 0, 12), __builtin_return_address(0));
     const bool at_root = bk_at_root(b, comm, (int)root);
@@ -2031,7 +2031,7 @@ BK_ENTRY int efg_MPIX_Scatterv_init(const void *sendbuf, const int *sendcounts, 
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Scatterv_init])(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Scatterv_init])(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Scatterv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Scatterv_init, BK_C, 0, 13), __builtin_return_address(0));
     const bool at_root = bk_at_root(b, comm, (int)root);

@@ -6,7 +6,7 @@ BK_ENTRY int efg_MPI_Address(const void *location, MPI_Aint *address)
 {
     typedef int (*const real_fn)(const void *, MPI_Aint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Address])(location, address);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Address])(location, address);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Address];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Address, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_buffer(b, location);
@@ -28,7 +28,7 @@ BK_ENTRY int efg_MPI_Finalized(int *flag)
 {
     typedef int (*const real_fn)(int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Finalized])(flag);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Finalized])(flag);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Finalized];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Finalized, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
@@ -49,7 +49,7 @@ BK_ENTRY int efg_MPI_Get_address(const void *location, MPI_Aint *address)
 {
     typedef int (*const real_fn)(const void *, MPI_Aint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_address])(location, address);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_address])(location, address);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Get_address];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get_address, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_buffer(b, location);
@@ -71,7 +71,7 @@ BK_ENTRY int efg_MPI_Get_library_version(char *version, int *resultlen)
 {
     typedef int (*const real_fn)(char *, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_library_version])(version, resultlen);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_library_version])(version, resultlen);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Get_library_version];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get_library_version, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
@@ -92,7 +92,7 @@ BK_ENTRY int efg_MPI_Get_processor_name(char *name, int *resultlen)
 {
     typedef int (*const real_fn)(char *, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_processor_name])(name, resultlen);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_processor_name])(name, resultlen);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Get_processor_name];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get_processor_name, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
@@ -113,7 +113,7 @@ BK_ENTRY int efg_MPI_Get_version(int *version, int *subversion)
 {
     typedef int (*const real_fn)(int *, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_version])(version, subversion);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_version])(version, subversion);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Get_version];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get_version, BK_C, 0, 5), __builtin_return_address(0));
     efg_call_begin(b->t);
@@ -136,7 +136,7 @@ BK_ENTRY int efg_MPI_Initialized(int *flag)
 {
     typedef int (*const real_fn)(int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Initialized])(flag);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Initialized])(flag);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Initialized];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Initialized, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
@@ -157,7 +157,7 @@ BK_ENTRY int efg_MPI_Is_thread_main(int *flag)
 {
     typedef int (*const real_fn)(int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Is_thread_main])(flag);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Is_thread_main])(flag);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Is_thread_main];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Is_thread_main, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
@@ -178,7 +178,7 @@ BK_ENTRY int efg_MPI_Query_thread(int *provided)
 {
     typedef int (*const real_fn)(int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Query_thread])(provided);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Query_thread])(provided);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Query_thread];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Query_thread, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
@@ -199,7 +199,7 @@ BK_ENTRY int efg_MPI_Get_count(MPI_Status *status, MPI_Datatype datatype, int *c
 {
     typedef int (*const real_fn)(MPI_Status *, MPI_Datatype, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_count])(status, datatype, count);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_count])(status, datatype, count);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Get_count];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get_count, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
@@ -221,7 +221,7 @@ BK_ENTRY int efg_MPI_Get_count_c(MPI_Status *status, MPI_Datatype datatype, MPI_
 {
     typedef int (*const real_fn)(MPI_Status *, MPI_Datatype, MPI_Count *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_count_c])(status, datatype, count);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_count_c])(status, datatype, count);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Get_count_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get_count, BK_C, 1, 5), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
@@ -243,7 +243,7 @@ BK_ENTRY int efg_MPI_Get_elements(MPI_Status *status, MPI_Datatype datatype, int
 {
     typedef int (*const real_fn)(MPI_Status *, MPI_Datatype, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_elements])(status, datatype, count);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_elements])(status, datatype, count);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Get_elements];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get_elements, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
@@ -265,7 +265,7 @@ BK_ENTRY int efg_MPI_Get_elements_c(MPI_Status *status, MPI_Datatype datatype, M
 {
     typedef int (*const real_fn)(MPI_Status *, MPI_Datatype, MPI_Count *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_elements_c])(status, datatype, count);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_elements_c])(status, datatype, count);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Get_elements_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get_elements, BK_C, 1, 5), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
@@ -287,7 +287,7 @@ BK_ENTRY int efg_MPI_Get_elements_x(MPI_Status *status, MPI_Datatype datatype, M
 {
     typedef int (*const real_fn)(MPI_Status *, MPI_Datatype, MPI_Count *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_elements_x])(status, datatype, count);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_elements_x])(status, datatype, count);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Get_elements_x];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get_elements_x, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
@@ -309,7 +309,7 @@ BK_ENTRY int efg_MPI_Test_cancelled(MPI_Status *status, int *flag)
 {
     typedef int (*const real_fn)(MPI_Status *, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Test_cancelled])(status, flag);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Test_cancelled])(status, flag);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Test_cancelled];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Test_cancelled, BK_C, 0, 4), __builtin_return_address(0));
     efg_call_begin(b->t);
@@ -330,7 +330,7 @@ BK_ENTRY int efg_MPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_v
 {
     typedef int (*const real_fn)(MPI_Win, int, void *, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_get_attr])(win, win_keyval, attribute_val, flag);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_get_attr])(win, win_keyval, attribute_val, flag);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_get_attr];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_get_attr, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -353,7 +353,7 @@ BK_ENTRY int efg_MPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen)
 {
     typedef int (*const real_fn)(MPI_Win, char *, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_get_name])(win, win_name, resultlen);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_get_name])(win, win_name, resultlen);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_get_name];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_get_name, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -375,7 +375,7 @@ BK_ENTRY int efg_MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int
 {
     typedef int (*const real_fn)(MPI_Win, int, MPI_Aint *, int *, void *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_shared_query])(win, rank, size, disp_unit, baseptr);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_shared_query])(win, rank, size, disp_unit, baseptr);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_shared_query];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_shared_query, BK_C, 0, 6), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -400,7 +400,7 @@ BK_ENTRY int efg_MPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, M
 {
     typedef int (*const real_fn)(MPI_Win, int, MPI_Aint *, MPI_Aint *, void *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_shared_query_c])(win, rank, size, disp_unit, baseptr);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_shared_query_c])(win, rank, size, disp_unit, baseptr);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_shared_query_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_shared_query, BK_C, 1, 6), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -425,7 +425,7 @@ BK_ENTRY int efg_MPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, in
 {
     typedef int (*const real_fn)(MPI_Comm, int, void *, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Attr_get])(comm, keyval, attribute_val, flag);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Attr_get])(comm, keyval, attribute_val, flag);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Attr_get];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Attr_get, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -448,7 +448,7 @@ BK_ENTRY int efg_MPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Comm, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_compare])(comm1, comm2, result);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_compare])(comm1, comm2, result);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_compare];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_compare, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm1);
@@ -471,7 +471,7 @@ BK_ENTRY int efg_MPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribu
 {
     typedef int (*const real_fn)(MPI_Comm, int, void *, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_get_attr])(comm, comm_keyval, attribute_val, flag);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_get_attr])(comm, comm_keyval, attribute_val, flag);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_get_attr];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_get_attr, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -494,7 +494,7 @@ BK_ENTRY int efg_MPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultle
 {
     typedef int (*const real_fn)(MPI_Comm, char *, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_get_name])(comm, comm_name, resultlen);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_get_name])(comm, comm_name, resultlen);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_get_name];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_get_name, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -516,7 +516,7 @@ BK_ENTRY int efg_MPI_Comm_rank(MPI_Comm comm, int *rank)
 {
     typedef int (*const real_fn)(MPI_Comm, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_rank])(comm, rank);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_rank])(comm, rank);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_rank];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_rank, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -538,7 +538,7 @@ BK_ENTRY int efg_MPI_Comm_remote_size(MPI_Comm comm, int *size)
 {
     typedef int (*const real_fn)(MPI_Comm, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_remote_size])(comm, size);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_remote_size])(comm, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_remote_size];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_remote_size, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -560,7 +560,7 @@ BK_ENTRY int efg_MPI_Comm_size(MPI_Comm comm, int *size)
 {
     typedef int (*const real_fn)(MPI_Comm, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_size])(comm, size);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_size])(comm, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_size];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_size, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -582,7 +582,7 @@ BK_ENTRY int efg_MPI_Comm_test_inter(MPI_Comm comm, int *flag)
 {
     typedef int (*const real_fn)(MPI_Comm, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_test_inter])(comm, flag);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_test_inter])(comm, flag);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_test_inter];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_test_inter, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -604,7 +604,7 @@ BK_ENTRY int efg_MPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int *coor
 {
     typedef int (*const real_fn)(MPI_Comm, int, int, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Cart_coords])(comm, rank, maxdims, coords);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Cart_coords])(comm, rank, maxdims, coords);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Cart_coords];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Cart_coords, BK_C, 0, 6), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -628,7 +628,7 @@ BK_ENTRY int efg_MPI_Cart_get(MPI_Comm comm, int maxdims, int *dims, int *period
 {
     typedef int (*const real_fn)(MPI_Comm, int, int *, int *, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Cart_get])(comm, maxdims, dims, periods, coords);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Cart_get])(comm, maxdims, dims, periods, coords);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Cart_get];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Cart_get, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -655,7 +655,7 @@ BK_ENTRY int efg_MPI_Cart_rank(MPI_Comm comm, const int *coords, int *rank)
 {
     typedef int (*const real_fn)(MPI_Comm, const int *, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Cart_rank])(comm, coords, rank);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Cart_rank])(comm, coords, rank);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Cart_rank];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Cart_rank, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -678,7 +678,7 @@ BK_ENTRY int efg_MPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *ran
 {
     typedef int (*const real_fn)(MPI_Comm, int, int, int *, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Cart_shift])(comm, direction, disp, rank_source, rank_dest);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Cart_shift])(comm, direction, disp, rank_source, rank_dest);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Cart_shift];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Cart_shift, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -704,7 +704,7 @@ BK_ENTRY int efg_MPI_Cartdim_get(MPI_Comm comm, int *ndims)
 {
     typedef int (*const real_fn)(MPI_Comm, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Cartdim_get])(comm, ndims);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Cartdim_get])(comm, ndims);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Cartdim_get];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Cartdim_get, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -726,7 +726,7 @@ BK_ENTRY int efg_MPI_Dims_create(int nnodes, int ndims, int *dims)
 {
     typedef int (*const real_fn)(int, int, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Dims_create])(nnodes, ndims, dims);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Dims_create])(nnodes, ndims, dims);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Dims_create];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Dims_create, BK_C, 0, 7), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)nnodes;
@@ -750,7 +750,7 @@ BK_ENTRY int efg_MPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int *s
 {
     typedef int (*const real_fn)(MPI_Comm, int, int *, int *, int, int *, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Dist_graph_neighbors])(comm, maxindegree, sources, sourceweights, maxoutdegree, destinations, destweights);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Dist_graph_neighbors])(comm, maxindegree, sources, sourceweights, maxoutdegree, destinations, destweights);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Dist_graph_neighbors];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Dist_graph_neighbors, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -780,7 +780,7 @@ BK_ENTRY int efg_MPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, in
 {
     typedef int (*const real_fn)(MPI_Comm, int *, int *, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Dist_graph_neighbors_count])(comm, indegree, outdegree, weighted);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Dist_graph_neighbors_count])(comm, indegree, outdegree, weighted);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Dist_graph_neighbors_count];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Dist_graph_neighbors_count, BK_C, 0, 6), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -806,7 +806,7 @@ BK_ENTRY int efg_MPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int *i
 {
     typedef int (*const real_fn)(MPI_Comm, int, int, int *, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Graph_get])(comm, maxindex, maxedges, index, edges);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Graph_get])(comm, maxindex, maxedges, index, edges);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Graph_get];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Graph_get, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -832,7 +832,7 @@ BK_ENTRY int efg_MPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, 
 {
     typedef int (*const real_fn)(MPI_Comm, int, int, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Graph_neighbors])(comm, rank, maxneighbors, neighbors);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Graph_neighbors])(comm, rank, maxneighbors, neighbors);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Graph_neighbors];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Graph_neighbors, BK_C, 0, 6), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -856,7 +856,7 @@ BK_ENTRY int efg_MPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighb
 {
     typedef int (*const real_fn)(MPI_Comm, int, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Graph_neighbors_count])(comm, rank, nneighbors);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Graph_neighbors_count])(comm, rank, nneighbors);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Graph_neighbors_count];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Graph_neighbors_count, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -879,7 +879,7 @@ BK_ENTRY int efg_MPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges)
 {
     typedef int (*const real_fn)(MPI_Comm, int *, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Graphdims_get])(comm, nnodes, nedges);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Graphdims_get])(comm, nnodes, nedges);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Graphdims_get];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Graphdims_get, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -903,7 +903,7 @@ BK_ENTRY int efg_MPI_Topo_test(MPI_Comm comm, int *status)
 {
     typedef int (*const real_fn)(MPI_Comm, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Topo_test])(comm, status);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Topo_test])(comm, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Topo_test];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Topo_test, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -925,7 +925,7 @@ BK_ENTRY int efg_MPI_Group_compare(MPI_Group group1, MPI_Group group2, int *resu
 {
     typedef int (*const real_fn)(MPI_Group, MPI_Group, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_compare])(group1, group2, result);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_compare])(group1, group2, result);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Group_compare];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_compare, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_group_word(group1);
@@ -948,7 +948,7 @@ BK_ENTRY int efg_MPI_Group_rank(MPI_Group group, int *rank)
 {
     typedef int (*const real_fn)(MPI_Group, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_rank])(group, rank);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_rank])(group, rank);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Group_rank];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_rank, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_group_word(group);
@@ -970,7 +970,7 @@ BK_ENTRY int efg_MPI_Group_size(MPI_Group group, int *size)
 {
     typedef int (*const real_fn)(MPI_Group, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_size])(group, size);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_size])(group, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Group_size];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_size, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_group_word(group);
@@ -992,7 +992,7 @@ BK_ENTRY int efg_MPI_Group_translate_ranks(MPI_Group group1, int n, const int *r
 {
     typedef int (*const real_fn)(MPI_Group, int, const int *, MPI_Group, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_translate_ranks])(group1, n, ranks1, group2, ranks2);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_translate_ranks])(group1, n, ranks1, group2, ranks2);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Group_translate_ranks];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_translate_ranks, BK_C, 0, 8), __builtin_return_address(0));
     w[3] = bk_group_word(group1);
@@ -1017,7 +1017,7 @@ BK_ENTRY int efg_MPI_Pack_external_size(const char *datarep, int incount, MPI_Da
 {
     typedef int (*const real_fn)(const char *, int, MPI_Datatype, MPI_Aint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pack_external_size])(datarep, incount, datatype, size);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pack_external_size])(datarep, incount, datatype, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Pack_external_size];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Pack_external_size, BK_C, 0, 7), __builtin_return_address(0));
     w[3] = bk_string(datarep);
@@ -1041,7 +1041,7 @@ BK_ENTRY int efg_MPI_Pack_external_size_c(const char *datarep, MPI_Count incount
 {
     typedef int (*const real_fn)(const char *, MPI_Count, MPI_Datatype, MPI_Count *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pack_external_size_c])(datarep, incount, datatype, size);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pack_external_size_c])(datarep, incount, datatype, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Pack_external_size_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Pack_external_size, BK_C, 1, 7), __builtin_return_address(0));
     w[3] = bk_string(datarep);
@@ -1065,7 +1065,7 @@ BK_ENTRY int efg_MPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm
 {
     typedef int (*const real_fn)(int, MPI_Datatype, MPI_Comm, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pack_size])(incount, datatype, comm, size);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pack_size])(incount, datatype, comm, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Pack_size];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Pack_size, BK_C, 0, 6), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1089,7 +1089,7 @@ BK_ENTRY int efg_MPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_C
 {
     typedef int (*const real_fn)(MPI_Count, MPI_Datatype, MPI_Comm, MPI_Count *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pack_size_c])(incount, datatype, comm, size);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pack_size_c])(incount, datatype, comm, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Pack_size_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Pack_size, BK_C, 1, 6), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -1113,7 +1113,7 @@ BK_ENTRY int efg_MPI_Type_extent(MPI_Datatype datatype, MPI_Aint *extent)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Aint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_extent])(datatype, extent);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_extent])(datatype, extent);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_extent];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_extent, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
@@ -1135,7 +1135,7 @@ BK_ENTRY int efg_MPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void 
 {
     typedef int (*const real_fn)(MPI_Datatype, int, void *, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_attr])(datatype, type_keyval, attribute_val, flag);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_attr])(datatype, type_keyval, attribute_val, flag);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_get_attr];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_get_attr, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
@@ -1158,7 +1158,7 @@ BK_ENTRY int efg_MPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers,
 {
     typedef int (*const real_fn)(MPI_Datatype, int *, int *, int *, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_envelope])(datatype, num_integers, num_addresses, num_datatypes, combiner);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_envelope])(datatype, num_integers, num_addresses, num_datatypes, combiner);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_get_envelope];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_get_envelope, BK_C, 0, 9), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
@@ -1187,7 +1187,7 @@ BK_ENTRY int efg_MPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_i
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Count *, MPI_Count *, MPI_Count *, MPI_Count *, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_envelope_c])(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_envelope_c])(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_get_envelope_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_get_envelope, BK_C, 1, 9), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
@@ -1217,7 +1217,7 @@ BK_ENTRY int efg_MPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Ai
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Aint *, MPI_Aint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_extent])(datatype, lb, extent);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_extent])(datatype, lb, extent);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_get_extent];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_get_extent, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
@@ -1241,7 +1241,7 @@ BK_ENTRY int efg_MPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Count *, MPI_Count *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_extent_c])(datatype, lb, extent);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_extent_c])(datatype, lb, extent);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_get_extent_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_get_extent, BK_C, 1, 6), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
@@ -1265,7 +1265,7 @@ BK_ENTRY int efg_MPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Count *, MPI_Count *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_extent_x])(datatype, lb, extent);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_extent_x])(datatype, lb, extent);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_get_extent_x];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_get_extent_x, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
@@ -1289,7 +1289,7 @@ BK_ENTRY int efg_MPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *
 {
     typedef int (*const real_fn)(MPI_Datatype, char *, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_name])(datatype, type_name, resultlen);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_name])(datatype, type_name, resultlen);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_get_name];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_get_name, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
@@ -1311,7 +1311,7 @@ BK_ENTRY int efg_MPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Aint *, MPI_Aint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_true_extent])(datatype, true_lb, true_extent);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_true_extent])(datatype, true_lb, true_extent);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_get_true_extent];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_get_true_extent, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
@@ -1335,7 +1335,7 @@ BK_ENTRY int efg_MPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *tr
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Count *, MPI_Count *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_true_extent_c])(datatype, true_lb, true_extent);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_true_extent_c])(datatype, true_lb, true_extent);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_get_true_extent_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_get_true_extent, BK_C, 1, 6), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
@@ -1359,7 +1359,7 @@ BK_ENTRY int efg_MPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *tr
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Count *, MPI_Count *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_true_extent_x])(datatype, true_lb, true_extent);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_true_extent_x])(datatype, true_lb, true_extent);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_get_true_extent_x];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_get_true_extent_x, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
@@ -1383,7 +1383,7 @@ BK_ENTRY int efg_MPI_Type_lb(MPI_Datatype datatype, MPI_Aint *displacement)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Aint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_lb])(datatype, displacement);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_lb])(datatype, displacement);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_lb];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_lb, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
@@ -1405,7 +1405,7 @@ BK_ENTRY int efg_MPI_Type_size(MPI_Datatype datatype, int *size)
 {
     typedef int (*const real_fn)(MPI_Datatype, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_size])(datatype, size);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_size])(datatype, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_size];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_size, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
@@ -1427,7 +1427,7 @@ BK_ENTRY int efg_MPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Count *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_size_c])(datatype, size);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_size_c])(datatype, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_size_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_size, BK_C, 1, 5), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
@@ -1449,7 +1449,7 @@ BK_ENTRY int efg_MPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Count *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_size_x])(datatype, size);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_size_x])(datatype, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_size_x];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_size_x, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
@@ -1471,7 +1471,7 @@ BK_ENTRY int efg_MPI_Type_ub(MPI_Datatype datatype, MPI_Aint *displacement)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Aint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_ub])(datatype, displacement);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_ub])(datatype, displacement);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_ub];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_ub, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_type_word(b, datatype);
@@ -1493,7 +1493,7 @@ BK_ENTRY int efg_MPI_Op_commutative(MPI_Op op, int *commute)
 {
     typedef int (*const real_fn)(MPI_Op, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Op_commutative])(op, commute);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Op_commutative])(op, commute);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Op_commutative];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Op_commutative, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_op_word(b, op);
@@ -1515,7 +1515,7 @@ BK_ENTRY int efg_MPI_Info_get(MPI_Info info, const char *key, int valuelen, char
 {
     typedef int (*const real_fn)(MPI_Info, const char *, int, char *, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_get])(info, key, valuelen, value, flag);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_get])(info, key, valuelen, value, flag);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Info_get];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Info_get, BK_C, 0, 7), __builtin_return_address(0));
     w[3] = bk_object_word(BK_INFO, BK_KEY(info));
@@ -1539,7 +1539,7 @@ BK_ENTRY int efg_MPI_Info_get_nkeys(MPI_Info info, int *nkeys)
 {
     typedef int (*const real_fn)(MPI_Info, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_get_nkeys])(info, nkeys);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_get_nkeys])(info, nkeys);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Info_get_nkeys];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Info_get_nkeys, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_object_word(BK_INFO, BK_KEY(info));
@@ -1561,7 +1561,7 @@ BK_ENTRY int efg_MPI_Info_get_nthkey(MPI_Info info, int n, char *key)
 {
     typedef int (*const real_fn)(MPI_Info, int, char *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_get_nthkey])(info, n, key);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_get_nthkey])(info, n, key);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Info_get_nthkey];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Info_get_nthkey, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = bk_object_word(BK_INFO, BK_KEY(info));
@@ -1579,7 +1579,7 @@ BK_ENTRY int efg_MPI_Info_get_string(MPI_Info info, const char *key, int *buflen
 {
     typedef int (*const real_fn)(MPI_Info, const char *, int *, char *, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_get_string])(info, key, buflen, value, flag);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_get_string])(info, key, buflen, value, flag);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Info_get_string];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Info_get_string, BK_C, 0, 8), __builtin_return_address(0));
     const int64_t buflen_v = *buflen;
@@ -1606,7 +1606,7 @@ BK_ENTRY int efg_MPI_Info_get_valuelen(MPI_Info info, const char *key, int *valu
 {
     typedef int (*const real_fn)(MPI_Info, const char *, int *, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_get_valuelen])(info, key, valuelen, flag);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_get_valuelen])(info, key, valuelen, flag);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Info_get_valuelen];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Info_get_valuelen, BK_C, 0, 7), __builtin_return_address(0));
     w[3] = bk_object_word(BK_INFO, BK_KEY(info));
@@ -1631,7 +1631,7 @@ BK_ENTRY int efg_MPI_Error_class(int errorcode, int *errorclass)
 {
     typedef int (*const real_fn)(int, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Error_class])(errorcode, errorclass);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Error_class])(errorcode, errorclass);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Error_class];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Error_class, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)errorcode;
@@ -1653,7 +1653,7 @@ BK_ENTRY int efg_MPI_Error_string(int errorcode, char *string, int *resultlen)
 {
     typedef int (*const real_fn)(int, char *, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Error_string])(errorcode, string, resultlen);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Error_string])(errorcode, string, resultlen);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Error_string];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Error_string, BK_C, 0, 5), __builtin_return_address(0));
     w[3] = (uint64_t)(int64_t)errorcode;
@@ -1675,7 +1675,7 @@ BK_ENTRY int efg_MPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, in
 {
     typedef int (*const real_fn)(MPI_Session, MPI_Info, int, int *, char *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_get_nth_pset])(session, info, n, pset_len, pset_name);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_get_nth_pset])(session, info, n, pset_len, pset_name);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Session_get_nth_pset];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_get_nth_pset, BK_C, 0, 8), __builtin_return_address(0));
     const int64_t pset_len_v = *pset_len;
@@ -1701,7 +1701,7 @@ BK_ENTRY int efg_MPI_Session_get_num_psets(MPI_Session session, MPI_Info info, i
 {
     typedef int (*const real_fn)(MPI_Session, MPI_Info, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_get_num_psets])(session, info, npset_names);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_get_num_psets])(session, info, npset_names);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Session_get_num_psets];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_get_num_psets, BK_C, 0, 6), __builtin_return_address(0));
     w[3] = bk_object_word(BK_SESSION, BK_KEY(session));
@@ -1724,7 +1724,7 @@ BK_ENTRY int efg_MPI_File_get_amode(MPI_File fh, int *amode)
 {
     typedef int (*const real_fn)(MPI_File, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_amode])(fh, amode);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_amode])(fh, amode);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_get_amode];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_get_amode, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -1746,7 +1746,7 @@ BK_ENTRY int efg_MPI_File_get_atomicity(MPI_File fh, int *flag)
 {
     typedef int (*const real_fn)(MPI_File, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_atomicity])(fh, flag);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_atomicity])(fh, flag);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_get_atomicity];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_get_atomicity, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -1768,7 +1768,7 @@ BK_ENTRY int efg_MPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Of
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, MPI_Offset *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_byte_offset])(fh, offset, disp);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_byte_offset])(fh, offset, disp);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_get_byte_offset];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_get_byte_offset, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -1791,7 +1791,7 @@ BK_ENTRY int efg_MPI_File_get_position(MPI_File fh, MPI_Offset *offset)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_position])(fh, offset);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_position])(fh, offset);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_get_position];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_get_position, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -1813,7 +1813,7 @@ BK_ENTRY int efg_MPI_File_get_position_shared(MPI_File fh, MPI_Offset *offset)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_position_shared])(fh, offset);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_position_shared])(fh, offset);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_get_position_shared];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_get_position_shared, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -1835,7 +1835,7 @@ BK_ENTRY int efg_MPI_File_get_size(MPI_File fh, MPI_Offset *size)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_size])(fh, size);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_size])(fh, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_get_size];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_get_size, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -1857,7 +1857,7 @@ BK_ENTRY int efg_MPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MP
 {
     typedef int (*const real_fn)(MPI_File, MPI_Datatype, MPI_Aint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_type_extent])(fh, datatype, extent);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_type_extent])(fh, datatype, extent);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_get_type_extent];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_get_type_extent, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -1880,7 +1880,7 @@ BK_ENTRY int efg_MPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, 
 {
     typedef int (*const real_fn)(MPI_File, MPI_Datatype, MPI_Count *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_type_extent_c])(fh, datatype, extent);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_type_extent_c])(fh, datatype, extent);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_get_type_extent_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_get_type_extent, BK_C, 1, 5), __builtin_return_address(0));
     w[2] = bk_file_word(fh);
@@ -1903,7 +1903,7 @@ BK_ENTRY int efg_MPI_Abi_get_version(int *abi_major, int *abi_minor)
 {
     typedef int (*const real_fn)(int *, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Abi_get_version])(abi_major, abi_minor);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Abi_get_version])(abi_major, abi_minor);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Abi_get_version];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Abi_get_version, BK_C, 0, 5), __builtin_return_address(0));
     efg_call_begin(b->t);

@@ -5,7 +5,7 @@ BK_ENTRY int efg_MPI_Accumulate(const void *origin_addr, int origin_count, MPI_D
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Op, MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Accumulate])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Accumulate])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Accumulate];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Accumulate, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -30,7 +30,7 @@ BK_ENTRY int efg_MPI_Accumulate_c(const void *origin_addr, MPI_Count origin_coun
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, MPI_Aint, MPI_Count, MPI_Datatype, MPI_Op, MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Accumulate_c])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Accumulate_c])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Accumulate_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Accumulate, BK_C, 1, 11), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -55,7 +55,7 @@ BK_ENTRY int efg_MPI_Compare_and_swap(const void *origin_addr, const void *compa
 {
     typedef int (*const real_fn)(const void *, const void *, const void *, MPI_Datatype, int, MPI_Aint, MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Compare_and_swap])(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Compare_and_swap])(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Compare_and_swap];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Compare_and_swap, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -78,7 +78,7 @@ BK_ENTRY int efg_MPI_Fetch_and_op(const void *origin_addr, const void *result_ad
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Datatype, int, MPI_Aint, MPI_Op, MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Fetch_and_op])(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Fetch_and_op])(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Fetch_and_op];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Fetch_and_op, BK_C, 0, 9), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -101,7 +101,7 @@ BK_ENTRY int efg_MPI_Get(const void *origin_addr, int origin_count, MPI_Datatype
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Get];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -125,7 +125,7 @@ BK_ENTRY int efg_MPI_Get_c(const void *origin_addr, MPI_Count origin_count, MPI_
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, MPI_Aint, MPI_Count, MPI_Datatype, MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_c])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_c])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Get_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get, BK_C, 1, 10), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -149,7 +149,7 @@ BK_ENTRY int efg_MPI_Get_accumulate(const void *origin_addr, int origin_count, M
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Op, MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_accumulate])(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_accumulate])(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Get_accumulate];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get_accumulate, BK_C, 0, 14), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -177,7 +177,7 @@ BK_ENTRY int efg_MPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, int, MPI_Aint, MPI_Count, MPI_Datatype, MPI_Op, MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_accumulate_c])(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_accumulate_c])(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Get_accumulate_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get_accumulate, BK_C, 1, 14), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -205,7 +205,7 @@ BK_ENTRY int efg_MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Put])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Put])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Put];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Put, BK_C, 0, 10), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -229,7 +229,7 @@ BK_ENTRY int efg_MPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, MPI_Aint, MPI_Count, MPI_Datatype, MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Put_c])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Put_c])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Put_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Put, BK_C, 1, 10), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -253,7 +253,7 @@ BK_ENTRY int efg_MPI_Raccumulate(const void *origin_addr, int origin_count, MPI_
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Op, MPI_Win, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Raccumulate])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Raccumulate])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Raccumulate];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Raccumulate, BK_C, 0, 12), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -285,7 +285,7 @@ BK_ENTRY int efg_MPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_cou
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, MPI_Aint, MPI_Count, MPI_Datatype, MPI_Op, MPI_Win, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Raccumulate_c])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Raccumulate_c])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Raccumulate_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Raccumulate, BK_C, 1, 12), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -317,7 +317,7 @@ BK_ENTRY int efg_MPI_Rget(const void *origin_addr, int origin_count, MPI_Datatyp
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Win, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rget])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rget])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Rget];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Rget, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -348,7 +348,7 @@ BK_ENTRY int efg_MPI_Rget_c(const void *origin_addr, MPI_Count origin_count, MPI
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, MPI_Aint, MPI_Count, MPI_Datatype, MPI_Win, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rget_c])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rget_c])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Rget_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Rget, BK_C, 1, 11), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -379,7 +379,7 @@ BK_ENTRY int efg_MPI_Rget_accumulate(const void *origin_addr, int origin_count, 
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Op, MPI_Win, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rget_accumulate])(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rget_accumulate])(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Rget_accumulate];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Rget_accumulate, BK_C, 0, 15), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -414,7 +414,7 @@ BK_ENTRY int efg_MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, int, MPI_Aint, MPI_Count, MPI_Datatype, MPI_Op, MPI_Win, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rget_accumulate_c])(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rget_accumulate_c])(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Rget_accumulate_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Rget_accumulate, BK_C, 1, 15), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -449,7 +449,7 @@ BK_ENTRY int efg_MPI_Rput(const void *origin_addr, int origin_count, MPI_Datatyp
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Win, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rput])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rput])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Rput];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Rput, BK_C, 0, 11), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -480,7 +480,7 @@ BK_ENTRY int efg_MPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, MPI_Aint, MPI_Count, MPI_Datatype, MPI_Win, MPI_Request *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rput_c])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rput_c])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Rput_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Rput, BK_C, 1, 11), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -511,7 +511,7 @@ BK_ENTRY int efg_MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, M
 {
     typedef int (*const real_fn)(MPI_Aint, int, MPI_Info, MPI_Comm, void *, MPI_Win *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_allocate])(size, disp_unit, info, comm, baseptr, win);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_allocate])(size, disp_unit, info, comm, baseptr, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_allocate];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_allocate, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -536,7 +536,7 @@ BK_ENTRY int efg_MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info 
 {
     typedef int (*const real_fn)(MPI_Aint, MPI_Aint, MPI_Info, MPI_Comm, void *, MPI_Win *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_allocate_c])(size, disp_unit, info, comm, baseptr, win);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_allocate_c])(size, disp_unit, info, comm, baseptr, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_allocate_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_allocate, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -561,7 +561,7 @@ BK_ENTRY int efg_MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info 
 {
     typedef int (*const real_fn)(MPI_Aint, int, MPI_Info, MPI_Comm, void *, MPI_Win *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_allocate_shared])(size, disp_unit, info, comm, baseptr, win);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_allocate_shared])(size, disp_unit, info, comm, baseptr, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_allocate_shared];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_allocate_shared, BK_C, 0, 7), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -586,7 +586,7 @@ BK_ENTRY int efg_MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MP
 {
     typedef int (*const real_fn)(MPI_Aint, MPI_Aint, MPI_Info, MPI_Comm, void *, MPI_Win *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_allocate_shared_c])(size, disp_unit, info, comm, baseptr, win);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_allocate_shared_c])(size, disp_unit, info, comm, baseptr, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_allocate_shared_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_allocate_shared, BK_C, 1, 7), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -611,7 +611,7 @@ BK_ENTRY int efg_MPI_Win_attach(MPI_Win win, const void *base, MPI_Aint size)
 {
     typedef int (*const real_fn)(MPI_Win, const void *, MPI_Aint);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_attach])(win, base, size);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_attach])(win, base, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_attach];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_attach, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -630,7 +630,7 @@ BK_ENTRY int efg_MPI_Win_call_errhandler(MPI_Win win, int errorcode)
 {
     typedef int (*const real_fn)(MPI_Win, int);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_call_errhandler])(win, errorcode);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_call_errhandler])(win, errorcode);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_call_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_call_errhandler, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -648,7 +648,7 @@ BK_ENTRY int efg_MPI_Win_complete(MPI_Win win)
 {
     typedef int (*const real_fn)(MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_complete])(win);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_complete])(win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_complete];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_complete, BK_C, 0, 3), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -665,7 +665,7 @@ BK_ENTRY int efg_MPI_Win_create(const void *base, MPI_Aint size, int disp_unit, 
 {
     typedef int (*const real_fn)(const void *, MPI_Aint, int, MPI_Info, MPI_Comm, MPI_Win *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_create])(base, size, disp_unit, info, comm, win);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_create])(base, size, disp_unit, info, comm, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_create];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_create, BK_C, 0, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -691,7 +691,7 @@ BK_ENTRY int efg_MPI_Win_create_c(const void *base, MPI_Aint size, MPI_Aint disp
 {
     typedef int (*const real_fn)(const void *, MPI_Aint, MPI_Aint, MPI_Info, MPI_Comm, MPI_Win *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_create_c])(base, size, disp_unit, info, comm, win);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_create_c])(base, size, disp_unit, info, comm, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_create_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_create, BK_C, 1, 8), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -717,7 +717,7 @@ BK_ENTRY int efg_MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *w
 {
     typedef int (*const real_fn)(MPI_Info, MPI_Comm, MPI_Win *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_create_dynamic])(info, comm, win);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_create_dynamic])(info, comm, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_create_dynamic];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_create_dynamic, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
@@ -740,7 +740,7 @@ BK_ENTRY int efg_MPI_Win_delete_attr(MPI_Win win, int win_keyval)
 {
     typedef int (*const real_fn)(MPI_Win, int);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_delete_attr])(win, win_keyval);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_delete_attr])(win, win_keyval);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_delete_attr];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_delete_attr, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -758,7 +758,7 @@ BK_ENTRY int efg_MPI_Win_detach(MPI_Win win, const void *base)
 {
     typedef int (*const real_fn)(MPI_Win, const void *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_detach])(win, base);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_detach])(win, base);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_detach];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_detach, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -776,7 +776,7 @@ BK_ENTRY int efg_MPI_Win_fence(int assert, MPI_Win win)
 {
     typedef int (*const real_fn)(int, MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_fence])(assert, win);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_fence])(assert, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_fence];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_fence, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -794,7 +794,7 @@ BK_ENTRY int efg_MPI_Win_flush(int rank, MPI_Win win)
 {
     typedef int (*const real_fn)(int, MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_flush])(rank, win);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_flush])(rank, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_flush];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_flush, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -812,7 +812,7 @@ BK_ENTRY int efg_MPI_Win_flush_all(MPI_Win win)
 {
     typedef int (*const real_fn)(MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_flush_all])(win);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_flush_all])(win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_flush_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_flush_all, BK_C, 0, 3), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -829,7 +829,7 @@ BK_ENTRY int efg_MPI_Win_flush_local(int rank, MPI_Win win)
 {
     typedef int (*const real_fn)(int, MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_flush_local])(rank, win);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_flush_local])(rank, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_flush_local];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_flush_local, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -847,7 +847,7 @@ BK_ENTRY int efg_MPI_Win_flush_local_all(MPI_Win win)
 {
     typedef int (*const real_fn)(MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_flush_local_all])(win);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_flush_local_all])(win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_flush_local_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_flush_local_all, BK_C, 0, 3), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -864,7 +864,7 @@ BK_ENTRY int efg_MPI_Win_free(MPI_Win *win)
 {
     typedef int (*const real_fn)(MPI_Win *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_free])(win);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_free])(win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_free];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_free, BK_C, 0, 3), __builtin_return_address(0));
     const MPI_Win win_v = *win;
@@ -885,7 +885,7 @@ BK_ENTRY int efg_MPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler)
 {
     typedef int (*const real_fn)(MPI_Win, MPI_Errhandler *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_get_errhandler])(win, errhandler);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_get_errhandler])(win, errhandler);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_get_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_get_errhandler, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -908,7 +908,7 @@ BK_ENTRY int efg_MPI_Win_get_group(MPI_Win win, MPI_Group *group)
 {
     typedef int (*const real_fn)(MPI_Win, MPI_Group *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_get_group])(win, group);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_get_group])(win, group);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_get_group];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_get_group, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -930,7 +930,7 @@ BK_ENTRY int efg_MPI_Win_get_info(MPI_Win win, MPI_Info *info_used)
 {
     typedef int (*const real_fn)(MPI_Win, MPI_Info *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_get_info])(win, info_used);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_get_info])(win, info_used);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_get_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_get_info, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -953,7 +953,7 @@ BK_ENTRY int efg_MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
 {
     typedef int (*const real_fn)(int, int, int, MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_lock])(lock_type, rank, assert, win);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_lock])(lock_type, rank, assert, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_lock];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_lock, BK_C, 0, 6), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -973,7 +973,7 @@ BK_ENTRY int efg_MPI_Win_lock_all(int assert, MPI_Win win)
 {
     typedef int (*const real_fn)(int, MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_lock_all])(assert, win);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_lock_all])(assert, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_lock_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_lock_all, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -991,7 +991,7 @@ BK_ENTRY int efg_MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
 {
     typedef int (*const real_fn)(MPI_Group, int, MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_post])(group, assert, win);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_post])(group, assert, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_post];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_post, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -1010,7 +1010,7 @@ BK_ENTRY int efg_MPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_v
 {
     typedef int (*const real_fn)(MPI_Win, int, void *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_set_attr])(win, win_keyval, attribute_val);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_set_attr])(win, win_keyval, attribute_val);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_set_attr];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_set_attr, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -1028,7 +1028,7 @@ BK_ENTRY int efg_MPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler)
 {
     typedef int (*const real_fn)(MPI_Win, MPI_Errhandler);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_set_errhandler])(win, errhandler);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_set_errhandler])(win, errhandler);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_set_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_set_errhandler, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -1046,7 +1046,7 @@ BK_ENTRY int efg_MPI_Win_set_info(MPI_Win win, MPI_Info info)
 {
     typedef int (*const real_fn)(MPI_Win, MPI_Info);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_set_info])(win, info);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_set_info])(win, info);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_set_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_set_info, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -1064,7 +1064,7 @@ BK_ENTRY int efg_MPI_Win_set_name(MPI_Win win, const char *win_name)
 {
     typedef int (*const real_fn)(MPI_Win, const char *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_set_name])(win, win_name);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_set_name])(win, win_name);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_set_name];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_set_name, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -1082,7 +1082,7 @@ BK_ENTRY int efg_MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
 {
     typedef int (*const real_fn)(MPI_Group, int, MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_start])(group, assert, win);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_start])(group, assert, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_start];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_start, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -1101,7 +1101,7 @@ BK_ENTRY int efg_MPI_Win_sync(MPI_Win win)
 {
     typedef int (*const real_fn)(MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_sync])(win);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_sync])(win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_sync];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_sync, BK_C, 0, 3), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -1118,7 +1118,7 @@ BK_ENTRY int efg_MPI_Win_test(MPI_Win win, int *flag)
 {
     typedef int (*const real_fn)(MPI_Win, int *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_test])(win, flag);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_test])(win, flag);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_test];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_test, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -1140,7 +1140,7 @@ BK_ENTRY int efg_MPI_Win_unlock(int rank, MPI_Win win)
 {
     typedef int (*const real_fn)(int, MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_unlock])(rank, win);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_unlock])(rank, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_unlock];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_unlock, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -1158,7 +1158,7 @@ BK_ENTRY int efg_MPI_Win_unlock_all(MPI_Win win)
 {
     typedef int (*const real_fn)(MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_unlock_all])(win);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_unlock_all])(win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_unlock_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_unlock_all, BK_C, 0, 3), __builtin_return_address(0));
     w[2] = bk_win_word(win);
@@ -1175,7 +1175,7 @@ BK_ENTRY int efg_MPI_Win_wait(MPI_Win win)
 {
     typedef int (*const real_fn)(MPI_Win);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_wait])(win);
+    if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_wait])(win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_wait];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_wait, BK_C, 0, 3), __builtin_return_address(0));
     w[2] = bk_win_word(win);

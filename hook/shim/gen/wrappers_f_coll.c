@@ -5,13 +5,13 @@ static __attribute__((noinline)) void f_MPI_Abort(const unsigned how, void *cons
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, errorcode, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Abort, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const int64_t errorcode_v = bk_fint(errorcode, 4);
@@ -32,13 +32,13 @@ static __attribute__((noinline)) void f_MPI_Alloc_mem(const unsigned how, void *
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(size, info, baseptr, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Alloc_mem, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const int64_t size_v = bk_fint(size, 8);
     const MPI_Info info_v = PMPI_Info_f2c(BK_F(info));
@@ -63,13 +63,13 @@ static __attribute__((noinline)) void f_MPI_Free_mem(const unsigned how, void *c
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(base, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Free_mem, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const void * base_v = bk_fbuf(base, how);
     w[3] = bk_buffer(b, base_v);
@@ -92,7 +92,7 @@ static __attribute__((noinline)) void f_MPI_Pcontrol(const unsigned how, void *c
 {
     typedef void (*const real_fn)(void *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(level);
         return;
     }
@@ -115,13 +115,13 @@ static __attribute__((noinline)) void f_MPI_Buffer_attach(const unsigned how, vo
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buffer, size, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Buffer_attach, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const void * buffer_v = bk_fbuf(buffer, how);
     const int64_t size_v = bk_fint(size, BK_HOW_LARGE(how) ? 8 : 4);
@@ -150,13 +150,13 @@ static __attribute__((noinline)) void f_MPI_Buffer_detach(const unsigned how, vo
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buffer_addr, size, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Buffer_detach, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     efg_call_begin(b->t);
     real(buffer_addr, size, ierr);
@@ -182,13 +182,13 @@ static __attribute__((noinline)) void f_MPI_Buffer_flush(const unsigned how, voi
 {
     typedef void (*const real_fn)(MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Buffer_flush, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
     efg_call_begin(b->t);
     real(ierr);
@@ -207,13 +207,13 @@ static __attribute__((noinline)) void f_MPI_Allgather(const unsigned how, void *
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Allgather, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -251,13 +251,13 @@ static __attribute__((noinline)) void f_MPI_Allgatherv(const unsigned how, void 
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Allgatherv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -295,13 +295,13 @@ static __attribute__((noinline)) void f_MPI_Allreduce(const unsigned how, void *
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, comm, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Allreduce, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -338,13 +338,13 @@ static __attribute__((noinline)) void f_MPI_Alltoall(const unsigned how, void *c
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Alltoall, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -382,13 +382,13 @@ static __attribute__((noinline)) void f_MPI_Alltoallv(const unsigned how, void *
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Alltoallv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -426,13 +426,13 @@ static __attribute__((noinline)) void f_MPI_Alltoallw(const unsigned how, void *
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Alltoallw, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -469,13 +469,13 @@ static __attribute__((noinline)) void f_MPI_Barrier(const unsigned how, void *co
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Barrier, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     w[2] = bk_comm_word(b, comm_v);
@@ -496,13 +496,13 @@ static __attribute__((noinline)) void f_MPI_Bcast(const unsigned how, void *cons
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buffer, count, datatype, root, comm, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Bcast, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * buffer_v = bk_fbuf(buffer, how);
@@ -537,13 +537,13 @@ static __attribute__((noinline)) void f_MPI_Exscan(const unsigned how, void *con
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, comm, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Exscan, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -580,13 +580,13 @@ static __attribute__((noinline)) void f_MPI_Gather(const unsigned how, void *con
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Gather, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -627,13 +627,13 @@ static __attribute__((noinline)) void f_MPI_Gatherv(const unsigned how, void *co
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Gatherv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -674,13 +674,13 @@ static __attribute__((noinline)) void f_MPI_Neighbor_allgather(const unsigned ho
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Neighbor_allgather, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -719,13 +719,13 @@ static __attribute__((noinline)) void f_MPI_Neighbor_allgatherv(const unsigned h
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Neighbor_allgatherv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -764,13 +764,13 @@ static __attribute__((noinline)) void f_MPI_Neighbor_alltoall(const unsigned how
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Neighbor_alltoall, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -809,13 +809,13 @@ static __attribute__((noinline)) void f_MPI_Neighbor_alltoallv(const unsigned ho
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Neighbor_alltoallv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -854,13 +854,13 @@ static __attribute__((noinline)) void f_MPI_Neighbor_alltoallw(const unsigned ho
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Neighbor_alltoallw, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -897,13 +897,13 @@ static __attribute__((noinline)) void f_MPI_Reduce(const unsigned how, void *con
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, root, comm, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Reduce, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -941,13 +941,13 @@ static __attribute__((noinline)) void f_MPI_Reduce_scatter(const unsigned how, v
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Reduce_scatter, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -983,13 +983,13 @@ static __attribute__((noinline)) void f_MPI_Reduce_scatter_block(const unsigned 
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, recvcount, datatype, op, comm, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Reduce_scatter_block, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -1026,13 +1026,13 @@ static __attribute__((noinline)) void f_MPI_Scan(const unsigned how, void *const
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, comm, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Scan, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -1069,13 +1069,13 @@ static __attribute__((noinline)) void f_MPI_Scatter(const unsigned how, void *co
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Scatter, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -1116,13 +1116,13 @@ static __attribute__((noinline)) void f_MPI_Scatterv(const unsigned how, void *c
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Scatterv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -1163,13 +1163,13 @@ static __attribute__((noinline)) void f_MPI_Close_port(const unsigned how, void 
 {
     typedef void (*const real_fn)(void *, MPI_Fint *, size_t);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(port_name, ierr, port_name_len);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Close_port, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     w[3] = bk_fstring(port_name, port_name_len);
     efg_call_begin(b->t);
@@ -1189,13 +1189,13 @@ static __attribute__((noinline)) void f_MPI_Comm_attach_buffer(const unsigned ho
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, buffer, size, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_attach_buffer, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * buffer_v = bk_fbuf(buffer, how);
@@ -1226,13 +1226,13 @@ static __attribute__((noinline)) void f_MPI_Comm_call_errhandler(const unsigned 
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, errorcode, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_call_errhandler, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const int64_t errorcode_v = bk_fint(errorcode, 4);
@@ -1255,13 +1255,13 @@ static __attribute__((noinline)) void f_MPI_Comm_detach_buffer(const unsigned ho
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, buffer_addr, size, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_detach_buffer, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     w[2] = bk_comm_word(b, comm_v);
@@ -1289,13 +1289,13 @@ static __attribute__((noinline)) void f_MPI_Comm_disconnect(const unsigned how, 
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_disconnect, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     w[2] = bk_comm_word(b, comm_v);
@@ -1319,13 +1319,13 @@ static __attribute__((noinline)) void f_MPI_Comm_flush_buffer(const unsigned how
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_flush_buffer, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     w[2] = bk_comm_word(b, comm_v);
@@ -1346,13 +1346,13 @@ static __attribute__((noinline)) void f_MPI_Comm_free(const unsigned how, void *
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_free, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     w[2] = bk_comm_word(b, comm_v);
@@ -1376,13 +1376,13 @@ static __attribute__((noinline)) void f_MPI_Comm_set_info(const unsigned how, vo
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, info, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_set_info, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const MPI_Info info_v = PMPI_Info_f2c(BK_F(info));
@@ -1405,13 +1405,13 @@ static __attribute__((noinline)) void f_MPI_Lookup_name(const unsigned how, void
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *, size_t, size_t);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(service_name, info, port_name, ierr, service_name_len, port_name_len);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Lookup_name, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Info info_v = PMPI_Info_f2c(BK_F(info));
     w[3] = bk_fstring(service_name, service_name_len);
@@ -1433,13 +1433,13 @@ static __attribute__((noinline)) void f_MPI_Open_port(const unsigned how, void *
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *, size_t);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, port_name, ierr, port_name_len);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Open_port, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Info info_v = PMPI_Info_f2c(BK_F(info));
     w[3] = bk_object_word(BK_INFO, BK_KEY(info_v));
@@ -1460,13 +1460,13 @@ static __attribute__((noinline)) void f_MPI_Publish_name(const unsigned how, voi
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *, size_t, size_t);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(service_name, info, port_name, ierr, service_name_len, port_name_len);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Publish_name, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
     const MPI_Info info_v = PMPI_Info_f2c(BK_F(info));
     w[3] = bk_fstring(service_name, service_name_len);
@@ -1489,13 +1489,13 @@ static __attribute__((noinline)) void f_MPI_Unpublish_name(const unsigned how, v
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *, size_t, size_t);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(service_name, info, port_name, ierr, service_name_len, port_name_len);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Unpublish_name, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
     const MPI_Info info_v = PMPI_Info_f2c(BK_F(info));
     w[3] = bk_fstring(service_name, service_name_len);
@@ -1518,13 +1518,13 @@ static __attribute__((noinline)) void f_MPI_Cart_map(const unsigned how, void *c
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, ndims, dims, periods, newrank, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Cart_map, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const int64_t ndims_v = bk_fint(ndims, 4);
@@ -1554,13 +1554,13 @@ static __attribute__((noinline)) void f_MPI_Graph_map(const unsigned how, void *
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, nnodes, index, edges, newrank, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Graph_map, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const int64_t nnodes_v = bk_fint(nnodes, 4);
@@ -1590,13 +1590,13 @@ static __attribute__((noinline)) void f_MPI_Pack(const unsigned how, void *const
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(inbuf, incount, datatype, outbuf, outsize, position, comm, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Pack, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * inbuf_v = bk_fbuf(inbuf, how);
@@ -1640,13 +1640,13 @@ static __attribute__((noinline)) void f_MPI_Pack_external(const unsigned how, vo
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *, size_t);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datarep, inbuf, incount, datatype, outbuf, outsize, position, ierr, datarep_len);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Pack_external, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
     const void * inbuf_v = bk_fbuf(inbuf, how);
     const int64_t incount_v = bk_fint(incount, BK_HOW_LARGE(how) ? 8 : 4);
@@ -1689,13 +1689,13 @@ static __attribute__((noinline)) void f_MPI_Unpack(const unsigned how, void *con
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(inbuf, insize, position, outbuf, outcount, datatype, comm, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Unpack, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * inbuf_v = bk_fbuf(inbuf, how);
@@ -1739,13 +1739,13 @@ static __attribute__((noinline)) void f_MPI_Unpack_external(const unsigned how, 
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *, size_t);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datarep, inbuf, insize, position, outbuf, outcount, datatype, ierr, datarep_len);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Unpack_external, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
     const void * inbuf_v = bk_fbuf(inbuf, how);
     const int64_t insize_v = bk_fint(insize, 8);
@@ -1788,13 +1788,13 @@ static __attribute__((noinline)) void f_MPI_Reduce_local(const unsigned how, voi
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(inbuf, inoutbuf, count, datatype, op, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Reduce_local, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
     const void * inbuf_v = bk_fbuf(inbuf, how);
     const void * inoutbuf_v = bk_fbuf(inoutbuf, how);
@@ -1829,13 +1829,13 @@ static __attribute__((noinline)) void f_MPI_Session_attach_buffer(const unsigned
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, buffer, size, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Session_attach_buffer, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
     const MPI_Session session_v = PMPI_Session_f2c(BK_F(session));
     const void * buffer_v = bk_fbuf(buffer, how);
@@ -1866,13 +1866,13 @@ static __attribute__((noinline)) void f_MPI_Session_call_errhandler(const unsign
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, errorcode, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Session_call_errhandler, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Session session_v = PMPI_Session_f2c(BK_F(session));
     const int64_t errorcode_v = bk_fint(errorcode, 4);
@@ -1895,13 +1895,13 @@ static __attribute__((noinline)) void f_MPI_Session_detach_buffer(const unsigned
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, buffer_addr, size, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Session_detach_buffer, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Session session_v = PMPI_Session_f2c(BK_F(session));
     w[3] = bk_object_word(BK_SESSION, BK_KEY(session_v));
@@ -1929,13 +1929,13 @@ static __attribute__((noinline)) void f_MPI_Session_finalize(const unsigned how,
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Session_finalize, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Session session_v = PMPI_Session_f2c(BK_F(session));
     w[3] = bk_object_word(BK_SESSION, BK_KEY(session_v));
@@ -1960,13 +1960,13 @@ static __attribute__((noinline)) void f_MPI_Session_flush_buffer(const unsigned 
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Session_flush_buffer, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Session session_v = PMPI_Session_f2c(BK_F(session));
     w[3] = bk_object_word(BK_SESSION, BK_KEY(session_v));
@@ -1987,13 +1987,13 @@ static __attribute__((noinline)) void f_MPI_Session_init(const unsigned how, voi
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, errhandler, session, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Session_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
     const MPI_Info info_v = PMPI_Info_f2c(BK_F(info));
     const MPI_Errhandler errhandler_v = PMPI_Errhandler_f2c(BK_F(errhandler));
@@ -2024,13 +2024,13 @@ static __attribute__((noinline)) void f_MPI_File_delete(const unsigned how, void
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *, size_t);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(filename, info, ierr, filename_len);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_delete, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Info info_v = PMPI_Info_f2c(BK_F(info));
     w[3] = bk_fstring(filename, filename_len);
@@ -2052,13 +2052,13 @@ static __attribute__((noinline)) void f_MPIX_Comm_agree(const unsigned how, void
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, flag, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Comm_agree, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const int64_t flag_v = bk_fint(flag, 4);
@@ -2086,13 +2086,13 @@ static __attribute__((noinline)) void f_MPIX_Comm_failure_ack(const unsigned how
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Comm_failure_ack, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     w[2] = bk_comm_word(b, comm_v);
@@ -2113,13 +2113,13 @@ static __attribute__((noinline)) void f_MPIX_Comm_failure_get_acked(const unsign
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, failedgrp, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Comm_failure_get_acked, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     w[2] = bk_comm_word(b, comm_v);
@@ -2145,13 +2145,13 @@ static __attribute__((noinline)) void f_MPIX_Comm_revoke(const unsigned how, voi
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Comm_revoke, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     w[2] = bk_comm_word(b, comm_v);

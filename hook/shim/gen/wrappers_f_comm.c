@@ -6,13 +6,13 @@ static __attribute__((noinline)) void f_MPI_Comm_accept(const unsigned how, void
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *, size_t);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(port_name, info, root, comm, newcomm, ierr, port_name_len);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_accept, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const int64_t root_v = bk_fint(root, 4);
@@ -43,13 +43,13 @@ static __attribute__((noinline)) void f_MPI_Comm_connect(const unsigned how, voi
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *, size_t);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(port_name, info, root, comm, newcomm, ierr, port_name_len);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_connect, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const int64_t root_v = bk_fint(root, 4);
@@ -80,13 +80,13 @@ static __attribute__((noinline)) void f_MPI_Comm_create(const unsigned how, void
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, group, newcomm, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_create, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const MPI_Group group_v = PMPI_Group_f2c(BK_F(group));
@@ -114,13 +114,13 @@ static __attribute__((noinline)) void f_MPI_Comm_create_from_group(const unsigne
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *, size_t);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group, stringtag, info, errhandler, newcomm, ierr, stringtag_len);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_create_from_group, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
     const MPI_Group group_v = PMPI_Group_f2c(BK_F(group));
     const MPI_Info info_v = PMPI_Info_f2c(BK_F(info));
@@ -151,13 +151,13 @@ static __attribute__((noinline)) void f_MPI_Comm_create_group(const unsigned how
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, group, tag, newcomm, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_create_group, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const MPI_Group group_v = PMPI_Group_f2c(BK_F(group));
@@ -187,13 +187,13 @@ static __attribute__((noinline)) void f_MPI_Comm_dup(const unsigned how, void *c
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, newcomm, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_dup, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     w[2] = bk_comm_word(b, comm_v);
@@ -219,13 +219,13 @@ static __attribute__((noinline)) void f_MPI_Comm_dup_with_info(const unsigned ho
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, info, newcomm, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_dup_with_info, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const MPI_Info info_v = PMPI_Info_f2c(BK_F(info));
@@ -253,13 +253,13 @@ static __attribute__((noinline)) void f_MPI_Comm_get_parent(const unsigned how, 
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(parent, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_get_parent, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     efg_call_begin(b->t);
     real(parent, ierr);
@@ -283,13 +283,13 @@ static __attribute__((noinline)) void f_MPI_Comm_idup(const unsigned how, void *
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, newcomm, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_idup, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     w[2] = bk_comm_word(b, comm_v);
@@ -319,13 +319,13 @@ static __attribute__((noinline)) void f_MPI_Comm_idup_with_info(const unsigned h
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, info, newcomm, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_idup_with_info, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const MPI_Info info_v = PMPI_Info_f2c(BK_F(info));
@@ -357,13 +357,13 @@ static __attribute__((noinline)) void f_MPI_Comm_join(const unsigned how, void *
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fd, intercomm, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_join, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const int64_t fd_v = bk_fint(fd, 4);
     w[3] = (uint64_t)(int64_t)fd_v;
@@ -389,13 +389,13 @@ static __attribute__((noinline)) void f_MPI_Comm_spawn(const unsigned how, void 
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *, size_t, size_t);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes, ierr, command_len, argv_len);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_spawn, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const int64_t root_v = bk_fint(root, 4);
@@ -431,13 +431,13 @@ static __attribute__((noinline)) void f_MPI_Comm_spawn_multiple(const unsigned h
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *, size_t, size_t);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm, intercomm, array_of_errcodes, ierr, array_of_commands_len, array_of_argv_len);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_spawn_multiple, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const int64_t count_v = bk_fint(count, 4);
@@ -473,13 +473,13 @@ static __attribute__((noinline)) void f_MPI_Comm_split(const unsigned how, void 
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, color, key, newcomm, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_split, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const int64_t color_v = bk_fint(color, 4);
@@ -509,13 +509,13 @@ static __attribute__((noinline)) void f_MPI_Comm_split_type(const unsigned how, 
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, split_type, key, info, newcomm, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_split_type, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const int64_t split_type_v = bk_fint(split_type, 4);
@@ -547,13 +547,13 @@ static __attribute__((noinline)) void f_MPI_Intercomm_create(const unsigned how,
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Intercomm_create, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
     const MPI_Comm local_comm_v = PMPI_Comm_f2c(BK_F(local_comm));
     const int64_t local_leader_v = bk_fint(local_leader, 4);
@@ -587,13 +587,13 @@ static __attribute__((noinline)) void f_MPI_Intercomm_create_from_groups(const u
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *, size_t);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler, newintercomm, ierr, stringtag_len);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Intercomm_create_from_groups, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
     const MPI_Group local_group_v = PMPI_Group_f2c(BK_F(local_group));
     const int64_t local_leader_v = bk_fint(local_leader, 4);
@@ -630,13 +630,13 @@ static __attribute__((noinline)) void f_MPI_Intercomm_merge(const unsigned how, 
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(intercomm, high, newintracomm, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Intercomm_merge, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Comm intercomm_v = PMPI_Comm_f2c(BK_F(intercomm));
     const int64_t high_v = bk_fint(high, 4);
@@ -664,13 +664,13 @@ static __attribute__((noinline)) void f_MPI_Cart_create(const unsigned how, void
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm_old, ndims, dims, periods, reorder, comm_cart, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Cart_create, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
     const MPI_Comm comm_old_v = PMPI_Comm_f2c(BK_F(comm_old));
     const int64_t ndims_v = bk_fint(ndims, 4);
@@ -702,13 +702,13 @@ static __attribute__((noinline)) void f_MPI_Cart_sub(const unsigned how, void *c
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, remain_dims, newcomm, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Cart_sub, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     w[2] = bk_comm_word(b, comm_v);
@@ -735,13 +735,13 @@ static __attribute__((noinline)) void f_MPI_Dist_graph_create(const unsigned how
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm_old, n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Dist_graph_create, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
     const MPI_Comm comm_old_v = PMPI_Comm_f2c(BK_F(comm_old));
     const int64_t n_v = bk_fint(n, 4);
@@ -777,13 +777,13 @@ static __attribute__((noinline)) void f_MPI_Dist_graph_create_adjacent(const uns
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Dist_graph_create_adjacent, BK_HOW_LANG(how), BK_HOW_LARGE(how), 12), site);
     const MPI_Comm comm_old_v = PMPI_Comm_f2c(BK_F(comm_old));
     const int64_t indegree_v = bk_fint(indegree, 4);
@@ -821,13 +821,13 @@ static __attribute__((noinline)) void f_MPI_Graph_create(const unsigned how, voi
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm_old, nnodes, index, edges, reorder, comm_graph, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Graph_create, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
     const MPI_Comm comm_old_v = PMPI_Comm_f2c(BK_F(comm_old));
     const int64_t nnodes_v = bk_fint(nnodes, 4);
@@ -859,13 +859,13 @@ static __attribute__((noinline)) void f_MPIX_Comm_shrink(const unsigned how, voi
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, newcomm, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Comm_shrink, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     w[2] = bk_comm_word(b, comm_v);

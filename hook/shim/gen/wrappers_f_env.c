@@ -6,13 +6,13 @@ static __attribute__((noinline)) void f_MPI_Finalize(const unsigned how, void *c
 {
     typedef void (*const real_fn)(MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Finalize, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
     efg_call_begin(b->t);
     real(ierr);
@@ -32,13 +32,13 @@ static __attribute__((noinline)) void f_MPI_Init(const unsigned how, void *const
 {
     typedef void (*const real_fn)(MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
     efg_call_begin(b->t);
     real(ierr);
@@ -58,13 +58,13 @@ static __attribute__((noinline)) void f_MPI_Init_thread(const unsigned how, void
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(required, provided, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Init_thread, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const int64_t required_v = bk_fint(required, 4);
     w[3] = bk_enum_thread(required_v);

@@ -6,13 +6,13 @@ static __attribute__((noinline)) void f_MPI_File_call_errhandler(const unsigned 
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, errorcode, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_call_errhandler, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     const int64_t errorcode_v = bk_fint(errorcode, 4);
@@ -35,13 +35,13 @@ static __attribute__((noinline)) void f_MPI_File_close(const unsigned how, void 
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_close, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     w[2] = bk_file_word(fh_v);
@@ -65,13 +65,13 @@ static __attribute__((noinline)) void f_MPI_File_get_errhandler(const unsigned h
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(file, errhandler, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_get_errhandler, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_File file_v = PMPI_File_f2c(BK_F(file));
     w[2] = bk_file_word(file_v);
@@ -98,13 +98,13 @@ static __attribute__((noinline)) void f_MPI_File_get_group(const unsigned how, v
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, group, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_get_group, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     w[2] = bk_file_word(fh_v);
@@ -130,13 +130,13 @@ static __attribute__((noinline)) void f_MPI_File_get_info(const unsigned how, vo
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, info_used, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_get_info, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     w[2] = bk_file_word(fh_v);
@@ -163,13 +163,13 @@ static __attribute__((noinline)) void f_MPI_File_get_view(const unsigned how, vo
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *, size_t);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, disp, etype, filetype, datarep, ierr, datarep_len);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_get_view, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     w[2] = bk_file_word(fh_v);
@@ -199,13 +199,13 @@ static __attribute__((noinline)) void f_MPI_File_iread(const unsigned how, void 
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_iread, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     const void * buf_v = bk_fbuf(buf, how);
@@ -245,13 +245,13 @@ static __attribute__((noinline)) void f_MPI_File_iread_all(const unsigned how, v
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_iread_all, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     const void * buf_v = bk_fbuf(buf, how);
@@ -291,13 +291,13 @@ static __attribute__((noinline)) void f_MPI_File_iread_at(const unsigned how, vo
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, buf, count, datatype, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_iread_at, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     const int64_t offset_v = bk_fint(offset, 8);
@@ -339,13 +339,13 @@ static __attribute__((noinline)) void f_MPI_File_iread_at_all(const unsigned how
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, buf, count, datatype, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_iread_at_all, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     const int64_t offset_v = bk_fint(offset, 8);
@@ -387,13 +387,13 @@ static __attribute__((noinline)) void f_MPI_File_iread_shared(const unsigned how
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_iread_shared, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     const void * buf_v = bk_fbuf(buf, how);
@@ -433,13 +433,13 @@ static __attribute__((noinline)) void f_MPI_File_iwrite(const unsigned how, void
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_iwrite, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     const void * buf_v = bk_fbuf(buf, how);
@@ -479,13 +479,13 @@ static __attribute__((noinline)) void f_MPI_File_iwrite_all(const unsigned how, 
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_iwrite_all, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     const void * buf_v = bk_fbuf(buf, how);
@@ -525,13 +525,13 @@ static __attribute__((noinline)) void f_MPI_File_iwrite_at(const unsigned how, v
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, buf, count, datatype, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_iwrite_at, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     const int64_t offset_v = bk_fint(offset, 8);
@@ -573,13 +573,13 @@ static __attribute__((noinline)) void f_MPI_File_iwrite_at_all(const unsigned ho
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, buf, count, datatype, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_iwrite_at_all, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     const int64_t offset_v = bk_fint(offset, 8);
@@ -621,13 +621,13 @@ static __attribute__((noinline)) void f_MPI_File_iwrite_shared(const unsigned ho
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_iwrite_shared, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     const void * buf_v = bk_fbuf(buf, how);
@@ -667,13 +667,13 @@ static __attribute__((noinline)) void f_MPI_File_open(const unsigned how, void *
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *, size_t);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, filename, amode, info, fh, ierr, filename_len);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_open, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const int64_t amode_v = bk_fint(amode, 4);
@@ -704,13 +704,13 @@ static __attribute__((noinline)) void f_MPI_File_preallocate(const unsigned how,
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, size, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_preallocate, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     const int64_t size_v = bk_fint(size, 8);
@@ -733,13 +733,13 @@ static __attribute__((noinline)) void f_MPI_File_read(const unsigned how, void *
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, status, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_read, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     const void * buf_v = bk_fbuf(buf, how);
@@ -778,13 +778,13 @@ static __attribute__((noinline)) void f_MPI_File_read_all(const unsigned how, vo
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, status, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_read_all, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     const void * buf_v = bk_fbuf(buf, how);
@@ -823,13 +823,13 @@ static __attribute__((noinline)) void f_MPI_File_read_all_begin(const unsigned h
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_read_all_begin, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     const void * buf_v = bk_fbuf(buf, how);
@@ -862,13 +862,13 @@ static __attribute__((noinline)) void f_MPI_File_read_all_end(const unsigned how
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, status, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_read_all_end, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     const void * buf_v = bk_fbuf(buf, how);
@@ -899,13 +899,13 @@ static __attribute__((noinline)) void f_MPI_File_read_at(const unsigned how, voi
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, buf, count, datatype, status, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_read_at, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     const int64_t offset_v = bk_fint(offset, 8);
@@ -946,13 +946,13 @@ static __attribute__((noinline)) void f_MPI_File_read_at_all(const unsigned how,
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, buf, count, datatype, status, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_read_at_all, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     const int64_t offset_v = bk_fint(offset, 8);
@@ -993,13 +993,13 @@ static __attribute__((noinline)) void f_MPI_File_read_at_all_begin(const unsigne
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, buf, count, datatype, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_read_at_all_begin, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     const int64_t offset_v = bk_fint(offset, 8);
@@ -1034,13 +1034,13 @@ static __attribute__((noinline)) void f_MPI_File_read_at_all_end(const unsigned 
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, status, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_read_at_all_end, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     const void * buf_v = bk_fbuf(buf, how);
@@ -1071,13 +1071,13 @@ static __attribute__((noinline)) void f_MPI_File_read_ordered(const unsigned how
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, status, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_read_ordered, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     const void * buf_v = bk_fbuf(buf, how);
@@ -1116,13 +1116,13 @@ static __attribute__((noinline)) void f_MPI_File_read_ordered_begin(const unsign
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_read_ordered_begin, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     const void * buf_v = bk_fbuf(buf, how);
@@ -1155,13 +1155,13 @@ static __attribute__((noinline)) void f_MPI_File_read_ordered_end(const unsigned
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, status, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_read_ordered_end, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     const void * buf_v = bk_fbuf(buf, how);
@@ -1192,13 +1192,13 @@ static __attribute__((noinline)) void f_MPI_File_read_shared(const unsigned how,
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, status, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_read_shared, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     const void * buf_v = bk_fbuf(buf, how);
@@ -1237,13 +1237,13 @@ static __attribute__((noinline)) void f_MPI_File_seek(const unsigned how, void *
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, whence, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_seek, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     const int64_t offset_v = bk_fint(offset, 8);
@@ -1268,13 +1268,13 @@ static __attribute__((noinline)) void f_MPI_File_seek_shared(const unsigned how,
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, whence, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_seek_shared, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     const int64_t offset_v = bk_fint(offset, 8);
@@ -1299,13 +1299,13 @@ static __attribute__((noinline)) void f_MPI_File_set_atomicity(const unsigned ho
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, flag, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_set_atomicity, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     const int64_t flag_v = bk_fint(flag, 4);
@@ -1328,13 +1328,13 @@ static __attribute__((noinline)) void f_MPI_File_set_errhandler(const unsigned h
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(file, errhandler, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_set_errhandler, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_File file_v = PMPI_File_f2c(BK_F(file));
     const MPI_Errhandler errhandler_v = PMPI_Errhandler_f2c(BK_F(errhandler));
@@ -1357,13 +1357,13 @@ static __attribute__((noinline)) void f_MPI_File_set_info(const unsigned how, vo
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, info, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_set_info, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     const MPI_Info info_v = PMPI_Info_f2c(BK_F(info));
@@ -1386,13 +1386,13 @@ static __attribute__((noinline)) void f_MPI_File_set_size(const unsigned how, vo
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, size, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_set_size, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     const int64_t size_v = bk_fint(size, 8);
@@ -1415,13 +1415,13 @@ static __attribute__((noinline)) void f_MPI_File_set_view(const unsigned how, vo
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *, size_t);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, disp, etype, filetype, datarep, info, ierr, datarep_len);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_set_view, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     const int64_t disp_v = bk_fint(disp, 8);
@@ -1451,13 +1451,13 @@ static __attribute__((noinline)) void f_MPI_File_sync(const unsigned how, void *
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_sync, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     w[2] = bk_file_word(fh_v);
@@ -1478,13 +1478,13 @@ static __attribute__((noinline)) void f_MPI_File_write(const unsigned how, void 
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, status, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_write, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     const void * buf_v = bk_fbuf(buf, how);
@@ -1523,13 +1523,13 @@ static __attribute__((noinline)) void f_MPI_File_write_all(const unsigned how, v
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, status, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_write_all, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     const void * buf_v = bk_fbuf(buf, how);
@@ -1568,13 +1568,13 @@ static __attribute__((noinline)) void f_MPI_File_write_all_begin(const unsigned 
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_write_all_begin, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     const void * buf_v = bk_fbuf(buf, how);
@@ -1607,13 +1607,13 @@ static __attribute__((noinline)) void f_MPI_File_write_all_end(const unsigned ho
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, status, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_write_all_end, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     const void * buf_v = bk_fbuf(buf, how);
@@ -1644,13 +1644,13 @@ static __attribute__((noinline)) void f_MPI_File_write_at(const unsigned how, vo
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, buf, count, datatype, status, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_write_at, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     const int64_t offset_v = bk_fint(offset, 8);
@@ -1691,13 +1691,13 @@ static __attribute__((noinline)) void f_MPI_File_write_at_all(const unsigned how
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, buf, count, datatype, status, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_write_at_all, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     const int64_t offset_v = bk_fint(offset, 8);
@@ -1738,13 +1738,13 @@ static __attribute__((noinline)) void f_MPI_File_write_at_all_begin(const unsign
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, buf, count, datatype, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_write_at_all_begin, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     const int64_t offset_v = bk_fint(offset, 8);
@@ -1779,13 +1779,13 @@ static __attribute__((noinline)) void f_MPI_File_write_at_all_end(const unsigned
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, status, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_write_at_all_end, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     const void * buf_v = bk_fbuf(buf, how);
@@ -1816,13 +1816,13 @@ static __attribute__((noinline)) void f_MPI_File_write_ordered(const unsigned ho
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, status, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_write_ordered, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     const void * buf_v = bk_fbuf(buf, how);
@@ -1861,13 +1861,13 @@ static __attribute__((noinline)) void f_MPI_File_write_ordered_begin(const unsig
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_write_ordered_begin, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     const void * buf_v = bk_fbuf(buf, how);
@@ -1900,13 +1900,13 @@ static __attribute__((noinline)) void f_MPI_File_write_ordered_end(const unsigne
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, status, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_write_ordered_end, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     const void * buf_v = bk_fbuf(buf, how);
@@ -1937,13 +1937,13 @@ static __attribute__((noinline)) void f_MPI_File_write_shared(const unsigned how
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, status, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_write_shared, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     const void * buf_v = bk_fbuf(buf, how);

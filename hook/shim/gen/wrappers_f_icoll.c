@@ -6,13 +6,13 @@ static __attribute__((noinline)) void f_MPI_Iallgather(const unsigned how, void 
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Iallgather, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -57,13 +57,13 @@ static __attribute__((noinline)) void f_MPI_Iallgatherv(const unsigned how, void
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Iallgatherv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -108,13 +108,13 @@ static __attribute__((noinline)) void f_MPI_Iallreduce(const unsigned how, void 
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, comm, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Iallreduce, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -158,13 +158,13 @@ static __attribute__((noinline)) void f_MPI_Ialltoall(const unsigned how, void *
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Ialltoall, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -209,13 +209,13 @@ static __attribute__((noinline)) void f_MPI_Ialltoallv(const unsigned how, void 
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Ialltoallv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 12), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -260,13 +260,13 @@ static __attribute__((noinline)) void f_MPI_Ialltoallw(const unsigned how, void 
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Ialltoallw, BK_HOW_LANG(how), BK_HOW_LARGE(how), 12), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -310,13 +310,13 @@ static __attribute__((noinline)) void f_MPI_Ibarrier(const unsigned how, void *c
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Ibarrier, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     w[2] = bk_comm_word(b, comm_v);
@@ -344,13 +344,13 @@ static __attribute__((noinline)) void f_MPI_Ibcast(const unsigned how, void *con
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buffer, count, datatype, root, comm, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Ibcast, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * buffer_v = bk_fbuf(buffer, how);
@@ -392,13 +392,13 @@ static __attribute__((noinline)) void f_MPI_Iexscan(const unsigned how, void *co
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, comm, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Iexscan, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -442,13 +442,13 @@ static __attribute__((noinline)) void f_MPI_Igather(const unsigned how, void *co
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Igather, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -496,13 +496,13 @@ static __attribute__((noinline)) void f_MPI_Igatherv(const unsigned how, void *c
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Igatherv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 12), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -550,13 +550,13 @@ static __attribute__((noinline)) void f_MPI_Ineighbor_allgather(const unsigned h
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Ineighbor_allgather, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -602,13 +602,13 @@ static __attribute__((noinline)) void f_MPI_Ineighbor_allgatherv(const unsigned 
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Ineighbor_allgatherv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -654,13 +654,13 @@ static __attribute__((noinline)) void f_MPI_Ineighbor_alltoall(const unsigned ho
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Ineighbor_alltoall, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -706,13 +706,13 @@ static __attribute__((noinline)) void f_MPI_Ineighbor_alltoallv(const unsigned h
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Ineighbor_alltoallv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 12), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -758,13 +758,13 @@ static __attribute__((noinline)) void f_MPI_Ineighbor_alltoallw(const unsigned h
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Ineighbor_alltoallw, BK_HOW_LANG(how), BK_HOW_LARGE(how), 12), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -808,13 +808,13 @@ static __attribute__((noinline)) void f_MPI_Ireduce(const unsigned how, void *co
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, root, comm, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Ireduce, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -859,13 +859,13 @@ static __attribute__((noinline)) void f_MPI_Ireduce_scatter(const unsigned how, 
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Ireduce_scatter, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -908,13 +908,13 @@ static __attribute__((noinline)) void f_MPI_Ireduce_scatter_block(const unsigned
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, recvcount, datatype, op, comm, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Ireduce_scatter_block, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -958,13 +958,13 @@ static __attribute__((noinline)) void f_MPI_Iscan(const unsigned how, void *cons
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, comm, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Iscan, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -1008,13 +1008,13 @@ static __attribute__((noinline)) void f_MPI_Iscatter(const unsigned how, void *c
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Iscatter, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -1062,13 +1062,13 @@ static __attribute__((noinline)) void f_MPI_Iscatterv(const unsigned how, void *
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Iscatterv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 12), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);

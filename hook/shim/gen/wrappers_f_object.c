@@ -6,13 +6,13 @@ static __attribute__((noinline)) void f_MPI_Get_hw_resource_info(const unsigned 
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(hw_info, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Get_hw_resource_info, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     efg_call_begin(b->t);
     real(hw_info, ierr);
@@ -37,13 +37,13 @@ static __attribute__((noinline)) void f_MPI_Win_create_errhandler(const unsigned
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win_errhandler_fn, errhandler, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_create_errhandler, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     efg_call_begin(b->t);
     real(win_errhandler_fn, errhandler, ierr);
@@ -68,13 +68,13 @@ static __attribute__((noinline)) void f_MPI_Win_create_keyval(const unsigned how
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_create_keyval, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     efg_call_begin(b->t);
     real(win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state, ierr);
@@ -99,13 +99,13 @@ static __attribute__((noinline)) void f_MPI_Win_free_keyval(const unsigned how, 
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win_keyval, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_free_keyval, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const int win_keyval_v = BK_F(win_keyval);
     w[3] = bk_object_word(BK_KEYVAL, BK_KEY(win_keyval_v));
@@ -129,13 +129,13 @@ static __attribute__((noinline)) void f_MPI_Attr_delete(const unsigned how, void
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, keyval, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Attr_delete, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const int keyval_v = BK_F(keyval);
@@ -156,13 +156,13 @@ static __attribute__((noinline)) void f_MPI_Attr_put(const unsigned how, void *c
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, keyval, attribute_val, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Attr_put, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const int keyval_v = BK_F(keyval);
@@ -183,13 +183,13 @@ static __attribute__((noinline)) void f_MPI_Comm_create_errhandler(const unsigne
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm_errhandler_fn, errhandler, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_create_errhandler, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     efg_call_begin(b->t);
     real(comm_errhandler_fn, errhandler, ierr);
@@ -214,13 +214,13 @@ static __attribute__((noinline)) void f_MPI_Comm_create_keyval(const unsigned ho
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_create_keyval, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     efg_call_begin(b->t);
     real(comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state, ierr);
@@ -245,13 +245,13 @@ static __attribute__((noinline)) void f_MPI_Comm_delete_attr(const unsigned how,
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, comm_keyval, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_delete_attr, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const int comm_keyval_v = BK_F(comm_keyval);
@@ -274,13 +274,13 @@ static __attribute__((noinline)) void f_MPI_Comm_free_keyval(const unsigned how,
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm_keyval, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_free_keyval, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const int comm_keyval_v = BK_F(comm_keyval);
     w[3] = bk_object_word(BK_KEYVAL, BK_KEY(comm_keyval_v));
@@ -304,13 +304,13 @@ static __attribute__((noinline)) void f_MPI_Comm_get_errhandler(const unsigned h
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, errhandler, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_get_errhandler, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     w[2] = bk_comm_word(b, comm_v);
@@ -337,13 +337,13 @@ static __attribute__((noinline)) void f_MPI_Comm_get_info(const unsigned how, vo
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, info_used, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_get_info, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     w[2] = bk_comm_word(b, comm_v);
@@ -370,13 +370,13 @@ static __attribute__((noinline)) void f_MPI_Comm_group(const unsigned how, void 
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, group, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_group, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     w[2] = bk_comm_word(b, comm_v);
@@ -402,13 +402,13 @@ static __attribute__((noinline)) void f_MPI_Comm_remote_group(const unsigned how
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, group, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_remote_group, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     w[2] = bk_comm_word(b, comm_v);
@@ -434,13 +434,13 @@ static __attribute__((noinline)) void f_MPI_Comm_set_attr(const unsigned how, vo
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, comm_keyval, attribute_val, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_set_attr, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const int comm_keyval_v = BK_F(comm_keyval);
@@ -463,13 +463,13 @@ static __attribute__((noinline)) void f_MPI_Comm_set_errhandler(const unsigned h
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, errhandler, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_set_errhandler, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const MPI_Errhandler errhandler_v = PMPI_Errhandler_f2c(BK_F(errhandler));
@@ -492,13 +492,13 @@ static __attribute__((noinline)) void f_MPI_Comm_set_name(const unsigned how, vo
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *, size_t);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, comm_name, ierr, comm_name_len);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_set_name, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     w[2] = bk_comm_word(b, comm_v);
@@ -520,13 +520,13 @@ static __attribute__((noinline)) void f_MPI_Keyval_create(const unsigned how, vo
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(copy_fn, delete_fn, keyval, extra_state, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Keyval_create, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     efg_call_begin(b->t);
     real(copy_fn, delete_fn, keyval, extra_state, ierr);
@@ -549,13 +549,13 @@ static __attribute__((noinline)) void f_MPI_Keyval_free(const unsigned how, void
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(keyval, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Keyval_free, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const int keyval_v = BK_F(keyval);
     w[3] = bk_object_word(BK_KEYVAL, BK_KEY(keyval_v));
@@ -577,13 +577,13 @@ static __attribute__((noinline)) void f_MPI_Group_difference(const unsigned how,
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group1, group2, newgroup, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Group_difference, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
     const MPI_Group group1_v = PMPI_Group_f2c(BK_F(group1));
     const MPI_Group group2_v = PMPI_Group_f2c(BK_F(group2));
@@ -611,13 +611,13 @@ static __attribute__((noinline)) void f_MPI_Group_excl(const unsigned how, void 
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group, n, ranks, newgroup, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Group_excl, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
     const MPI_Group group_v = PMPI_Group_f2c(BK_F(group));
     const int64_t n_v = bk_fint(n, 4);
@@ -646,13 +646,13 @@ static __attribute__((noinline)) void f_MPI_Group_free(const unsigned how, void 
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Group_free, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Group group_v = PMPI_Group_f2c(BK_F(group));
     w[3] = bk_group_word(group_v);
@@ -676,13 +676,13 @@ static __attribute__((noinline)) void f_MPI_Group_from_session_pset(const unsign
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *, size_t);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, pset_name, newgroup, ierr, pset_name_len);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Group_from_session_pset, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
     const MPI_Session session_v = PMPI_Session_f2c(BK_F(session));
     w[3] = bk_object_word(BK_SESSION, BK_KEY(session_v));
@@ -709,13 +709,13 @@ static __attribute__((noinline)) void f_MPI_Group_incl(const unsigned how, void 
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group, n, ranks, newgroup, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Group_incl, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
     const MPI_Group group_v = PMPI_Group_f2c(BK_F(group));
     const int64_t n_v = bk_fint(n, 4);
@@ -744,13 +744,13 @@ static __attribute__((noinline)) void f_MPI_Group_intersection(const unsigned ho
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group1, group2, newgroup, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Group_intersection, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
     const MPI_Group group1_v = PMPI_Group_f2c(BK_F(group1));
     const MPI_Group group2_v = PMPI_Group_f2c(BK_F(group2));
@@ -778,13 +778,13 @@ static __attribute__((noinline)) void f_MPI_Group_range_excl(const unsigned how,
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group, n, ranges, newgroup, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Group_range_excl, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
     const MPI_Group group_v = PMPI_Group_f2c(BK_F(group));
     const int64_t n_v = bk_fint(n, 4);
@@ -813,13 +813,13 @@ static __attribute__((noinline)) void f_MPI_Group_range_incl(const unsigned how,
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group, n, ranges, newgroup, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Group_range_incl, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
     const MPI_Group group_v = PMPI_Group_f2c(BK_F(group));
     const int64_t n_v = bk_fint(n, 4);
@@ -848,13 +848,13 @@ static __attribute__((noinline)) void f_MPI_Group_union(const unsigned how, void
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group1, group2, newgroup, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Group_union, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
     const MPI_Group group1_v = PMPI_Group_f2c(BK_F(group1));
     const MPI_Group group2_v = PMPI_Group_f2c(BK_F(group2));
@@ -882,13 +882,13 @@ static __attribute__((noinline)) void f_MPI_Type_commit(const unsigned how, void
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_commit, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Datatype datatype_v = PMPI_Type_f2c(BK_F(datatype));
     w[3] = bk_type_word(b, datatype_v);
@@ -909,13 +909,13 @@ static __attribute__((noinline)) void f_MPI_Type_contiguous(const unsigned how, 
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, oldtype, newtype, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_contiguous, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
     const int64_t count_v = bk_fint(count, BK_HOW_LARGE(how) ? 8 : 4);
     const MPI_Datatype oldtype_v = PMPI_Type_f2c(BK_F(oldtype));
@@ -945,13 +945,13 @@ static __attribute__((noinline)) void f_MPI_Type_create_darray(const unsigned ho
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_create_darray, BK_HOW_LANG(how), BK_HOW_LARGE(how), 13), site);
     const int64_t size_v = bk_fint(size, 4);
     const int64_t rank_v = bk_fint(rank, 4);
@@ -991,13 +991,13 @@ static __attribute__((noinline)) void f_MPI_Type_create_f90_complex(const unsign
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(p, r, newtype, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_create_f90_complex, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
     const int64_t p_v = bk_fint(p, 4);
     const int64_t r_v = bk_fint(r, 4);
@@ -1025,13 +1025,13 @@ static __attribute__((noinline)) void f_MPI_Type_create_f90_integer(const unsign
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(r, newtype, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_create_f90_integer, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const int64_t r_v = bk_fint(r, 4);
     w[3] = bk_undefined(r_v);
@@ -1057,13 +1057,13 @@ static __attribute__((noinline)) void f_MPI_Type_create_f90_real(const unsigned 
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(p, r, newtype, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_create_f90_real, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
     const int64_t p_v = bk_fint(p, 4);
     const int64_t r_v = bk_fint(r, 4);
@@ -1091,13 +1091,13 @@ static __attribute__((noinline)) void f_MPI_Type_create_hindexed(const unsigned 
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, array_of_blocklengths, array_of_displacements, oldtype, newtype, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_create_hindexed, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
     const int64_t count_v = bk_fint(count, BK_HOW_LARGE(how) ? 8 : 4);
     const MPI_Datatype oldtype_v = PMPI_Type_f2c(BK_F(oldtype));
@@ -1129,13 +1129,13 @@ static __attribute__((noinline)) void f_MPI_Type_create_hindexed_block(const uns
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, blocklength, array_of_displacements, oldtype, newtype, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_create_hindexed_block, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
     const int64_t count_v = bk_fint(count, BK_HOW_LARGE(how) ? 8 : 4);
     const int64_t blocklength_v = bk_fint(blocklength, BK_HOW_LARGE(how) ? 8 : 4);
@@ -1168,13 +1168,13 @@ static __attribute__((noinline)) void f_MPI_Type_create_hvector(const unsigned h
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, blocklength, stride, oldtype, newtype, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_create_hvector, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
     const int64_t count_v = bk_fint(count, BK_HOW_LARGE(how) ? 8 : 4);
     const int64_t blocklength_v = bk_fint(blocklength, BK_HOW_LARGE(how) ? 8 : 4);
@@ -1208,13 +1208,13 @@ static __attribute__((noinline)) void f_MPI_Type_create_indexed_block(const unsi
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, blocklength, array_of_displacements, oldtype, newtype, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_create_indexed_block, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
     const int64_t count_v = bk_fint(count, BK_HOW_LARGE(how) ? 8 : 4);
     const int64_t blocklength_v = bk_fint(blocklength, BK_HOW_LARGE(how) ? 8 : 4);
@@ -1247,13 +1247,13 @@ static __attribute__((noinline)) void f_MPI_Type_create_keyval(const unsigned ho
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_create_keyval, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     efg_call_begin(b->t);
     real(type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state, ierr);
@@ -1278,13 +1278,13 @@ static __attribute__((noinline)) void f_MPI_Type_create_resized(const unsigned h
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(oldtype, lb, extent, newtype, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_create_resized, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
     const MPI_Datatype oldtype_v = PMPI_Type_f2c(BK_F(oldtype));
     const int64_t lb_v = bk_fint(lb, 8);
@@ -1316,13 +1316,13 @@ static __attribute__((noinline)) void f_MPI_Type_create_struct(const unsigned ho
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_create_struct, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
     const int64_t count_v = bk_fint(count, BK_HOW_LARGE(how) ? 8 : 4);
     w[3] = (uint64_t)(int64_t)count_v;
@@ -1353,13 +1353,13 @@ static __attribute__((noinline)) void f_MPI_Type_create_subarray(const unsigned 
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_create_subarray, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
     const int64_t ndims_v = bk_fint(ndims, 4);
     const int64_t order_v = bk_fint(order, 4);
@@ -1394,13 +1394,13 @@ static __attribute__((noinline)) void f_MPI_Type_delete_attr(const unsigned how,
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, type_keyval, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_delete_attr, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Datatype datatype_v = PMPI_Type_f2c(BK_F(datatype));
     const int type_keyval_v = BK_F(type_keyval);
@@ -1423,13 +1423,13 @@ static __attribute__((noinline)) void f_MPI_Type_dup(const unsigned how, void *c
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(oldtype, newtype, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_dup, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Datatype oldtype_v = PMPI_Type_f2c(BK_F(oldtype));
     w[3] = bk_type_word(b, oldtype_v);
@@ -1455,13 +1455,13 @@ static __attribute__((noinline)) void f_MPI_Type_free(const unsigned how, void *
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_free, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Datatype datatype_v = PMPI_Type_f2c(BK_F(datatype));
     w[3] = bk_type_word(b, datatype_v);
@@ -1485,13 +1485,13 @@ static __attribute__((noinline)) void f_MPI_Type_free_keyval(const unsigned how,
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(type_keyval, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_free_keyval, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const int type_keyval_v = BK_F(type_keyval);
     w[3] = bk_object_word(BK_KEYVAL, BK_KEY(type_keyval_v));
@@ -1515,13 +1515,13 @@ static __attribute__((noinline)) void f_MPI_Type_get_contents(const unsigned how
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, max_integers, max_addresses, max_datatypes, array_of_integers, array_of_addresses, array_of_datatypes, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_get_contents, BK_HOW_LANG(how), BK_HOW_LARGE(how), 12), site);
     const MPI_Datatype datatype_v = PMPI_Type_f2c(BK_F(datatype));
     const int64_t max_integers_v = bk_fint(max_integers, BK_HOW_LARGE(how) ? 8 : 4);
@@ -1555,13 +1555,13 @@ static __attribute__((noinline)) void f_MPI_Type_get_contents_large(const unsign
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, max_integers, max_addresses, max_large_counts, max_datatypes, array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_get_contents, BK_HOW_LANG(how), BK_HOW_LARGE(how), 12), site);
     const MPI_Datatype datatype_v = PMPI_Type_f2c(BK_F(datatype));
     const int64_t max_integers_v = bk_fint(max_integers, BK_HOW_LARGE(how) ? 8 : 4);
@@ -1603,13 +1603,13 @@ static __attribute__((noinline)) void f_MPI_Type_get_value_index(const unsigned 
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(value_type, index_type, pair_type, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_get_value_index, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
     const MPI_Datatype value_type_v = PMPI_Type_f2c(BK_F(value_type));
     const MPI_Datatype index_type_v = PMPI_Type_f2c(BK_F(index_type));
@@ -1637,13 +1637,13 @@ static __attribute__((noinline)) void f_MPI_Type_hindexed(const unsigned how, vo
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, array_of_blocklengths, array_of_displacements, oldtype, newtype, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_hindexed, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
     const int64_t count_v = bk_fint(count, 4);
     const MPI_Datatype oldtype_v = PMPI_Type_f2c(BK_F(oldtype));
@@ -1671,13 +1671,13 @@ static __attribute__((noinline)) void f_MPI_Type_hvector(const unsigned how, voi
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, blocklength, stride, oldtype, newtype, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_hvector, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
     const int64_t count_v = bk_fint(count, 4);
     const int64_t blocklength_v = bk_fint(blocklength, 4);
@@ -1707,13 +1707,13 @@ static __attribute__((noinline)) void f_MPI_Type_indexed(const unsigned how, voi
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, array_of_blocklengths, array_of_displacements, oldtype, newtype, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_indexed, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
     const int64_t count_v = bk_fint(count, BK_HOW_LARGE(how) ? 8 : 4);
     const MPI_Datatype oldtype_v = PMPI_Type_f2c(BK_F(oldtype));
@@ -1745,13 +1745,13 @@ static __attribute__((noinline)) void f_MPI_Type_match_size(const unsigned how, 
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(typeclass, size, datatype, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_match_size, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
     const int64_t typeclass_v = bk_fint(typeclass, 4);
     const int64_t size_v = bk_fint(size, 4);
@@ -1779,13 +1779,13 @@ static __attribute__((noinline)) void f_MPI_Type_set_attr(const unsigned how, vo
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, type_keyval, attribute_val, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_set_attr, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Datatype datatype_v = PMPI_Type_f2c(BK_F(datatype));
     const int type_keyval_v = BK_F(type_keyval);
@@ -1808,13 +1808,13 @@ static __attribute__((noinline)) void f_MPI_Type_set_name(const unsigned how, vo
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *, size_t);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, type_name, ierr, type_name_len);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_set_name, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Datatype datatype_v = PMPI_Type_f2c(BK_F(datatype));
     w[3] = bk_type_word(b, datatype_v);
@@ -1836,13 +1836,13 @@ static __attribute__((noinline)) void f_MPI_Type_struct(const unsigned how, void
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_struct, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
     const int64_t count_v = bk_fint(count, 4);
     w[3] = (uint64_t)(int64_t)count_v;
@@ -1869,13 +1869,13 @@ static __attribute__((noinline)) void f_MPI_Type_vector(const unsigned how, void
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, blocklength, stride, oldtype, newtype, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_vector, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
     const int64_t count_v = bk_fint(count, BK_HOW_LARGE(how) ? 8 : 4);
     const int64_t blocklength_v = bk_fint(blocklength, BK_HOW_LARGE(how) ? 8 : 4);
@@ -1909,13 +1909,13 @@ static __attribute__((noinline)) void f_MPI_Op_create(const unsigned how, void *
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(user_fn, commute, op, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Op_create, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const int64_t commute_v = bk_fint(commute, 4);
     w[3] = commute_v != 0;
@@ -1943,13 +1943,13 @@ static __attribute__((noinline)) void f_MPI_Op_free(const unsigned how, void *co
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(op, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Op_free, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Op op_v = PMPI_Op_f2c(BK_F(op));
     w[3] = bk_op_word(b, op_v);
@@ -1973,13 +1973,13 @@ static __attribute__((noinline)) void f_MPI_Info_create(const unsigned how, void
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Info_create, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     efg_call_begin(b->t);
     real(info, ierr);
@@ -2004,13 +2004,13 @@ static __attribute__((noinline)) void f_MPI_Info_create_env(const unsigned how, 
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Info_create_env, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     w[3] = EFG_ABSENT;
     efg_call_begin(b->t);
@@ -2036,13 +2036,13 @@ static __attribute__((noinline)) void f_MPI_Info_delete(const unsigned how, void
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *, size_t);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, key, ierr, key_len);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Info_delete, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Info info_v = PMPI_Info_f2c(BK_F(info));
     w[3] = bk_object_word(BK_INFO, BK_KEY(info_v));
@@ -2064,13 +2064,13 @@ static __attribute__((noinline)) void f_MPI_Info_dup(const unsigned how, void *c
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, newinfo, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Info_dup, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Info info_v = PMPI_Info_f2c(BK_F(info));
     w[3] = bk_object_word(BK_INFO, BK_KEY(info_v));
@@ -2097,13 +2097,13 @@ static __attribute__((noinline)) void f_MPI_Info_free(const unsigned how, void *
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Info_free, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Info info_v = PMPI_Info_f2c(BK_F(info));
     w[3] = bk_object_word(BK_INFO, BK_KEY(info_v));
@@ -2127,13 +2127,13 @@ static __attribute__((noinline)) void f_MPI_Info_set(const unsigned how, void *c
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *, size_t, size_t);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, key, value, ierr, key_len, value_len);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Info_set, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
     const MPI_Info info_v = PMPI_Info_f2c(BK_F(info));
     w[3] = bk_object_word(BK_INFO, BK_KEY(info_v));
@@ -2156,13 +2156,13 @@ static __attribute__((noinline)) void f_MPI_Add_error_class(const unsigned how, 
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(errorclass, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Add_error_class, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     efg_call_begin(b->t);
     real(errorclass, ierr);
@@ -2186,13 +2186,13 @@ static __attribute__((noinline)) void f_MPI_Add_error_code(const unsigned how, v
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(errorclass, errorcode, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Add_error_code, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const int64_t errorclass_v = bk_fint(errorclass, 4);
     w[3] = bk_error_class_word(errorclass_v);
@@ -2218,13 +2218,13 @@ static __attribute__((noinline)) void f_MPI_Add_error_string(const unsigned how,
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *, size_t);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(errorcode, string, ierr, string_len);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Add_error_string, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const int64_t errorcode_v = bk_fint(errorcode, 4);
     w[3] = (uint64_t)(int64_t)errorcode_v;
@@ -2246,13 +2246,13 @@ static __attribute__((noinline)) void f_MPI_Errhandler_create(const unsigned how
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm_errhandler_fn, errhandler, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Errhandler_create, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     efg_call_begin(b->t);
     real(comm_errhandler_fn, errhandler, ierr);
@@ -2275,13 +2275,13 @@ static __attribute__((noinline)) void f_MPI_Errhandler_free(const unsigned how, 
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(errhandler, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Errhandler_free, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Errhandler errhandler_v = PMPI_Errhandler_f2c(BK_F(errhandler));
     w[3] = bk_object_word(BK_ERRH, BK_KEY(errhandler_v));
@@ -2305,13 +2305,13 @@ static __attribute__((noinline)) void f_MPI_Errhandler_get(const unsigned how, v
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, errhandler, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Errhandler_get, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     w[2] = bk_comm_word(b, comm_v);
@@ -2336,13 +2336,13 @@ static __attribute__((noinline)) void f_MPI_Errhandler_set(const unsigned how, v
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, errhandler, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Errhandler_set, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const MPI_Errhandler errhandler_v = PMPI_Errhandler_f2c(BK_F(errhandler));
@@ -2363,13 +2363,13 @@ static __attribute__((noinline)) void f_MPI_Remove_error_class(const unsigned ho
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(errorclass, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Remove_error_class, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const int64_t errorclass_v = bk_fint(errorclass, 4);
     w[3] = bk_error_class_word(errorclass_v);
@@ -2390,13 +2390,13 @@ static __attribute__((noinline)) void f_MPI_Remove_error_code(const unsigned how
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(errorcode, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Remove_error_code, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const int64_t errorcode_v = bk_fint(errorcode, 4);
     w[3] = (uint64_t)(int64_t)errorcode_v;
@@ -2417,13 +2417,13 @@ static __attribute__((noinline)) void f_MPI_Remove_error_string(const unsigned h
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(errorcode, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Remove_error_string, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const int64_t errorcode_v = bk_fint(errorcode, 4);
     w[3] = (uint64_t)(int64_t)errorcode_v;
@@ -2444,13 +2444,13 @@ static __attribute__((noinline)) void f_MPI_Session_create_errhandler(const unsi
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session_errhandler_fn, errhandler, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Session_create_errhandler, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     efg_call_begin(b->t);
     real(session_errhandler_fn, errhandler, ierr);
@@ -2475,13 +2475,13 @@ static __attribute__((noinline)) void f_MPI_Session_get_errhandler(const unsigne
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, errhandler, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Session_get_errhandler, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Session session_v = PMPI_Session_f2c(BK_F(session));
     w[3] = bk_object_word(BK_SESSION, BK_KEY(session_v));
@@ -2508,13 +2508,13 @@ static __attribute__((noinline)) void f_MPI_Session_get_info(const unsigned how,
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, info_used, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Session_get_info, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Session session_v = PMPI_Session_f2c(BK_F(session));
     w[3] = bk_object_word(BK_SESSION, BK_KEY(session_v));
@@ -2541,13 +2541,13 @@ static __attribute__((noinline)) void f_MPI_Session_get_pset_info(const unsigned
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *, size_t);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, pset_name, info, ierr, pset_name_len);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Session_get_pset_info, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
     const MPI_Session session_v = PMPI_Session_f2c(BK_F(session));
     w[3] = bk_object_word(BK_SESSION, BK_KEY(session_v));
@@ -2575,13 +2575,13 @@ static __attribute__((noinline)) void f_MPI_Session_set_errhandler(const unsigne
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, errhandler, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Session_set_errhandler, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Session session_v = PMPI_Session_f2c(BK_F(session));
     const MPI_Errhandler errhandler_v = PMPI_Errhandler_f2c(BK_F(errhandler));
@@ -2604,13 +2604,13 @@ static __attribute__((noinline)) void f_MPI_File_create_errhandler(const unsigne
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(file_errhandler_fn, errhandler, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_create_errhandler, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     efg_call_begin(b->t);
     real(file_errhandler_fn, errhandler, ierr);
@@ -2635,13 +2635,13 @@ static __attribute__((noinline)) void f_MPI_Register_datarep(const unsigned how,
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *, size_t);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state, ierr, datarep_len);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Register_datarep, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     w[3] = bk_fstring(datarep, datarep_len);
     efg_call_begin(b->t);
@@ -2663,13 +2663,13 @@ static __attribute__((noinline)) void f_MPI_Abi_get_fortran_info(const unsigned 
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Abi_get_fortran_info, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     efg_call_begin(b->t);
     real(info, ierr);
@@ -2694,13 +2694,13 @@ static __attribute__((noinline)) void f_MPI_Abi_get_info(const unsigned how, voi
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Abi_get_info, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     efg_call_begin(b->t);
     real(info, ierr);

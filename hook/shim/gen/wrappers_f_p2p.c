@@ -5,13 +5,13 @@ static __attribute__((noinline)) void f_MPI_Bsend(const unsigned how, void *cons
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Bsend, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * buf_v = bk_fbuf(buf, how);
@@ -48,13 +48,13 @@ static __attribute__((noinline)) void f_MPI_Bsend_init(const unsigned how, void 
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Bsend_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * buf_v = bk_fbuf(buf, how);
@@ -98,13 +98,13 @@ static __attribute__((noinline)) void f_MPI_Buffer_iflush(const unsigned how, vo
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Buffer_iflush, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     efg_call_begin(b->t);
     real(request, ierr);
@@ -130,13 +130,13 @@ static __attribute__((noinline)) void f_MPI_Cancel(const unsigned how, void *con
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Cancel, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Request request_v = PMPI_Request_f2c(BK_F(request));
     w[3] = bk_request_word(BK_KEY(request_v), request);
@@ -157,13 +157,13 @@ static __attribute__((noinline)) void f_MPI_Grequest_complete(const unsigned how
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Grequest_complete, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Request request_v = PMPI_Request_f2c(BK_F(request));
     w[3] = bk_request_word(BK_KEY(request_v), request);
@@ -184,13 +184,13 @@ static __attribute__((noinline)) void f_MPI_Grequest_start(const unsigned how, v
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(query_fn, free_fn, cancel_fn, extra_state, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Grequest_start, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     efg_call_begin(b->t);
     real(query_fn, free_fn, cancel_fn, extra_state, request, ierr);
@@ -216,13 +216,13 @@ static __attribute__((noinline)) void f_MPI_Ibsend(const unsigned how, void *con
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Ibsend, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * buf_v = bk_fbuf(buf, how);
@@ -266,13 +266,13 @@ static __attribute__((noinline)) void f_MPI_Improbe(const unsigned how, void *co
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(source, tag, comm, flag, message, status, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Improbe, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const int64_t source_v = bk_fint(source, 4);
@@ -308,13 +308,13 @@ static __attribute__((noinline)) void f_MPI_Imrecv(const unsigned how, void *con
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, message, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Imrecv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
     const void * buf_v = bk_fbuf(buf, how);
     const int64_t count_v = bk_fint(count, BK_HOW_LARGE(how) ? 8 : 4);
@@ -358,13 +358,13 @@ static __attribute__((noinline)) void f_MPI_Iprobe(const unsigned how, void *con
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(source, tag, comm, flag, status, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Iprobe, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const int64_t source_v = bk_fint(source, 4);
@@ -397,13 +397,13 @@ static __attribute__((noinline)) void f_MPI_Irecv(const unsigned how, void *cons
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, source, tag, comm, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Irecv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * buf_v = bk_fbuf(buf, how);
@@ -448,13 +448,13 @@ static __attribute__((noinline)) void f_MPI_Irsend(const unsigned how, void *con
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Irsend, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * buf_v = bk_fbuf(buf, how);
@@ -498,13 +498,13 @@ static __attribute__((noinline)) void f_MPI_Isend(const unsigned how, void *cons
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Isend, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * buf_v = bk_fbuf(buf, how);
@@ -548,13 +548,13 @@ static __attribute__((noinline)) void f_MPI_Isendrecv(const unsigned how, void *
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Isendrecv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 14), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -609,13 +609,13 @@ static __attribute__((noinline)) void f_MPI_Isendrecv_replace(const unsigned how
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, sendtag, source, recvtag, comm, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Isendrecv_replace, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * buf_v = bk_fbuf(buf, how);
@@ -664,13 +664,13 @@ static __attribute__((noinline)) void f_MPI_Issend(const unsigned how, void *con
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Issend, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * buf_v = bk_fbuf(buf, how);
@@ -714,13 +714,13 @@ static __attribute__((noinline)) void f_MPI_Mprobe(const unsigned how, void *con
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(source, tag, comm, message, status, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Mprobe, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const int64_t source_v = bk_fint(source, 4);
@@ -754,13 +754,13 @@ static __attribute__((noinline)) void f_MPI_Mrecv(const unsigned how, void *cons
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, message, status, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Mrecv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
     const void * buf_v = bk_fbuf(buf, how);
     const int64_t count_v = bk_fint(count, BK_HOW_LARGE(how) ? 8 : 4);
@@ -802,13 +802,13 @@ static __attribute__((noinline)) void f_MPI_Parrived(const unsigned how, void *c
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(request, partition, flag, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Parrived, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
     const MPI_Request request_v = PMPI_Request_f2c(BK_F(request));
     const int64_t partition_v = bk_fint(partition, 4);
@@ -836,13 +836,13 @@ static __attribute__((noinline)) void f_MPI_Pready(const unsigned how, void *con
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(partition, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Pready, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const int64_t partition_v = bk_fint(partition, 4);
     const MPI_Request request_v = PMPI_Request_f2c(BK_F(request));
@@ -865,13 +865,13 @@ static __attribute__((noinline)) void f_MPI_Pready_list(const unsigned how, void
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(length, array_of_partitions, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Pready_list, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
     const int64_t length_v = bk_fint(length, 4);
     const MPI_Request request_v = PMPI_Request_f2c(BK_F(request));
@@ -895,13 +895,13 @@ static __attribute__((noinline)) void f_MPI_Pready_range(const unsigned how, voi
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(partition_low, partition_high, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Pready_range, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
     const int64_t partition_low_v = bk_fint(partition_low, 4);
     const int64_t partition_high_v = bk_fint(partition_high, 4);
@@ -926,13 +926,13 @@ static __attribute__((noinline)) void f_MPI_Precv_init(const unsigned how, void 
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, partitions, count, datatype, source, tag, comm, info, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Precv_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * buf_v = bk_fbuf(buf, how);
@@ -977,13 +977,13 @@ static __attribute__((noinline)) void f_MPI_Probe(const unsigned how, void *cons
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(source, tag, comm, status, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Probe, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const int64_t source_v = bk_fint(source, 4);
@@ -1014,13 +1014,13 @@ static __attribute__((noinline)) void f_MPI_Psend_init(const unsigned how, void 
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, partitions, count, datatype, dest, tag, comm, info, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Psend_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * buf_v = bk_fbuf(buf, how);
@@ -1064,13 +1064,13 @@ static __attribute__((noinline)) void f_MPI_Recv(const unsigned how, void *const
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, source, tag, comm, status, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Recv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * buf_v = bk_fbuf(buf, how);
@@ -1113,13 +1113,13 @@ static __attribute__((noinline)) void f_MPI_Recv_init(const unsigned how, void *
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, source, tag, comm, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Recv_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * buf_v = bk_fbuf(buf, how);
@@ -1164,13 +1164,13 @@ static __attribute__((noinline)) void f_MPI_Request_free(const unsigned how, voi
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Request_free, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Request request_v = PMPI_Request_f2c(BK_F(request));
     bk_one one;
@@ -1193,13 +1193,13 @@ static __attribute__((noinline)) void f_MPI_Request_get_status(const unsigned ho
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(request, flag, status, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Request_get_status, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
     const MPI_Request request_v = PMPI_Request_f2c(BK_F(request));
     bk_one one;
@@ -1229,13 +1229,13 @@ static __attribute__((noinline)) void f_MPI_Request_get_status_all(const unsigne
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, array_of_requests, flag, array_of_statuses, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Request_get_status_all, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
     const int64_t count_v = bk_fint(count, 4);
     w[3] = (uint64_t)(int64_t)count_v;
@@ -1267,13 +1267,13 @@ static __attribute__((noinline)) void f_MPI_Request_get_status_any(const unsigne
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, array_of_requests, index, flag, status, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Request_get_status_any, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
     const int64_t count_v = bk_fint(count, 4);
     w[3] = (uint64_t)(int64_t)count_v;
@@ -1309,13 +1309,13 @@ static __attribute__((noinline)) void f_MPI_Request_get_status_some(const unsign
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(incount, array_of_requests, outcount, array_of_indices, array_of_statuses, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Request_get_status_some, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
     const int64_t incount_v = bk_fint(incount, 4);
     w[3] = (uint64_t)(int64_t)incount_v;
@@ -1331,7 +1331,7 @@ static __attribute__((noinline)) void f_MPI_Request_get_status_some(const unsign
     if (bk_likely(rc == MPI_SUCCESS)) {
         npos = bk_fint(outcount, 4);
         pos = bk_positions(b, &many, array_of_indices, npos);
-        if (!pos) npos = 0;
+        if (pos == NULL) npos = 0;
         w[5] = bk_undefined(bk_fint(outcount, 4));
         w[6] = npos > 0 ? (uint64_t)(bk_vec(b, 6, pos, npos)) : EFG_ABSENT;
         w[7] = npos > 0 ? (uint64_t)(bk_many_status_word(b, &many, 7, array_of_statuses_v, pos, npos)) : EFG_ABSENT;
@@ -1354,13 +1354,13 @@ static __attribute__((noinline)) void f_MPI_Rsend(const unsigned how, void *cons
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Rsend, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * buf_v = bk_fbuf(buf, how);
@@ -1397,13 +1397,13 @@ static __attribute__((noinline)) void f_MPI_Rsend_init(const unsigned how, void 
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Rsend_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * buf_v = bk_fbuf(buf, how);
@@ -1447,13 +1447,13 @@ static __attribute__((noinline)) void f_MPI_Send(const unsigned how, void *const
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Send, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * buf_v = bk_fbuf(buf, how);
@@ -1490,13 +1490,13 @@ static __attribute__((noinline)) void f_MPI_Send_init(const unsigned how, void *
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Send_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * buf_v = bk_fbuf(buf, how);
@@ -1540,13 +1540,13 @@ static __attribute__((noinline)) void f_MPI_Sendrecv(const unsigned how, void *c
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Sendrecv, BK_HOW_LANG(how), BK_HOW_LARGE(how), 16), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -1599,13 +1599,13 @@ static __attribute__((noinline)) void f_MPI_Sendrecv_replace(const unsigned how,
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, sendtag, source, recvtag, comm, status, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Sendrecv_replace, BK_HOW_LANG(how), BK_HOW_LARGE(how), 13), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * buf_v = bk_fbuf(buf, how);
@@ -1652,13 +1652,13 @@ static __attribute__((noinline)) void f_MPI_Ssend(const unsigned how, void *cons
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Ssend, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * buf_v = bk_fbuf(buf, how);
@@ -1695,13 +1695,13 @@ static __attribute__((noinline)) void f_MPI_Ssend_init(const unsigned how, void 
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Ssend_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * buf_v = bk_fbuf(buf, how);
@@ -1745,13 +1745,13 @@ static __attribute__((noinline)) void f_MPI_Start(const unsigned how, void *cons
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Start, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Request request_v = PMPI_Request_f2c(BK_F(request));
     bk_one one;
@@ -1774,13 +1774,13 @@ static __attribute__((noinline)) void f_MPI_Startall(const unsigned how, void *c
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, array_of_requests, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Startall, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const int64_t count_v = bk_fint(count, 4);
     w[3] = (uint64_t)(int64_t)count_v;
@@ -1804,13 +1804,13 @@ static __attribute__((noinline)) void f_MPI_Test(const unsigned how, void *const
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(request, flag, status, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Test, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
     const MPI_Request request_v = PMPI_Request_f2c(BK_F(request));
     bk_one one;
@@ -1841,13 +1841,13 @@ static __attribute__((noinline)) void f_MPI_Testall(const unsigned how, void *co
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, array_of_requests, flag, array_of_statuses, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Testall, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
     const int64_t count_v = bk_fint(count, 4);
     w[3] = (uint64_t)(int64_t)count_v;
@@ -1879,13 +1879,13 @@ static __attribute__((noinline)) void f_MPI_Testany(const unsigned how, void *co
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, array_of_requests, index, flag, status, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Testany, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
     const int64_t count_v = bk_fint(count, 4);
     w[3] = (uint64_t)(int64_t)count_v;
@@ -1921,13 +1921,13 @@ static __attribute__((noinline)) void f_MPI_Testsome(const unsigned how, void *c
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(incount, array_of_requests, outcount, array_of_indices, array_of_statuses, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Testsome, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
     const int64_t incount_v = bk_fint(incount, 4);
     w[3] = (uint64_t)(int64_t)incount_v;
@@ -1943,7 +1943,7 @@ static __attribute__((noinline)) void f_MPI_Testsome(const unsigned how, void *c
     if (bk_likely(rc == MPI_SUCCESS)) {
         npos = bk_fint(outcount, 4);
         pos = bk_positions(b, &many, array_of_indices, npos);
-        if (!pos) npos = 0;
+        if (pos == NULL) npos = 0;
         w[5] = bk_undefined(bk_fint(outcount, 4));
         w[6] = npos > 0 ? (uint64_t)(bk_vec(b, 6, pos, npos)) : EFG_ABSENT;
         w[7] = npos > 0 ? (uint64_t)(bk_many_status_word(b, &many, 7, array_of_statuses_v, pos, npos)) : EFG_ABSENT;
@@ -1966,13 +1966,13 @@ static __attribute__((noinline)) void f_MPI_Wait(const unsigned how, void *const
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(request, status, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Wait, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
     const MPI_Request request_v = PMPI_Request_f2c(BK_F(request));
     bk_one one;
@@ -2001,13 +2001,13 @@ static __attribute__((noinline)) void f_MPI_Waitall(const unsigned how, void *co
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, array_of_requests, array_of_statuses, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Waitall, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
     const int64_t count_v = bk_fint(count, 4);
     w[3] = (uint64_t)(int64_t)count_v;
@@ -2037,13 +2037,13 @@ static __attribute__((noinline)) void f_MPI_Waitany(const unsigned how, void *co
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, array_of_requests, index, status, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Waitany, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
     const int64_t count_v = bk_fint(count, 4);
     w[3] = (uint64_t)(int64_t)count_v;
@@ -2077,13 +2077,13 @@ static __attribute__((noinline)) void f_MPI_Waitsome(const unsigned how, void *c
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(incount, array_of_requests, outcount, array_of_indices, array_of_statuses, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Waitsome, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
     const int64_t incount_v = bk_fint(incount, 4);
     w[3] = (uint64_t)(int64_t)incount_v;
@@ -2099,7 +2099,7 @@ static __attribute__((noinline)) void f_MPI_Waitsome(const unsigned how, void *c
     if (bk_likely(rc == MPI_SUCCESS)) {
         npos = bk_fint(outcount, 4);
         pos = bk_positions(b, &many, array_of_indices, npos);
-        if (!pos) npos = 0;
+        if (pos == NULL) npos = 0;
         w[5] = bk_undefined(bk_fint(outcount, 4));
         w[6] = npos > 0 ? (uint64_t)(bk_vec(b, 6, pos, npos)) : EFG_ABSENT;
         w[7] = npos > 0 ? (uint64_t)(bk_many_status_word(b, &many, 7, array_of_statuses_v, pos, npos)) : EFG_ABSENT;
@@ -2122,13 +2122,13 @@ static __attribute__((noinline)) void f_MPI_Comm_iflush_buffer(const unsigned ho
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_iflush_buffer, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     w[2] = bk_comm_word(b, comm_v);
@@ -2156,13 +2156,13 @@ static __attribute__((noinline)) void f_MPI_Session_iflush_buffer(const unsigned
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Session_iflush_buffer, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Session session_v = PMPI_Session_f2c(BK_F(session));
     w[3] = bk_object_word(BK_SESSION, BK_KEY(session_v));

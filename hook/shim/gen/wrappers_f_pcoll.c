@@ -6,13 +6,13 @@ static __attribute__((noinline)) void f_MPI_Allgather_init(const unsigned how, v
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Allgather_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -59,13 +59,13 @@ static __attribute__((noinline)) void f_MPI_Allgatherv_init(const unsigned how, 
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Allgatherv_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 12), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -112,13 +112,13 @@ static __attribute__((noinline)) void f_MPI_Allreduce_init(const unsigned how, v
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Allreduce_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -164,13 +164,13 @@ static __attribute__((noinline)) void f_MPI_Alltoall_init(const unsigned how, vo
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Alltoall_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -217,13 +217,13 @@ static __attribute__((noinline)) void f_MPI_Alltoallv_init(const unsigned how, v
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Alltoallv_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 13), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -270,13 +270,13 @@ static __attribute__((noinline)) void f_MPI_Alltoallw_init(const unsigned how, v
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Alltoallw_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 13), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -322,13 +322,13 @@ static __attribute__((noinline)) void f_MPI_Barrier_init(const unsigned how, voi
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, info, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Barrier_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const MPI_Info info_v = PMPI_Info_f2c(BK_F(info));
@@ -358,13 +358,13 @@ static __attribute__((noinline)) void f_MPI_Bcast_init(const unsigned how, void 
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buffer, count, datatype, root, comm, info, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Bcast_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * buffer_v = bk_fbuf(buffer, how);
@@ -408,13 +408,13 @@ static __attribute__((noinline)) void f_MPI_Exscan_init(const unsigned how, void
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Exscan_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -460,13 +460,13 @@ static __attribute__((noinline)) void f_MPI_Gather_init(const unsigned how, void
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Gather_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 12), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -516,13 +516,13 @@ static __attribute__((noinline)) void f_MPI_Gatherv_init(const unsigned how, voi
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Gatherv_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 13), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -572,13 +572,13 @@ static __attribute__((noinline)) void f_MPI_Neighbor_allgather_init(const unsign
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Neighbor_allgather_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -626,13 +626,13 @@ static __attribute__((noinline)) void f_MPI_Neighbor_allgatherv_init(const unsig
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Neighbor_allgatherv_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 12), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -680,13 +680,13 @@ static __attribute__((noinline)) void f_MPI_Neighbor_alltoall_init(const unsigne
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Neighbor_alltoall_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -734,13 +734,13 @@ static __attribute__((noinline)) void f_MPI_Neighbor_alltoallv_init(const unsign
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Neighbor_alltoallv_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 13), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -788,13 +788,13 @@ static __attribute__((noinline)) void f_MPI_Neighbor_alltoallw_init(const unsign
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Neighbor_alltoallw_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 13), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -840,13 +840,13 @@ static __attribute__((noinline)) void f_MPI_Reduce_init(const unsigned how, void
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Reduce_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -893,13 +893,13 @@ static __attribute__((noinline)) void f_MPI_Reduce_scatter_block_init(const unsi
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Reduce_scatter_block_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -945,13 +945,13 @@ static __attribute__((noinline)) void f_MPI_Reduce_scatter_init(const unsigned h
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Reduce_scatter_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -996,13 +996,13 @@ static __attribute__((noinline)) void f_MPI_Scan_init(const unsigned how, void *
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Scan_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -1048,13 +1048,13 @@ static __attribute__((noinline)) void f_MPI_Scatter_init(const unsigned how, voi
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Scatter_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 12), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -1104,13 +1104,13 @@ static __attribute__((noinline)) void f_MPI_Scatterv_init(const unsigned how, vo
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Scatterv_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 13), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -1160,13 +1160,13 @@ static __attribute__((noinline)) void f_MPIX_Allgather_init(const unsigned how, 
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Allgather_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -1209,13 +1209,13 @@ static __attribute__((noinline)) void f_MPIX_Allgatherv_init(const unsigned how,
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Allgatherv_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 12), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -1258,13 +1258,13 @@ static __attribute__((noinline)) void f_MPIX_Allreduce_init(const unsigned how, 
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Allreduce_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -1306,13 +1306,13 @@ static __attribute__((noinline)) void f_MPIX_Alltoall_init(const unsigned how, v
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Alltoall_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -1355,13 +1355,13 @@ static __attribute__((noinline)) void f_MPIX_Alltoallv_init(const unsigned how, 
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Alltoallv_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 13), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -1404,13 +1404,13 @@ static __attribute__((noinline)) void f_MPIX_Alltoallw_init(const unsigned how, 
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Alltoallw_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 13), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -1452,13 +1452,13 @@ static __attribute__((noinline)) void f_MPIX_Barrier_init(const unsigned how, vo
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, info, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Barrier_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const MPI_Info info_v = PMPI_Info_f2c(BK_F(info));
@@ -1488,13 +1488,13 @@ static __attribute__((noinline)) void f_MPIX_Bcast_init(const unsigned how, void
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buffer, count, datatype, root, comm, info, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Bcast_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * buffer_v = bk_fbuf(buffer, how);
@@ -1534,13 +1534,13 @@ static __attribute__((noinline)) void f_MPIX_Exscan_init(const unsigned how, voi
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Exscan_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -1582,13 +1582,13 @@ static __attribute__((noinline)) void f_MPIX_Gather_init(const unsigned how, voi
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Gather_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 12), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -1634,13 +1634,13 @@ static __attribute__((noinline)) void f_MPIX_Gatherv_init(const unsigned how, vo
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Gatherv_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 13), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -1686,13 +1686,13 @@ static __attribute__((noinline)) void f_MPIX_Neighbor_allgather_init(const unsig
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Neighbor_allgather_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -1736,13 +1736,13 @@ static __attribute__((noinline)) void f_MPIX_Neighbor_allgatherv_init(const unsi
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Neighbor_allgatherv_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 12), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -1786,13 +1786,13 @@ static __attribute__((noinline)) void f_MPIX_Neighbor_alltoall_init(const unsign
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Neighbor_alltoall_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -1836,13 +1836,13 @@ static __attribute__((noinline)) void f_MPIX_Neighbor_alltoallv_init(const unsig
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Neighbor_alltoallv_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 13), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -1886,13 +1886,13 @@ static __attribute__((noinline)) void f_MPIX_Neighbor_alltoallw_init(const unsig
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Neighbor_alltoallw_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 13), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -1934,13 +1934,13 @@ static __attribute__((noinline)) void f_MPIX_Reduce_init(const unsigned how, voi
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Reduce_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -1983,13 +1983,13 @@ static __attribute__((noinline)) void f_MPIX_Reduce_scatter_block_init(const uns
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Reduce_scatter_block_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -2031,13 +2031,13 @@ static __attribute__((noinline)) void f_MPIX_Reduce_scatter_init(const unsigned 
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Reduce_scatter_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -2078,13 +2078,13 @@ static __attribute__((noinline)) void f_MPIX_Scan_init(const unsigned how, void 
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Scan_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -2126,13 +2126,13 @@ static __attribute__((noinline)) void f_MPIX_Scatter_init(const unsigned how, vo
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Scatter_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 12), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);
@@ -2178,13 +2178,13 @@ static __attribute__((noinline)) void f_MPIX_Scatterv_init(const unsigned how, v
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPIX_Scatterv_init, BK_HOW_LANG(how), BK_HOW_LARGE(how), 13), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * sendbuf_v = bk_fbuf(sendbuf, how);

@@ -6,13 +6,13 @@ static __attribute__((noinline)) void f_MPI_Address(const unsigned how, void *co
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(location, address, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Address, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const void * location_v = bk_fbuf(location, how);
     w[3] = bk_buffer(b, location_v);
@@ -36,13 +36,13 @@ static __attribute__((noinline)) void f_MPI_Finalized(const unsigned how, void *
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(flag, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Finalized, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     efg_call_begin(b->t);
     real(flag, ierr);
@@ -66,13 +66,13 @@ static __attribute__((noinline)) void f_MPI_Get_address(const unsigned how, void
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(location, address, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Get_address, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const void * location_v = bk_fbuf(location, how);
     w[3] = bk_buffer(b, location_v);
@@ -100,13 +100,13 @@ static __attribute__((noinline)) void f_MPI_Get_library_version(const unsigned h
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *, size_t);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(version, resultlen, ierr, version_len);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Get_library_version, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     efg_call_begin(b->t);
     real(version, resultlen, ierr, version_len);
@@ -130,13 +130,13 @@ static __attribute__((noinline)) void f_MPI_Get_processor_name(const unsigned ho
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *, size_t);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(name, resultlen, ierr, name_len);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Get_processor_name, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     efg_call_begin(b->t);
     real(name, resultlen, ierr, name_len);
@@ -160,13 +160,13 @@ static __attribute__((noinline)) void f_MPI_Get_version(const unsigned how, void
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(version, subversion, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Get_version, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     efg_call_begin(b->t);
     real(version, subversion, ierr);
@@ -192,13 +192,13 @@ static __attribute__((noinline)) void f_MPI_Initialized(const unsigned how, void
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(flag, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Initialized, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     efg_call_begin(b->t);
     real(flag, ierr);
@@ -222,13 +222,13 @@ static __attribute__((noinline)) void f_MPI_Is_thread_main(const unsigned how, v
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(flag, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Is_thread_main, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     efg_call_begin(b->t);
     real(flag, ierr);
@@ -252,13 +252,13 @@ static __attribute__((noinline)) void f_MPI_Query_thread(const unsigned how, voi
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(provided, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Query_thread, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     efg_call_begin(b->t);
     real(provided, ierr);
@@ -282,13 +282,13 @@ static __attribute__((noinline)) void f_MPI_Get_count(const unsigned how, void *
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(status, datatype, count, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Get_count, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Datatype datatype_v = PMPI_Type_f2c(BK_F(datatype));
     w[3] = bk_type_word(b, datatype_v);
@@ -316,13 +316,13 @@ static __attribute__((noinline)) void f_MPI_Get_elements(const unsigned how, voi
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(status, datatype, count, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Get_elements, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Datatype datatype_v = PMPI_Type_f2c(BK_F(datatype));
     w[3] = bk_type_word(b, datatype_v);
@@ -350,13 +350,13 @@ static __attribute__((noinline)) void f_MPI_Get_elements_x(const unsigned how, v
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(status, datatype, count, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Get_elements_x, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Datatype datatype_v = PMPI_Type_f2c(BK_F(datatype));
     w[3] = bk_type_word(b, datatype_v);
@@ -382,13 +382,13 @@ static __attribute__((noinline)) void f_MPI_Test_cancelled(const unsigned how, v
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(status, flag, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Test_cancelled, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     efg_call_begin(b->t);
     real(status, flag, ierr);
@@ -412,13 +412,13 @@ static __attribute__((noinline)) void f_MPI_Win_get_attr(const unsigned how, voi
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, win_keyval, attribute_val, flag, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_get_attr, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Win win_v = PMPI_Win_f2c(BK_F(win));
     const int win_keyval_v = BK_F(win_keyval);
@@ -446,13 +446,13 @@ static __attribute__((noinline)) void f_MPI_Win_get_name(const unsigned how, voi
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *, size_t);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, win_name, resultlen, ierr, win_name_len);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_get_name, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Win win_v = PMPI_Win_f2c(BK_F(win));
     w[2] = bk_win_word(win_v);
@@ -478,13 +478,13 @@ static __attribute__((noinline)) void f_MPI_Win_shared_query(const unsigned how,
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, rank, size, disp_unit, baseptr, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_shared_query, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
     const MPI_Win win_v = PMPI_Win_f2c(BK_F(win));
     const int64_t rank_v = bk_fint(rank, 4);
@@ -518,13 +518,13 @@ static __attribute__((noinline)) void f_MPI_Attr_get(const unsigned how, void *c
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, keyval, attribute_val, flag, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Attr_get, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const int keyval_v = BK_F(keyval);
@@ -550,13 +550,13 @@ static __attribute__((noinline)) void f_MPI_Comm_compare(const unsigned how, voi
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm1, comm2, result, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_compare, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Comm comm1_v = PMPI_Comm_f2c(BK_F(comm1));
     const MPI_Comm comm2_v = PMPI_Comm_f2c(BK_F(comm2));
@@ -584,13 +584,13 @@ static __attribute__((noinline)) void f_MPI_Comm_get_attr(const unsigned how, vo
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, comm_keyval, attribute_val, flag, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_get_attr, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const int comm_keyval_v = BK_F(comm_keyval);
@@ -618,13 +618,13 @@ static __attribute__((noinline)) void f_MPI_Comm_get_name(const unsigned how, vo
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *, size_t);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, comm_name, resultlen, ierr, comm_name_len);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_get_name, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     w[2] = bk_comm_word(b, comm_v);
@@ -650,13 +650,13 @@ static __attribute__((noinline)) void f_MPI_Comm_rank(const unsigned how, void *
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, rank, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_rank, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     w[2] = bk_comm_word(b, comm_v);
@@ -682,13 +682,13 @@ static __attribute__((noinline)) void f_MPI_Comm_remote_size(const unsigned how,
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, size, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_remote_size, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     w[2] = bk_comm_word(b, comm_v);
@@ -714,13 +714,13 @@ static __attribute__((noinline)) void f_MPI_Comm_size(const unsigned how, void *
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, size, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_size, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     w[2] = bk_comm_word(b, comm_v);
@@ -746,13 +746,13 @@ static __attribute__((noinline)) void f_MPI_Comm_test_inter(const unsigned how, 
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, flag, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Comm_test_inter, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     w[2] = bk_comm_word(b, comm_v);
@@ -778,13 +778,13 @@ static __attribute__((noinline)) void f_MPI_Cart_coords(const unsigned how, void
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, rank, maxdims, coords, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Cart_coords, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const int64_t rank_v = bk_fint(rank, 4);
@@ -814,13 +814,13 @@ static __attribute__((noinline)) void f_MPI_Cart_get(const unsigned how, void *c
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, maxdims, dims, periods, coords, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Cart_get, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const int64_t maxdims_v = bk_fint(maxdims, 4);
@@ -852,13 +852,13 @@ static __attribute__((noinline)) void f_MPI_Cart_rank(const unsigned how, void *
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, coords, rank, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Cart_rank, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     w[2] = bk_comm_word(b, comm_v);
@@ -885,13 +885,13 @@ static __attribute__((noinline)) void f_MPI_Cart_shift(const unsigned how, void 
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, direction, disp, rank_source, rank_dest, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Cart_shift, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const int64_t direction_v = bk_fint(direction, 4);
@@ -923,13 +923,13 @@ static __attribute__((noinline)) void f_MPI_Cartdim_get(const unsigned how, void
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, ndims, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Cartdim_get, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     w[2] = bk_comm_word(b, comm_v);
@@ -955,13 +955,13 @@ static __attribute__((noinline)) void f_MPI_Dims_create(const unsigned how, void
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(nnodes, ndims, dims, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Dims_create, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
     const int64_t nnodes_v = bk_fint(nnodes, 4);
     const int64_t ndims_v = bk_fint(ndims, 4);
@@ -990,13 +990,13 @@ static __attribute__((noinline)) void f_MPI_Dist_graph_neighbors(const unsigned 
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, maxindegree, sources, sourceweights, maxoutdegree, destinations, destweights, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Dist_graph_neighbors, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const int64_t maxindegree_v = bk_fint(maxindegree, 4);
@@ -1032,13 +1032,13 @@ static __attribute__((noinline)) void f_MPI_Dist_graph_neighbors_count(const uns
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, indegree, outdegree, weighted, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Dist_graph_neighbors_count, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     w[2] = bk_comm_word(b, comm_v);
@@ -1068,13 +1068,13 @@ static __attribute__((noinline)) void f_MPI_Graph_get(const unsigned how, void *
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, maxindex, maxedges, index, edges, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Graph_get, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const int64_t maxindex_v = bk_fint(maxindex, 4);
@@ -1106,13 +1106,13 @@ static __attribute__((noinline)) void f_MPI_Graph_neighbors(const unsigned how, 
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, rank, maxneighbors, neighbors, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Graph_neighbors, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const int64_t rank_v = bk_fint(rank, 4);
@@ -1142,13 +1142,13 @@ static __attribute__((noinline)) void f_MPI_Graph_neighbors_count(const unsigned
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, rank, nneighbors, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Graph_neighbors_count, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const int64_t rank_v = bk_fint(rank, 4);
@@ -1176,13 +1176,13 @@ static __attribute__((noinline)) void f_MPI_Graphdims_get(const unsigned how, vo
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, nnodes, nedges, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Graphdims_get, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     w[2] = bk_comm_word(b, comm_v);
@@ -1210,13 +1210,13 @@ static __attribute__((noinline)) void f_MPI_Topo_test(const unsigned how, void *
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, status, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Topo_test, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     w[2] = bk_comm_word(b, comm_v);
@@ -1242,13 +1242,13 @@ static __attribute__((noinline)) void f_MPI_Group_compare(const unsigned how, vo
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group1, group2, result, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Group_compare, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
     const MPI_Group group1_v = PMPI_Group_f2c(BK_F(group1));
     const MPI_Group group2_v = PMPI_Group_f2c(BK_F(group2));
@@ -1276,13 +1276,13 @@ static __attribute__((noinline)) void f_MPI_Group_rank(const unsigned how, void 
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group, rank, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Group_rank, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Group group_v = PMPI_Group_f2c(BK_F(group));
     w[3] = bk_group_word(group_v);
@@ -1308,13 +1308,13 @@ static __attribute__((noinline)) void f_MPI_Group_size(const unsigned how, void 
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group, size, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Group_size, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Group group_v = PMPI_Group_f2c(BK_F(group));
     w[3] = bk_group_word(group_v);
@@ -1340,13 +1340,13 @@ static __attribute__((noinline)) void f_MPI_Group_translate_ranks(const unsigned
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group1, n, ranks1, group2, ranks2, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Group_translate_ranks, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
     const MPI_Group group1_v = PMPI_Group_f2c(BK_F(group1));
     const int64_t n_v = bk_fint(n, 4);
@@ -1377,13 +1377,13 @@ static __attribute__((noinline)) void f_MPI_Pack_external_size(const unsigned ho
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *, size_t);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datarep, incount, datatype, size, ierr, datarep_len);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Pack_external_size, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
     const int64_t incount_v = bk_fint(incount, BK_HOW_LARGE(how) ? 8 : 4);
     const MPI_Datatype datatype_v = PMPI_Type_f2c(BK_F(datatype));
@@ -1414,13 +1414,13 @@ static __attribute__((noinline)) void f_MPI_Pack_size(const unsigned how, void *
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(incount, datatype, comm, size, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Pack_size, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const int64_t incount_v = bk_fint(incount, BK_HOW_LARGE(how) ? 8 : 4);
@@ -1452,13 +1452,13 @@ static __attribute__((noinline)) void f_MPI_Type_extent(const unsigned how, void
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, extent, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_extent, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Datatype datatype_v = PMPI_Type_f2c(BK_F(datatype));
     w[3] = bk_type_word(b, datatype_v);
@@ -1482,13 +1482,13 @@ static __attribute__((noinline)) void f_MPI_Type_get_attr(const unsigned how, vo
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, type_keyval, attribute_val, flag, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_get_attr, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
     const MPI_Datatype datatype_v = PMPI_Type_f2c(BK_F(datatype));
     const int type_keyval_v = BK_F(type_keyval);
@@ -1516,13 +1516,13 @@ static __attribute__((noinline)) void f_MPI_Type_get_envelope(const unsigned how
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, num_integers, num_addresses, num_datatypes, combiner, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_get_envelope, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
     const MPI_Datatype datatype_v = PMPI_Type_f2c(BK_F(datatype));
     w[3] = bk_type_word(b, datatype_v);
@@ -1551,13 +1551,13 @@ static __attribute__((noinline)) void f_MPI_Type_get_envelope_large(const unsign
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_get_envelope, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
     const MPI_Datatype datatype_v = PMPI_Type_f2c(BK_F(datatype));
     w[3] = bk_type_word(b, datatype_v);
@@ -1593,13 +1593,13 @@ static __attribute__((noinline)) void f_MPI_Type_get_extent(const unsigned how, 
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, lb, extent, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_get_extent, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
     const MPI_Datatype datatype_v = PMPI_Type_f2c(BK_F(datatype));
     w[3] = bk_type_word(b, datatype_v);
@@ -1629,13 +1629,13 @@ static __attribute__((noinline)) void f_MPI_Type_get_extent_x(const unsigned how
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, lb, extent, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_get_extent_x, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
     const MPI_Datatype datatype_v = PMPI_Type_f2c(BK_F(datatype));
     w[3] = bk_type_word(b, datatype_v);
@@ -1663,13 +1663,13 @@ static __attribute__((noinline)) void f_MPI_Type_get_name(const unsigned how, vo
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *, size_t);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, type_name, resultlen, ierr, type_name_len);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_get_name, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Datatype datatype_v = PMPI_Type_f2c(BK_F(datatype));
     w[3] = bk_type_word(b, datatype_v);
@@ -1695,13 +1695,13 @@ static __attribute__((noinline)) void f_MPI_Type_get_true_extent(const unsigned 
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, true_lb, true_extent, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_get_true_extent, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
     const MPI_Datatype datatype_v = PMPI_Type_f2c(BK_F(datatype));
     w[3] = bk_type_word(b, datatype_v);
@@ -1731,13 +1731,13 @@ static __attribute__((noinline)) void f_MPI_Type_get_true_extent_x(const unsigne
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, true_lb, true_extent, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_get_true_extent_x, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
     const MPI_Datatype datatype_v = PMPI_Type_f2c(BK_F(datatype));
     w[3] = bk_type_word(b, datatype_v);
@@ -1765,13 +1765,13 @@ static __attribute__((noinline)) void f_MPI_Type_lb(const unsigned how, void *co
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, displacement, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_lb, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Datatype datatype_v = PMPI_Type_f2c(BK_F(datatype));
     w[3] = bk_type_word(b, datatype_v);
@@ -1795,13 +1795,13 @@ static __attribute__((noinline)) void f_MPI_Type_size(const unsigned how, void *
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, size, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_size, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Datatype datatype_v = PMPI_Type_f2c(BK_F(datatype));
     w[3] = bk_type_word(b, datatype_v);
@@ -1829,13 +1829,13 @@ static __attribute__((noinline)) void f_MPI_Type_size_x(const unsigned how, void
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, size, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_size_x, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Datatype datatype_v = PMPI_Type_f2c(BK_F(datatype));
     w[3] = bk_type_word(b, datatype_v);
@@ -1861,13 +1861,13 @@ static __attribute__((noinline)) void f_MPI_Type_ub(const unsigned how, void *co
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, displacement, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Type_ub, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Datatype datatype_v = PMPI_Type_f2c(BK_F(datatype));
     w[3] = bk_type_word(b, datatype_v);
@@ -1891,13 +1891,13 @@ static __attribute__((noinline)) void f_MPI_Op_commutative(const unsigned how, v
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(op, commute, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Op_commutative, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Op op_v = PMPI_Op_f2c(BK_F(op));
     w[3] = bk_op_word(b, op_v);
@@ -1923,13 +1923,13 @@ static __attribute__((noinline)) void f_MPI_Info_get(const unsigned how, void *c
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *, size_t, size_t);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, key, valuelen, value, flag, ierr, key_len, value_len);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Info_get, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
     const MPI_Info info_v = PMPI_Info_f2c(BK_F(info));
     const int64_t valuelen_v = bk_fint(valuelen, 4);
@@ -1958,13 +1958,13 @@ static __attribute__((noinline)) void f_MPI_Info_get_nkeys(const unsigned how, v
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, nkeys, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Info_get_nkeys, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Info info_v = PMPI_Info_f2c(BK_F(info));
     w[3] = bk_object_word(BK_INFO, BK_KEY(info_v));
@@ -1990,13 +1990,13 @@ static __attribute__((noinline)) void f_MPI_Info_get_nthkey(const unsigned how, 
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *, size_t);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, n, key, ierr, key_len);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Info_get_nthkey, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Info info_v = PMPI_Info_f2c(BK_F(info));
     const int64_t n_v = bk_fint(n, 4);
@@ -2019,13 +2019,13 @@ static __attribute__((noinline)) void f_MPI_Info_get_string(const unsigned how, 
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *, size_t, size_t);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, key, buflen, value, flag, ierr, key_len, value_len);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Info_get_string, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
     const MPI_Info info_v = PMPI_Info_f2c(BK_F(info));
     const int64_t buflen_v = bk_fint(buflen, 4);
@@ -2056,13 +2056,13 @@ static __attribute__((noinline)) void f_MPI_Info_get_valuelen(const unsigned how
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *, size_t);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, key, valuelen, flag, ierr, key_len);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Info_get_valuelen, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
     const MPI_Info info_v = PMPI_Info_f2c(BK_F(info));
     w[3] = bk_object_word(BK_INFO, BK_KEY(info_v));
@@ -2091,13 +2091,13 @@ static __attribute__((noinline)) void f_MPI_Error_class(const unsigned how, void
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(errorcode, errorclass, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Error_class, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const int64_t errorcode_v = bk_fint(errorcode, 4);
     w[3] = (uint64_t)(int64_t)errorcode_v;
@@ -2123,13 +2123,13 @@ static __attribute__((noinline)) void f_MPI_Error_string(const unsigned how, voi
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *, size_t);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(errorcode, string, resultlen, ierr, string_len);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Error_string, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const int64_t errorcode_v = bk_fint(errorcode, 4);
     w[3] = (uint64_t)(int64_t)errorcode_v;
@@ -2155,13 +2155,13 @@ static __attribute__((noinline)) void f_MPI_Session_get_nth_pset(const unsigned 
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *, size_t);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, info, n, pset_len, pset_name, ierr, pset_name_len);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Session_get_nth_pset, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
     const MPI_Session session_v = PMPI_Session_f2c(BK_F(session));
     const MPI_Info info_v = PMPI_Info_f2c(BK_F(info));
@@ -2193,13 +2193,13 @@ static __attribute__((noinline)) void f_MPI_Session_get_num_psets(const unsigned
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, info, npset_names, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Session_get_num_psets, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
     const MPI_Session session_v = PMPI_Session_f2c(BK_F(session));
     const MPI_Info info_v = PMPI_Info_f2c(BK_F(info));
@@ -2227,13 +2227,13 @@ static __attribute__((noinline)) void f_MPI_File_get_amode(const unsigned how, v
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, amode, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_get_amode, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     w[2] = bk_file_word(fh_v);
@@ -2259,13 +2259,13 @@ static __attribute__((noinline)) void f_MPI_File_get_atomicity(const unsigned ho
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, flag, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_get_atomicity, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     w[2] = bk_file_word(fh_v);
@@ -2291,13 +2291,13 @@ static __attribute__((noinline)) void f_MPI_File_get_byte_offset(const unsigned 
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, disp, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_get_byte_offset, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     const int64_t offset_v = bk_fint(offset, 8);
@@ -2325,13 +2325,13 @@ static __attribute__((noinline)) void f_MPI_File_get_position(const unsigned how
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_get_position, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     w[2] = bk_file_word(fh_v);
@@ -2357,13 +2357,13 @@ static __attribute__((noinline)) void f_MPI_File_get_position_shared(const unsig
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_get_position_shared, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     w[2] = bk_file_word(fh_v);
@@ -2389,13 +2389,13 @@ static __attribute__((noinline)) void f_MPI_File_get_size(const unsigned how, vo
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, size, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_get_size, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     w[2] = bk_file_word(fh_v);
@@ -2421,13 +2421,13 @@ static __attribute__((noinline)) void f_MPI_File_get_type_extent(const unsigned 
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, datatype, extent, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_File_get_type_extent, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_File fh_v = PMPI_File_f2c(BK_F(fh));
     const MPI_Datatype datatype_v = PMPI_Type_f2c(BK_F(datatype));
@@ -2457,13 +2457,13 @@ static __attribute__((noinline)) void f_MPI_Abi_get_version(const unsigned how, 
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(abi_major, abi_minor, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Abi_get_version, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     efg_call_begin(b->t);
     real(abi_major, abi_minor, ierr);

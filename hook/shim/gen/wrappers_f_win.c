@@ -5,13 +5,13 @@ static __attribute__((noinline)) void f_MPI_Accumulate(const unsigned how, void 
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Accumulate, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
     const MPI_Win win_v = PMPI_Win_f2c(BK_F(win));
     const void * origin_addr_v = bk_fbuf(origin_addr, how);
@@ -54,13 +54,13 @@ static __attribute__((noinline)) void f_MPI_Compare_and_swap(const unsigned how,
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Compare_and_swap, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
     const MPI_Win win_v = PMPI_Win_f2c(BK_F(win));
     const void * origin_addr_v = bk_fbuf(origin_addr, how);
@@ -95,13 +95,13 @@ static __attribute__((noinline)) void f_MPI_Fetch_and_op(const unsigned how, voi
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(origin_addr, result_addr, datatype, target_rank, target_disp, op, win, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Fetch_and_op, BK_HOW_LANG(how), BK_HOW_LARGE(how), 9), site);
     const MPI_Win win_v = PMPI_Win_f2c(BK_F(win));
     const void * origin_addr_v = bk_fbuf(origin_addr, how);
@@ -136,13 +136,13 @@ static __attribute__((noinline)) void f_MPI_Get(const unsigned how, void *const 
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Get, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
     const MPI_Win win_v = PMPI_Win_f2c(BK_F(win));
     const void * origin_addr_v = bk_fbuf(origin_addr, how);
@@ -183,13 +183,13 @@ static __attribute__((noinline)) void f_MPI_Get_accumulate(const unsigned how, v
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Get_accumulate, BK_HOW_LANG(how), BK_HOW_LARGE(how), 14), site);
     const MPI_Win win_v = PMPI_Win_f2c(BK_F(win));
     const void * origin_addr_v = bk_fbuf(origin_addr, how);
@@ -238,13 +238,13 @@ static __attribute__((noinline)) void f_MPI_Put(const unsigned how, void *const 
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Put, BK_HOW_LANG(how), BK_HOW_LARGE(how), 10), site);
     const MPI_Win win_v = PMPI_Win_f2c(BK_F(win));
     const void * origin_addr_v = bk_fbuf(origin_addr, how);
@@ -285,13 +285,13 @@ static __attribute__((noinline)) void f_MPI_Raccumulate(const unsigned how, void
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Raccumulate, BK_HOW_LANG(how), BK_HOW_LARGE(how), 12), site);
     const MPI_Win win_v = PMPI_Win_f2c(BK_F(win));
     const void * origin_addr_v = bk_fbuf(origin_addr, how);
@@ -341,13 +341,13 @@ static __attribute__((noinline)) void f_MPI_Rget(const unsigned how, void *const
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Rget, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
     const MPI_Win win_v = PMPI_Win_f2c(BK_F(win));
     const void * origin_addr_v = bk_fbuf(origin_addr, how);
@@ -395,13 +395,13 @@ static __attribute__((noinline)) void f_MPI_Rget_accumulate(const unsigned how, 
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Rget_accumulate, BK_HOW_LANG(how), BK_HOW_LARGE(how), 15), site);
     const MPI_Win win_v = PMPI_Win_f2c(BK_F(win));
     const void * origin_addr_v = bk_fbuf(origin_addr, how);
@@ -457,13 +457,13 @@ static __attribute__((noinline)) void f_MPI_Rput(const unsigned how, void *const
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Rput, BK_HOW_LANG(how), BK_HOW_LARGE(how), 11), site);
     const MPI_Win win_v = PMPI_Win_f2c(BK_F(win));
     const void * origin_addr_v = bk_fbuf(origin_addr, how);
@@ -511,13 +511,13 @@ static __attribute__((noinline)) void f_MPI_Win_allocate(const unsigned how, voi
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(size, disp_unit, info, comm, baseptr, win, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_allocate, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const int64_t size_v = bk_fint(size, 8);
@@ -553,13 +553,13 @@ static __attribute__((noinline)) void f_MPI_Win_allocate_shared(const unsigned h
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(size, disp_unit, info, comm, baseptr, win, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_allocate_shared, BK_HOW_LANG(how), BK_HOW_LARGE(how), 7), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const int64_t size_v = bk_fint(size, 8);
@@ -595,13 +595,13 @@ static __attribute__((noinline)) void f_MPI_Win_attach(const unsigned how, void 
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, base, size, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_attach, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Win win_v = PMPI_Win_f2c(BK_F(win));
     const void * base_v = bk_fbuf(base, how);
@@ -628,13 +628,13 @@ static __attribute__((noinline)) void f_MPI_Win_call_errhandler(const unsigned h
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, errorcode, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_call_errhandler, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Win win_v = PMPI_Win_f2c(BK_F(win));
     const int64_t errorcode_v = bk_fint(errorcode, 4);
@@ -657,13 +657,13 @@ static __attribute__((noinline)) void f_MPI_Win_complete(const unsigned how, voi
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_complete, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
     const MPI_Win win_v = PMPI_Win_f2c(BK_F(win));
     w[2] = bk_win_word(win_v);
@@ -684,13 +684,13 @@ static __attribute__((noinline)) void f_MPI_Win_create(const unsigned how, void 
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(base, size, disp_unit, info, comm, win, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_create, BK_HOW_LANG(how), BK_HOW_LARGE(how), 8), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const void * base_v = bk_fbuf(base, how);
@@ -730,13 +730,13 @@ static __attribute__((noinline)) void f_MPI_Win_create_dynamic(const unsigned ho
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, comm, win, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_create_dynamic, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     const MPI_Info info_v = PMPI_Info_f2c(BK_F(info));
@@ -764,13 +764,13 @@ static __attribute__((noinline)) void f_MPI_Win_delete_attr(const unsigned how, 
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, win_keyval, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_delete_attr, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Win win_v = PMPI_Win_f2c(BK_F(win));
     const int win_keyval_v = BK_F(win_keyval);
@@ -793,13 +793,13 @@ static __attribute__((noinline)) void f_MPI_Win_detach(const unsigned how, void 
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, base, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_detach, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Win win_v = PMPI_Win_f2c(BK_F(win));
     const void * base_v = bk_fbuf(base, how);
@@ -824,13 +824,13 @@ static __attribute__((noinline)) void f_MPI_Win_fence(const unsigned how, void *
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(assert, win, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_fence, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Win win_v = PMPI_Win_f2c(BK_F(win));
     const int64_t assert_v = bk_fint(assert, 4);
@@ -853,13 +853,13 @@ static __attribute__((noinline)) void f_MPI_Win_flush(const unsigned how, void *
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(rank, win, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_flush, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Win win_v = PMPI_Win_f2c(BK_F(win));
     const int64_t rank_v = bk_fint(rank, 4);
@@ -882,13 +882,13 @@ static __attribute__((noinline)) void f_MPI_Win_flush_all(const unsigned how, vo
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_flush_all, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
     const MPI_Win win_v = PMPI_Win_f2c(BK_F(win));
     w[2] = bk_win_word(win_v);
@@ -909,13 +909,13 @@ static __attribute__((noinline)) void f_MPI_Win_flush_local(const unsigned how, 
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(rank, win, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_flush_local, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Win win_v = PMPI_Win_f2c(BK_F(win));
     const int64_t rank_v = bk_fint(rank, 4);
@@ -938,13 +938,13 @@ static __attribute__((noinline)) void f_MPI_Win_flush_local_all(const unsigned h
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_flush_local_all, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
     const MPI_Win win_v = PMPI_Win_f2c(BK_F(win));
     w[2] = bk_win_word(win_v);
@@ -965,13 +965,13 @@ static __attribute__((noinline)) void f_MPI_Win_free(const unsigned how, void *c
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_free, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
     const MPI_Win win_v = PMPI_Win_f2c(BK_F(win));
     w[2] = bk_win_word(win_v);
@@ -995,13 +995,13 @@ static __attribute__((noinline)) void f_MPI_Win_get_errhandler(const unsigned ho
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, errhandler, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_get_errhandler, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Win win_v = PMPI_Win_f2c(BK_F(win));
     w[2] = bk_win_word(win_v);
@@ -1028,13 +1028,13 @@ static __attribute__((noinline)) void f_MPI_Win_get_group(const unsigned how, vo
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, group, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_get_group, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Win win_v = PMPI_Win_f2c(BK_F(win));
     w[2] = bk_win_word(win_v);
@@ -1060,13 +1060,13 @@ static __attribute__((noinline)) void f_MPI_Win_get_info(const unsigned how, voi
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, info_used, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_get_info, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Win win_v = PMPI_Win_f2c(BK_F(win));
     w[2] = bk_win_word(win_v);
@@ -1093,13 +1093,13 @@ static __attribute__((noinline)) void f_MPI_Win_lock(const unsigned how, void *c
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(lock_type, rank, assert, win, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_lock, BK_HOW_LANG(how), BK_HOW_LARGE(how), 6), site);
     const MPI_Win win_v = PMPI_Win_f2c(BK_F(win));
     const int64_t lock_type_v = bk_fint(lock_type, 4);
@@ -1126,13 +1126,13 @@ static __attribute__((noinline)) void f_MPI_Win_lock_all(const unsigned how, voi
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(assert, win, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_lock_all, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Win win_v = PMPI_Win_f2c(BK_F(win));
     const int64_t assert_v = bk_fint(assert, 4);
@@ -1155,13 +1155,13 @@ static __attribute__((noinline)) void f_MPI_Win_post(const unsigned how, void *c
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group, assert, win, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_post, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Win win_v = PMPI_Win_f2c(BK_F(win));
     const MPI_Group group_v = PMPI_Group_f2c(BK_F(group));
@@ -1186,13 +1186,13 @@ static __attribute__((noinline)) void f_MPI_Win_set_attr(const unsigned how, voi
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, win_keyval, attribute_val, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_set_attr, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Win win_v = PMPI_Win_f2c(BK_F(win));
     const int win_keyval_v = BK_F(win_keyval);
@@ -1215,13 +1215,13 @@ static __attribute__((noinline)) void f_MPI_Win_set_errhandler(const unsigned ho
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, errhandler, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_set_errhandler, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Win win_v = PMPI_Win_f2c(BK_F(win));
     const MPI_Errhandler errhandler_v = PMPI_Errhandler_f2c(BK_F(errhandler));
@@ -1244,13 +1244,13 @@ static __attribute__((noinline)) void f_MPI_Win_set_info(const unsigned how, voi
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, info, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_set_info, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Win win_v = PMPI_Win_f2c(BK_F(win));
     const MPI_Info info_v = PMPI_Info_f2c(BK_F(info));
@@ -1273,13 +1273,13 @@ static __attribute__((noinline)) void f_MPI_Win_set_name(const unsigned how, voi
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *, size_t);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, win_name, ierr, win_name_len);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_set_name, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Win win_v = PMPI_Win_f2c(BK_F(win));
     w[2] = bk_win_word(win_v);
@@ -1301,13 +1301,13 @@ static __attribute__((noinline)) void f_MPI_Win_start(const unsigned how, void *
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group, assert, win, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_start, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Win win_v = PMPI_Win_f2c(BK_F(win));
     const MPI_Group group_v = PMPI_Group_f2c(BK_F(group));
@@ -1332,13 +1332,13 @@ static __attribute__((noinline)) void f_MPI_Win_sync(const unsigned how, void *c
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_sync, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
     const MPI_Win win_v = PMPI_Win_f2c(BK_F(win));
     w[2] = bk_win_word(win_v);
@@ -1359,13 +1359,13 @@ static __attribute__((noinline)) void f_MPI_Win_test(const unsigned how, void *c
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, flag, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_test, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Win win_v = PMPI_Win_f2c(BK_F(win));
     w[2] = bk_win_word(win_v);
@@ -1391,13 +1391,13 @@ static __attribute__((noinline)) void f_MPI_Win_unlock(const unsigned how, void 
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(rank, win, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_unlock, BK_HOW_LANG(how), BK_HOW_LARGE(how), 4), site);
     const MPI_Win win_v = PMPI_Win_f2c(BK_F(win));
     const int64_t rank_v = bk_fint(rank, 4);
@@ -1420,13 +1420,13 @@ static __attribute__((noinline)) void f_MPI_Win_unlock_all(const unsigned how, v
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_unlock_all, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
     const MPI_Win win_v = PMPI_Win_f2c(BK_F(win));
     w[2] = bk_win_word(win_v);
@@ -1447,13 +1447,13 @@ static __attribute__((noinline)) void f_MPI_Win_wait(const unsigned how, void *c
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
-    if (bk_unlikely(!b)) {
+    if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
     MPI_Fint own_ierr = MPI_SUCCESS;
-    if (!ierr) ierr = &own_ierr;
+    if (ierr == NULL) ierr = &own_ierr;
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Win_wait, BK_HOW_LANG(how), BK_HOW_LARGE(how), 3), site);
     const MPI_Win win_v = PMPI_Win_f2c(BK_F(win));
     w[2] = bk_win_word(win_v);

@@ -3,7 +3,8 @@
  * moved. From time to time all handles and variables change, so that the map
  * fills with ones that nobody uses. Built with back_request.c; prints the first
  * difference. */
-#include "back.h"
+#include "back_request.h"
+#include "back_thread.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -125,7 +125,7 @@ func (x *body) settleMany() {
 		x.out = append(x.out,
 			fmt.Sprintf("npos = %s;", x.now(x.of(x.p.Roles.Outcount))),
 			fmt.Sprintf("pos = bk_positions(b, &many, %s, npos);", x.of(x.p.Roles.Indices).Name),
-			"if (!pos) npos = 0;")
+			"if (pos == NULL) npos = 0;")
 	}
 	if x.p.Peeks != "" {
 		x.then("bk_many_peek_end(b, &many, %s);", failed)

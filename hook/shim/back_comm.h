@@ -1,0 +1,63 @@
+/* Communicators. */
+#ifndef EFG_BACK_COMM_H
+#define EFG_BACK_COMM_H
+
+#include "back_thread.h"
+
+#pragma GCC visibility push(hidden)
+
+typedef struct bk_comm {
+    uint64_t word, family;            /* family: the word without the sequence */
+    int32_t size, rank, remote;       /* remote: remote size, -1: intracommunicator */
+    _Atomic int32_t degree[2];        /* in, out; -1: not asked yet */
+    uint64_t *ranges[2];              /* members as ranges: local, remote group */
+    uint32_t nranges[2];
+    struct bk_comm *next;             /* in the list of free ones */
+} bk_comm;
+
+const bk_cached *bk_comm_miss(bk_thread *b, MPI_Comm comm);
+
+static inline const bk_cached *bk_comm_cached(bk_thread *b, MPI_Comm comm)
+{
+    const bk_cached *c = &b->comm[bk_cache_slot(BK_KEY(comm), BK_COMM_BITS)];
+    if (bk_likely(c->e.key == BK_KEY(comm)
+                  && c->gen == atomic_load_explicit(&bk_comms.gen, memory_order_relaxed)))
+        return c;
+    return bk_comm_miss(b, comm);
+}
+static inline uint64_t bk_comm_word(bk_thread *b, MPI_Comm comm)
+{
+    return bk_comm_cached(b, comm)->e.word;
+}
+/* NULL: MPI_COMM_NULL or not a communicator. */
+static inline const bk_comm *bk_comm_info(bk_thread *b, MPI_Comm comm)
+{
+    return bk_comm_cached(b, comm)->e.u.comm;
+}
+
+/* Number of processes a collective call's arrays speak of. */
+static inline int bk_peers(bk_thread *b, MPI_Comm comm)
+{
+    const bk_comm *c = bk_comm_info(b, comm);
+    return c == NULL ? 0 : c->remote >= 0 ? c->remote : c->size;
+}
+/* Is this process the root of a rooted collective call? */
+static inline bool bk_at_root(bk_thread *b, MPI_Comm comm, int root)
+{
+    const bk_comm *c = bk_comm_info(b, comm);
+    return c != NULL && (c->remote >= 0 ? root == MPI_ROOT : root == c->rank);
+}
+
+/* MPI_COMM_WORLD and MPI_COMM_SELF can be asked from here on. */
+void bk_comm_start(void);
+/* The word of a new communicator made from parent by the constructor kind (a
+ * constant number). tag: what else tells it apart on all its members. */
+uint64_t bk_comm_new(bk_thread *b, MPI_Comm comm, MPI_Comm parent, uint32_t kind, uint64_t tag);
+void bk_comm_drop(bk_comm *c);
+
+/* Next number of a family of communicators, windows or files. */
+uint64_t bk_next_in_family(uint64_t family);
+
+#pragma GCC visibility pop
+
+#endif

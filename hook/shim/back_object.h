@@ -1,0 +1,33 @@
+/* Operations, and the objects that are named by slots. */
+#ifndef EFG_BACK_OBJECT_H
+#define EFG_BACK_OBJECT_H
+
+#include "back_thread.h"
+
+#pragma GCC visibility push(hidden)
+
+uint64_t bk_op_miss(bk_thread *b, MPI_Op op);
+
+static inline uint64_t bk_op_word(bk_thread *b, MPI_Op op)
+{
+    const bk_cached *c = &b->op[bk_cache_slot(BK_KEY(op), BK_OP_BITS)];
+    if (bk_likely(c->e.key == BK_KEY(op)
+                  && c->gen == atomic_load_explicit(&bk_ops.gen, memory_order_relaxed)))
+        return c->e.word;
+    return bk_op_miss(b, op);
+}
+uint64_t bk_op_new(bk_thread *b, MPI_Op op, const void *function, int commute);
+
+enum bk_object { BK_INFO, BK_ERRH, BK_KEYVAL, BK_SESSION, BK_MESSAGE, BK_OBJECTS };
+
+/* Word of an object handle: constant or id; ABSENT for one that never was seen. */
+uint64_t bk_object_word(enum bk_object kind, uint64_t key);
+/* The slot word for a handle that a call returned: a constant, EFG_NEW, or,
+ * where the call may return one that lives already, that one's id. */
+uint64_t bk_object_out(enum bk_object kind, uint64_t key, bool may_exist);
+/* After efg_record: id is the new object's. */
+void bk_object_set(enum bk_object kind, uint64_t key, uint64_t id);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,57 @@
+/* What the back end keeps for each thread, and its locks. */
+#ifndef EFG_BACK_THREAD_H
+#define EFG_BACK_THREAD_H
+
+#include "back_map.h"
+
+#pragma GCC visibility push(hidden)
+
+extern bool bk_threads;      /* several threads may call MPI at once */
+
+static inline bool bk_lock(pthread_mutex_t *m)
+{
+    return bk_threads && pthread_mutex_lock(m) == 0;
+}
+static inline void bk_unlock(pthread_mutex_t *m, bool locked)
+{
+    if (locked) pthread_mutex_unlock(m);
+}
+
+enum { BK_COMM_BITS = 5, BK_TYPE_BITS = 7, BK_OP_BITS = 3 };
+
+struct bk_block;             /* scratch memory of one event (back_vec.c) */
+
+struct bk_last;              /* the last array of requests (back_complete.h) */
+
+typedef struct bk_thread {
+    efg_stream *t;
+    uint32_t lang;           /* of the call being recorded */
+    struct bk_block *block;
+    bool scratched;          /* the last event used scratch memory */
+    MPI_Status status;       /* stands in for MPI_STATUS_IGNORE */
+    struct bk_last *last;
+    bk_cached comm[1 << BK_COMM_BITS], type[1 << BK_TYPE_BITS], op[1 << BK_OP_BITS];
+} bk_thread;
+
+/* The thread's state; NULL when there is no memory. */
+bk_thread *bk_thread_new(efg_stream *t);
+
+static inline bk_thread *bk_thread_of(efg_stream *t)
+{
+    return bk_likely(t->user != NULL) ? t->user : bk_thread_new(t);
+}
+
+/* ---- handles that nothing is known of (back_map.c) ---- */
+
+/* MPI is asked what they are, before the call that they are passed to. One that is invalid may end
+ * the program there: meanwhile that call is in progress, with all arguments absent. */
+typedef struct bk_asking {
+    uint64_t w[EFG_MAX_WORDS];
+    unsigned n;              /* words that were put aside */
+} bk_asking;
+void bk_asking_begin(bk_thread *b, bk_asking *a);
+void bk_asking_end(bk_thread *b, const bk_asking *a);
+
+#pragma GCC visibility pop
+
+#endif

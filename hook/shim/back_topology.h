@@ -1,0 +1,20 @@
+/* Sizes that the lengths of array arguments depend on. */
+#ifndef EFG_BACK_TOPOLOGY_H
+#define EFG_BACK_TOPOLOGY_H
+
+#include "back_comm.h"
+
+#pragma GCC visibility push(hidden)
+
+/* Sizes in the communicator's topology; 0 if it has none of that kind. */
+int bk_local_size(bk_thread *b, MPI_Comm comm);
+int bk_indegree(bk_thread *b, MPI_Comm comm);
+int bk_outdegree(bk_thread *b, MPI_Comm comm);
+int bk_cart_dims(MPI_Comm comm);
+int bk_graph_nodes(MPI_Comm comm);
+int bk_graph_edges(MPI_Comm comm);
+int bk_graph_degree(MPI_Comm comm, int rank);
+
+#pragma GCC visibility pop
+
+#endif
