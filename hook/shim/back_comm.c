@@ -100,10 +100,15 @@ static void inherit(bk_comm *c, const bk_comm *parent)
     }
 }
 
+/* May the communicator not be used yet? */
+static bool is_pending(uint32_t kind)
+{
+    return kind == EFG_K_EFG_COMM_IDUP || kind == EFG_K_EFG_COMM_IDUP_WITH_INFO;
+}
+
 static bool is_copy(uint32_t kind)
 {
-    return kind == EFG_K_EFG_COMM_DUP || kind == EFG_K_EFG_COMM_DUP_WITH_INFO
-           || kind == EFG_K_EFG_COMM_IDUP || kind == EFG_K_EFG_COMM_IDUP_WITH_INFO;
+    return kind == EFG_K_EFG_COMM_DUP || kind == EFG_K_EFG_COMM_DUP_WITH_INFO || is_pending(kind);
 }
 
 /* Two sides of an intercommunicator see the groups the other way round: the
@@ -136,7 +141,7 @@ static uint64_t define_family(bk_thread *b, const bk_comm *c, uint64_t parent, u
 
 static uint64_t install(MPI_Comm comm, bk_comm *c)
 {
-    bk_entry e = { .key = BK_KEY(comm), .word = c->word, .u.comm = c }, old;
+    bk_entry e = { .key = BK_KEY(comm), .word = c->word, .u.comm = c, .refs = 1 }, old;
     bk_comm *stale = bk_map_get(&bk_comms, e.key, &old) ? old.u.comm : NULL;
     bk_map_set(&bk_comms, &e);
     if (stale != NULL) bk_comm_drop(stale);
@@ -163,28 +168,13 @@ uint64_t bk_comm_new(bk_thread *b, MPI_Comm comm, MPI_Comm parent, uint32_t kind
     const bk_comm *p = parent == MPI_COMM_NULL ? NULL : bk_comm_info(b, parent);
     if (is_copy(kind) && p != NULL)
         inherit(c, p);
-    else
+    else if (!is_pending(kind))
         inspect(c, comm);
+    else
+        c->rank = MPI_UNDEFINED;
     c->family = define_family(b, c, family, kind, tag);
     c->word = c->family | bk_next_in_family(c->family);
     return install(comm, c);
-}
-
-bk_cold const bk_cached *bk_comm_miss(bk_thread *b, MPI_Comm comm)
-{
-    bk_cached *c = &b->comm[bk_cache_slot(BK_KEY(comm), BK_COMM_BITS)];
-    uint32_t gen = atomic_load_explicit(&bk_comms.gen, memory_order_acquire);
-    bool found = bk_map_get(&bk_comms, BK_KEY(comm), &c->e);
-    if (!found && bk_plausible_comm(comm)) {
-        bk_asking a;
-        bk_asking_begin(b, &a);
-        bk_comm_new(b, comm, MPI_COMM_NULL, EFG_K_EFG_COMM_OTHER, 0);
-        bk_asking_end(b, &a);
-        found = bk_map_get(&bk_comms, BK_KEY(comm), &c->e);
-    }
-    if (!found) c->e = (bk_entry){ .key = BK_KEY(comm), .word = EFG_ABSENT };
-    c->gen = found ? gen : 0;
-    return c;
 }
 
 static void start_one(MPI_Comm comm, uint64_t word)

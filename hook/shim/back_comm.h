@@ -15,24 +15,19 @@ typedef struct bk_comm {
     struct bk_comm *next;             /* in the list of free ones */
 } bk_comm;
 
-const bk_cached *bk_comm_miss(bk_thread *b, MPI_Comm comm);
-
-static inline const bk_cached *bk_comm_cached(bk_thread *b, MPI_Comm comm)
+static inline const bk_entry *bk_comm_entry(bk_thread *b, MPI_Comm comm)
 {
-    const bk_cached *c = &b->comm[bk_cache_slot(BK_KEY(comm), BK_COMM_BITS)];
-    if (bk_likely(c->e.key == BK_KEY(comm)
-                  && c->gen == atomic_load_explicit(&bk_comms.gen, memory_order_relaxed)))
-        return c;
-    return bk_comm_miss(b, comm);
+    bk_entry *e = &b->comm[bk_cache_slot(BK_KEY(comm), BK_COMM_BITS)];
+    return bk_is_copy(&bk_comms, BK_KEY(comm), e) ? e : bk_map_copy(&bk_comms, BK_KEY(comm), e);
 }
 static inline uint64_t bk_comm_word(bk_thread *b, MPI_Comm comm)
 {
-    return bk_comm_cached(b, comm)->e.word;
+    return bk_comm_entry(b, comm)->word;
 }
-/* NULL: MPI_COMM_NULL or not a communicator. */
+/* NULL: MPI_COMM_NULL, or not known. */
 static inline const bk_comm *bk_comm_info(bk_thread *b, MPI_Comm comm)
 {
-    return bk_comm_cached(b, comm)->e.u.comm;
+    return bk_comm_entry(b, comm)->u.comm;
 }
 
 /* Number of processes a collective call's arrays speak of. */

@@ -36,9 +36,22 @@ uint64_t bk_error_class_word(int64_t class_)
     return w >> 63 ? w : USER_CLASS | (uint64_t)(class_ - MPI_ERR_LASTCODE);
 }
 
+/* Is this a code that the program added? Only while MPI_COMM_WORLD may be asked. */
+static bool is_added(int rc)
+{
+    int begun = 0, ended = 0, found = 0, *last = NULL;
+    if (PMPI_Initialized(&begun) != MPI_SUCCESS || !begun) return false;
+    if (PMPI_Finalized(&ended) != MPI_SUCCESS || ended) return false;
+    PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_LASTUSEDCODE, &last, &found);
+    return found && last != NULL && rc > MPI_ERR_LASTCODE && rc <= *last;
+}
+
+/* A call returns what a callback returned, too, which need not be a code: to ask for the class of
+ * such a number is an error. */
 uint64_t bk_error_class(int rc)
 {
     int class_ = MPI_ERR_UNKNOWN;
-    PMPI_Error_class(rc, &class_);
+    if (BK_ANY_CODE_HAS_CLASS || EFG_IS_CONST(bk_enum_errclass(rc)) || is_added(rc))
+        PMPI_Error_class(rc, &class_);
     return bk_error_class_word(class_) & 0xffff;
 }

@@ -77,15 +77,14 @@ uint64_t bk_group_new(MPI_Group group)
     }
     uint32_t n;
     uint64_t *r = bk_group_ranges(group, &n);
-    e = (bk_entry){ .key = BK_KEY(group), .word = r != NULL ? bk_group_define(r, n) : K(MPI_GROUP_EMPTY) };
+    uint64_t word = r != NULL ? bk_group_define(r, n) : K(MPI_GROUP_EMPTY);
     free(r);
-    bk_map_set(&bk_groups, &e);
-    return e.word;
+    bk_map_made(&bk_groups, &(bk_entry){ .key = BK_KEY(group), .word = word, .refs = 1 });
+    return word;
 }
 
 uint64_t bk_group_word(MPI_Group group)
 {
     bk_entry e;
-    if (bk_map_get(&bk_groups, BK_KEY(group), &e)) return e.word;
-    return bk_plausible_group(group) ? bk_group_new(group) : EFG_ABSENT;
+    return bk_map_get(&bk_groups, BK_KEY(group), &e) ? e.word : EFG_ABSENT;
 }

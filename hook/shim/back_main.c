@@ -114,28 +114,30 @@ bool bk_leads(bk_thread *b, MPI_Comm comm, int leader)
 bool bk_leads_group(MPI_Group group, int leader)
 {
     int rank = MPI_UNDEFINED;
-    if (group != MPI_GROUP_NULL) PMPI_Group_rank(group, &rank);
+    if (group != MPI_GROUP_NULL && bk_group_word(group) != EFG_ABSENT) PMPI_Group_rank(group, &rank);
     return rank == leader;
 }
 
 void bk_take(bk_taken *k, bk_map *map, uint64_t key)
 {
     k->map = map;
-    /* Predefined handles stay, whatever the library says to freeing them. */
-    k->taken = bk_map_get(map, key, &k->e) && !(k->e.word >> 63) && bk_map_del(map, key, &k->e);
+    k->taken = bk_map_release(map, key, &k->e);
 }
 
 void bk_taken_end(const bk_taken *k, bool failed)
 {
     if (!k->taken) return;
-    bk_entry e = k->e;
-    bool object = k->map >= bk_objects && k->map < bk_objects + BK_OBJECTS;
-    if (failed || (object && --e.u.refs > 0))
-        bk_map_add(k->map, &e);
-    else if (k->map == &bk_comms && e.u.comm != NULL)
-        bk_comm_drop(e.u.comm);
-    else if (object)
-        efg_slot_free(e.word);
+    const bk_entry *e = &k->e;
+    if (failed && e->refs > 1)
+        bk_map_made(k->map, e);
+    else if (failed)
+        bk_map_add(k->map, e);
+    else if (e->refs > 1)
+        return;
+    else if (k->map == &bk_comms && e->u.comm != NULL)
+        bk_comm_drop(e->u.comm);
+    else if (k->map >= bk_objects && k->map < bk_objects + BK_OBJECTS)
+        efg_slot_free(e->word);
 }
 
 /* ---- entry ---- */

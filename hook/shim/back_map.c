@@ -53,60 +53,67 @@ bool bk_map_get(bk_map *m, uint64_t key, bk_entry *out)
     return found;
 }
 
+enum known { KEEP, OVERWRITE, COUNT };   /* what happens to an entry that is there */
+
 /* Without memory the map stays as it is: the handle will count as unknown. */
-static void put(bk_map *m, const bk_entry *e, bool overwrite)
+static void put(bk_map *m, const bk_entry *e, enum known known)
 {
     bool locked = bk_lock(&m->lock);
     if (m->n * 2 < m->cap || grow(m)) {
         bk_entry *at = find(m, e->key);
-        bool known = at->word != 0;
-        if (!known) m->n++;
-        if (!known || overwrite) *at = *e;
-        if (known && overwrite) changed(m);
+        if (at->word == 0) {
+            m->n++;
+            *at = *e;
+        } else if (known == COUNT && at->word == e->word) {
+            at->refs++;
+        } else if (known != KEEP) {
+            *at = *e;
+            changed(m);
+        }
     }
     bk_unlock(&m->lock, locked);
 }
 
-void bk_map_set(bk_map *m, const bk_entry *e) { put(m, e, true); }
-void bk_map_add(bk_map *m, const bk_entry *e) { put(m, e, false); }
+void bk_map_set(bk_map *m, const bk_entry *e) { put(m, e, OVERWRITE); }
+void bk_map_add(bk_map *m, const bk_entry *e) { put(m, e, KEEP); }
+void bk_map_made(bk_map *m, const bk_entry *e) { put(m, e, COUNT); }
 
-bool bk_map_del(bk_map *m, uint64_t key, bk_entry *out)
+static void empty(bk_map *m, size_t hole)
+{
+    size_t mask = m->cap - 1;
+    for (size_t i = (hole + 1) & mask; m->e[i].word; i = (i + 1) & mask) {
+        if (((i - home(m, m->e[i].key)) & mask) < ((i - hole) & mask)) continue;
+        m->e[hole] = m->e[i];
+        hole = i;
+    }
+    m->e[hole].word = 0;
+    m->n--;
+    changed(m);
+}
+
+bool bk_map_release(bk_map *m, uint64_t key, bk_entry *out)
 {
     bool locked = bk_lock(&m->lock), found = false;
-    if (m->cap) {
+    if (m->cap > 0) {
         bk_entry *e = find(m, key);
-        found = e->word != 0;
+        found = e->word != 0 && !EFG_IS_CONST(e->word);
         if (found) {
-            if (out != NULL) *out = *e;
-            size_t hole = (size_t)(e - m->e), mask = m->cap - 1;
-            for (size_t i = (hole + 1) & mask; m->e[i].word; i = (i + 1) & mask) {
-                if (((i - home(m, m->e[i].key)) & mask) < ((i - hole) & mask)) continue;
-                m->e[hole] = m->e[i];
-                hole = i;
-            }
-            m->e[hole].word = 0;
-            m->n--;
-            changed(m);
+            *out = *e;
+            if (e->refs > 1) e->refs--;
+            else empty(m, (size_t)(e - m->e));
         }
     }
     bk_unlock(&m->lock, locked);
     return found;
 }
 
-void bk_asking_begin(bk_thread *b, bk_asking *a)
+bk_cold const bk_entry *bk_map_copy(bk_map *m, uint64_t key, bk_entry *copy)
 {
-    efg_stream *t = b->t;
-    a->n = 0;
-    unsigned n = (unsigned)(t->w[0] >> 24 & 0xff);
-    if (*t->call_tick || n > EFG_MAX_WORDS) return;   /* it is in progress already, or there is none */
-    for (; a->n < n; a->n++) a->w[a->n] = t->w[a->n];
-    for (unsigned i = 2; i < n; i++) t->w[i] = EFG_ABSENT;
-    if (n) efg_call_begin(t);
-}
-
-void bk_asking_end(bk_thread *b, const bk_asking *a)
-{
-    if (!a->n) return;
-    *b->t->call_tick = 0;
-    for (unsigned i = 0; i < a->n; i++) b->t->w[i] = a->w[i];
+    uint32_t gen = atomic_load_explicit(&m->gen, memory_order_acquire);
+    if (!bk_map_get(m, key, copy)) {
+        *copy = (bk_entry){ .key = key, .word = EFG_ABSENT };
+        return copy;
+    }
+    copy->gen = gen;
+    return copy;
 }

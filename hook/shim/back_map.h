@@ -9,9 +9,14 @@
 
 #pragma GCC visibility push(hidden)
 
+/* MPI is asked about a handle only while it has an entry: predefined handles have one, and those
+ * that calls returned have one until the program frees them. Of another one MPI might say that
+ * it is invalid, and end the program where the program itself would not have. */
 typedef struct bk_entry {
     uint64_t key, word;      /* word 0: empty */
-    union { uint64_t size; struct bk_comm *comm; uint32_t refs; } u;
+    union { uint64_t size; struct bk_comm *comm; } u;
+    uint32_t refs;           /* how often the program must free the handle */
+    uint32_t gen;            /* of a thread's copy: the map's when it was made, 0: none */
 } bk_entry;
 
 /* Process-wide map from a handle to its word. gen changes with every change of
@@ -30,12 +35,21 @@ extern bk_map bk_comms, bk_wins, bk_files, bk_types, bk_groups, bk_ops, bk_objec
 bool bk_map_get(bk_map *m, uint64_t key, bk_entry *out);
 void bk_map_set(bk_map *m, const bk_entry *e);        /* overwrites */
 void bk_map_add(bk_map *m, const bk_entry *e);        /* no-op if the key is there */
-bool bk_map_del(bk_map *m, uint64_t key, bk_entry *out);
+/* A call returned this handle: if it did so before for the same object, the
+ * program has one more reference to it. */
+void bk_map_made(bk_map *m, const bk_entry *e);
+/* The program frees a handle once; without a reference left the entry goes. out:
+ * the entry before. False: there is none, or the handle is predefined. */
+bool bk_map_release(bk_map *m, uint64_t key, bk_entry *out);
 
-typedef struct bk_cached {
-    bk_entry e;
-    uint32_t gen;            /* 0: never filled */
-} bk_cached;
+/* Fills a thread's copy of an entry; the word is ABSENT if there is none. */
+const bk_entry *bk_map_copy(bk_map *m, uint64_t key, bk_entry *copy);
+
+static inline bool bk_is_copy(const bk_map *m, uint64_t key, const bk_entry *copy)
+{
+    return bk_likely(copy->key == key
+                     && copy->gen == atomic_load_explicit(&m->gen, memory_order_relaxed));
+}
 
 static inline unsigned bk_cache_slot(uint64_t key, int bits)
 {

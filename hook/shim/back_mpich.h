@@ -18,13 +18,12 @@ static inline uint64_t bk_status_bytes(const MPI_Status *s)
 
 static inline bool bk_status_cancelled(const MPI_Status *s) { return s->count_hi_and_cancelled & 1; }
 
+/* The class is a part of the code. */
+#define BK_ANY_CODE_HAS_CLASS 1
+
 /* Handles carry their kind: bits 30-31 say how the object is allocated
  * (1: built in), bits 26-29 what it is. Only built-in requests are shared. */
 static inline int bk_maybe_shared(uint64_t key) { return ((uint32_t)key >> 30) == 1; }
-static inline int bk_handle_kind(int h) { return (int)((uint32_t)h >> 26) & 15; }
-static inline int bk_plausible_type(MPI_Datatype type) { return bk_handle_kind(type) == 3; }
-static inline int bk_plausible_comm(MPI_Comm comm) { return bk_handle_kind(comm) == 1; }
-static inline int bk_plausible_group(MPI_Group group) { return bk_handle_kind(group) == 2; }
 
 /* mpif.h: variables that hold the sentinel's address, set when the library's
  * Fortran part starts. mpi_f08: the addresses of the variables themselves. */

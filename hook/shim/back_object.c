@@ -4,19 +4,10 @@
 
 bk_map bk_objects[BK_OBJECTS] = { BK_MAP_INIT, BK_MAP_INIT, BK_MAP_INIT, BK_MAP_INIT, BK_MAP_INIT };
 
-bk_cold uint64_t bk_op_miss(bk_thread *b, MPI_Op op)
-{
-    bk_entry e;
-    uint32_t gen = atomic_load_explicit(&bk_ops.gen, memory_order_acquire);
-    if (!bk_map_get(&bk_ops, BK_KEY(op), &e)) return EFG_ABSENT;
-    b->op[bk_cache_slot(BK_KEY(op), BK_OP_BITS)] = (bk_cached){ e, gen };
-    return e.word;
-}
-
 uint64_t bk_op_new(bk_thread *b, MPI_Op op, const void *function, int commute)
 {
     uint64_t w[2] = { efg_site_word(b->t, (void *)(uintptr_t)function), commute != 0 };
-    bk_entry e = { .key = BK_KEY(op), .word = EFG_IDENT(efg_hash(w, 2)) };
+    bk_entry e = { .key = BK_KEY(op), .word = EFG_IDENT(efg_hash(w, 2)), .refs = 1 };
     efg_def(EFG_DEF_OP, e.word, w, 2, NULL, 0);
     bk_map_set(&bk_ops, &e);
     return e.word;
@@ -32,18 +23,17 @@ uint64_t bk_object_out(enum bk_object kind, uint64_t key, bool may_exist)
 {
     bk_entry e;
     if (!bk_map_get(&bk_objects[kind], key, &e)) return EFG_NEW;
-    if (e.word >> 63) return e.word;
+    if (EFG_IS_CONST(e.word)) return e.word;
     if (!may_exist) return EFG_NEW;
-    e.u.refs++;   /* the program owes one more MPI_Errhandler_free */
-    bk_map_set(&bk_objects[kind], &e);
+    bk_map_made(&bk_objects[kind], &e);
     return e.word;
 }
 
 /* A stale entry means that the object was freed out of our sight. */
 void bk_object_set(enum bk_object kind, uint64_t key, uint64_t id)
 {
-    bk_entry old, e = { .key = key, .word = id, .u.refs = 1 };
+    bk_entry old, e = { .key = key, .word = id, .refs = 1 };
     if (!id) return;
-    if (bk_map_get(&bk_objects[kind], key, &old) && !(old.word >> 63)) efg_slot_free(old.word);
+    if (bk_map_get(&bk_objects[kind], key, &old) && !EFG_IS_CONST(old.word)) efg_slot_free(old.word);
     bk_map_set(&bk_objects[kind], &e);
 }

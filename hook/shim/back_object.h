@@ -6,15 +6,10 @@
 
 #pragma GCC visibility push(hidden)
 
-uint64_t bk_op_miss(bk_thread *b, MPI_Op op);
-
 static inline uint64_t bk_op_word(bk_thread *b, MPI_Op op)
 {
-    const bk_cached *c = &b->op[bk_cache_slot(BK_KEY(op), BK_OP_BITS)];
-    if (bk_likely(c->e.key == BK_KEY(op)
-                  && c->gen == atomic_load_explicit(&bk_ops.gen, memory_order_relaxed)))
-        return c->e.word;
-    return bk_op_miss(b, op);
+    bk_entry *e = &b->op[bk_cache_slot(BK_KEY(op), BK_OP_BITS)];
+    return (bk_is_copy(&bk_ops, BK_KEY(op), e) ? e : bk_map_copy(&bk_ops, BK_KEY(op), e))->word;
 }
 uint64_t bk_op_new(bk_thread *b, MPI_Op op, const void *function, int commute);
 

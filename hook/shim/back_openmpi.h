@@ -12,15 +12,13 @@
 static inline uint64_t bk_status_bytes(const MPI_Status *s) { return s->_ucount; }
 static inline bool bk_status_cancelled(const MPI_Status *s) { return s->_cancelled != 0; }
 
+/* Error codes are classes, and no other numbers have one. */
+#define BK_ANY_CODE_HAS_CLASS 0
+
 /* May this request handle belong to several live requests at once? Operations
  * that complete at once return one static request object; which objects those
  * are depends on the messaging layer. */
 static inline int bk_maybe_shared(uint64_t key) { (void)key; return 1; }
-
-/* Could this handle be a datatype? Pointers carry no mark. */
-static inline int bk_plausible_type(MPI_Datatype type) { return type != NULL; }
-static inline int bk_plausible_comm(MPI_Comm comm) { return comm != NULL; }
-static inline int bk_plausible_group(MPI_Group group) { return group != NULL; }
 
 /* Fortran sentinels are the addresses of these variables, wherever the dynamic
  * linker put them (copy relocations move them into the executable). */

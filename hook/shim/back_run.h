@@ -92,7 +92,7 @@ static inline int64_t bk_min(int64_t x, int64_t y) { return x < y ? x : y; }
 bool bk_leads(bk_thread *b, MPI_Comm comm, int leader);
 bool bk_leads_group(MPI_Group group, int leader);
 
-/* A handle that a call frees: taken out of its map before the call, because
+/* A handle that a call frees: released in its map before the call, because
  * another thread may get the same handle at once; put back if the call fails. */
 typedef struct bk_taken {
     bk_map *map;

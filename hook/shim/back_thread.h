@@ -30,7 +30,7 @@ typedef struct bk_thread {
     bool scratched;          /* the last event used scratch memory */
     MPI_Status status;       /* stands in for MPI_STATUS_IGNORE */
     struct bk_last *last;
-    bk_cached comm[1 << BK_COMM_BITS], type[1 << BK_TYPE_BITS], op[1 << BK_OP_BITS];
+    bk_entry comm[1 << BK_COMM_BITS], type[1 << BK_TYPE_BITS], op[1 << BK_OP_BITS];
 } bk_thread;
 
 /* The thread's state; NULL when there is no memory. */
@@ -40,17 +40,6 @@ static inline bk_thread *bk_thread_of(efg_stream *t)
 {
     return bk_likely(t->user != NULL) ? t->user : bk_thread_new(t);
 }
-
-/* ---- handles that nothing is known of (back_map.c) ---- */
-
-/* MPI is asked what they are, before the call that they are passed to. One that is invalid may end
- * the program there: meanwhile that call is in progress, with all arguments absent. */
-typedef struct bk_asking {
-    uint64_t w[EFG_MAX_WORDS];
-    unsigned n;              /* words that were put aside */
-} bk_asking;
-void bk_asking_begin(bk_thread *b, bk_asking *a);
-void bk_asking_end(bk_thread *b, const bk_asking *a);
 
 #pragma GCC visibility pop
 

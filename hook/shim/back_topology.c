@@ -7,57 +7,57 @@ int bk_local_size(bk_thread *b, MPI_Comm comm)
     return c != NULL ? c->size : 0;
 }
 
-static int topology(MPI_Comm comm)
+static int topology(bk_thread *b, MPI_Comm comm)
 {
     int t = MPI_UNDEFINED;
-    if (comm != MPI_COMM_NULL) PMPI_Topo_test(comm, &t);
+    if (bk_comm_info(b, comm) != NULL) PMPI_Topo_test(comm, &t);
     return t;
 }
 
-int bk_cart_dims(MPI_Comm comm)
+int bk_cart_dims(bk_thread *b, MPI_Comm comm)
 {
     int n = 0;
-    if (topology(comm) == MPI_CART) PMPI_Cartdim_get(comm, &n);
+    if (topology(b, comm) == MPI_CART) PMPI_Cartdim_get(comm, &n);
     return n;
 }
 
-static void graph_dims(MPI_Comm comm, int *nodes, int *edges)
+static void graph_dims(bk_thread *b, MPI_Comm comm, int *nodes, int *edges)
 {
     *nodes = *edges = 0;
-    if (topology(comm) == MPI_GRAPH) PMPI_Graphdims_get(comm, nodes, edges);
+    if (topology(b, comm) == MPI_GRAPH) PMPI_Graphdims_get(comm, nodes, edges);
 }
 
-int bk_graph_nodes(MPI_Comm comm)
+int bk_graph_nodes(bk_thread *b, MPI_Comm comm)
 {
     int nodes, edges;
-    graph_dims(comm, &nodes, &edges);
+    graph_dims(b, comm, &nodes, &edges);
     return nodes;
 }
 
-int bk_graph_edges(MPI_Comm comm)
+int bk_graph_edges(bk_thread *b, MPI_Comm comm)
 {
     int nodes, edges;
-    graph_dims(comm, &nodes, &edges);
+    graph_dims(b, comm, &nodes, &edges);
     return edges;
 }
 
-int bk_graph_degree(MPI_Comm comm, int rank)
+int bk_graph_degree(bk_thread *b, MPI_Comm comm, int rank)
 {
     int n = 0;
-    if (rank >= 0 && rank < bk_graph_nodes(comm)) PMPI_Graph_neighbors_count(comm, rank, &n);
+    if (rank >= 0 && rank < bk_graph_nodes(b, comm)) PMPI_Graph_neighbors_count(comm, rank, &n);
     return n;
 }
 
-static void neighbours(const bk_comm *c, MPI_Comm comm, int degree[2])
+static void neighbours(bk_thread *b, const bk_comm *c, MPI_Comm comm, int degree[2])
 {
     int weighted;
     degree[0] = degree[1] = 0;
-    switch (topology(comm)) {
+    switch (topology(b, comm)) {
     case MPI_CART:
-        degree[0] = degree[1] = 2 * bk_cart_dims(comm);
+        degree[0] = degree[1] = 2 * bk_cart_dims(b, comm);
         break;
     case MPI_GRAPH:
-        degree[0] = degree[1] = bk_graph_degree(comm, c->rank);
+        degree[0] = degree[1] = bk_graph_degree(b, comm, c->rank);
         break;
     case MPI_DIST_GRAPH:
         PMPI_Dist_graph_neighbors_count(comm, &degree[0], &degree[1], &weighted);
@@ -73,7 +73,7 @@ static int degree(bk_thread *b, MPI_Comm comm, int which)
     if (c == NULL) return 0;
     if (c->degree[which] < 0) {
         int d[2];
-        neighbours(c, comm, d);
+        neighbours(b, c, comm, d);
         c->degree[0] = d[0];
         c->degree[1] = d[1];
     }

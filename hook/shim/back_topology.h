@@ -10,10 +10,10 @@
 int bk_local_size(bk_thread *b, MPI_Comm comm);
 int bk_indegree(bk_thread *b, MPI_Comm comm);
 int bk_outdegree(bk_thread *b, MPI_Comm comm);
-int bk_cart_dims(MPI_Comm comm);
-int bk_graph_nodes(MPI_Comm comm);
-int bk_graph_edges(MPI_Comm comm);
-int bk_graph_degree(MPI_Comm comm, int rank);
+int bk_cart_dims(bk_thread *b, MPI_Comm comm);
+int bk_graph_nodes(bk_thread *b, MPI_Comm comm);
+int bk_graph_edges(bk_thread *b, MPI_Comm comm);
+int bk_graph_degree(bk_thread *b, MPI_Comm comm, int rank);
 
 #pragma GCC visibility pop
 

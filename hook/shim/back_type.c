@@ -92,6 +92,16 @@ static void release(const contents *c)
     }
 }
 
+static uint64_t structure(bk_thread *b, MPI_Datatype type, MPI_Count size);
+static MPI_Count size_of(MPI_Datatype type);
+
+/* The word of a type that another one is made of: the program may have freed it since. */
+static uint64_t inner(bk_thread *b, MPI_Datatype type)
+{
+    uint64_t word = bk_type_word(b, type);
+    return word != EFG_ABSENT ? word : structure(b, type, size_of(type));
+}
+
 enum { HEAD = 6 };   /* combiner, size, numbers of ints, addresses, counts, types */
 
 static uint64_t define(bk_thread *b, contents *c, MPI_Count size, uint64_t *w, uint32_t n)
@@ -107,7 +117,7 @@ static uint64_t define(bk_thread *b, contents *c, MPI_Count size, uint64_t *w, u
     p += c->nint;
     for (bk_int i = 0; i < c->naddr; i++) *p++ = (uint64_t)c->addrs[i];
     for (bk_int i = 0; i < c->ncount; i++) *p++ = (uint64_t)c->counts[i];
-    for (bk_int i = 0; i < c->ntype; i++) *p++ = bk_type_word(b, c->types[i]);
+    for (bk_int i = 0; i < c->ntype; i++) *p++ = inner(b, c->types[i]);
     return efg_def(EFG_DEF_TYPE, EFG_IDENT(efg_hash(w, n)), w, n, NULL, 0);
 }
 
@@ -147,45 +157,27 @@ static MPI_Count size_of(MPI_Datatype type)
 
 uint64_t bk_type_new(bk_thread *b, MPI_Datatype type)
 {
-    bk_entry e = { .key = BK_KEY(type) };
+    bk_entry e = { .key = BK_KEY(type), .refs = 1 };
     if (type == MPI_DATATYPE_NULL) return K(MPI_DATATYPE_NULL);
     /* Constructors may return a predefined type (MPI_Type_match_size). */
     bk_entry known;
-    if (bk_map_get(&bk_types, e.key, &known) && known.word >> 63) return known.word;
+    if (bk_map_get(&bk_types, e.key, &known) && EFG_IS_CONST(known.word)) return known.word;
     MPI_Count size = size_of(type);
     e.word = structure(b, type, size);
     e.u.size = size == MPI_UNDEFINED ? 0 : (uint64_t)size;
-    bk_map_set(&bk_types, &e);
+    bk_map_made(&bk_types, &e);
     return e.word;
 }
 
-bk_cold const bk_cached *bk_type_miss(bk_thread *b, MPI_Datatype type)
-{
-    bk_entry e;
-    uint32_t gen = atomic_load_explicit(&bk_types.gen, memory_order_acquire);
-    bool found = bk_map_get(&bk_types, BK_KEY(type), &e);
-    if (!found && bk_plausible_type(type)) {
-        bk_asking a;
-        bk_asking_begin(b, &a);
-        bk_type_new(b, type);
-        bk_asking_end(b, &a);
-        found = bk_map_get(&bk_types, BK_KEY(type), &e);
-    }
-    if (!found) e = (bk_entry){ .key = BK_KEY(type), .word = EFG_ABSENT };
-    bk_cached *c = &b->type[bk_cache_slot(BK_KEY(type), BK_TYPE_BITS)];
-    c->e = e;
-    c->gen = found ? gen : 0;
-    return c;
-}
-
-static contents envelope(MPI_Datatype type)
+static contents envelope(bk_thread *b, MPI_Datatype type)
 {
     contents c = { 0 };
-    if (type == MPI_DATATYPE_NULL || !get_envelope(type, &c)) memset(&c, 0, sizeof c);
+    if (bk_type_word(b, type) == EFG_ABSENT || type == MPI_DATATYPE_NULL || !get_envelope(type, &c))
+        memset(&c, 0, sizeof c);
     return c;
 }
 
-int64_t bk_num_integers(MPI_Datatype type) { return envelope(type).nint; }
-int64_t bk_num_addresses(MPI_Datatype type) { return envelope(type).naddr; }
-int64_t bk_num_large_counts(MPI_Datatype type) { return envelope(type).ncount; }
-int64_t bk_num_datatypes(MPI_Datatype type) { return envelope(type).ntype; }
+int64_t bk_num_integers(bk_thread *b, MPI_Datatype type) { return envelope(b, type).nint; }
+int64_t bk_num_addresses(bk_thread *b, MPI_Datatype type) { return envelope(b, type).naddr; }
+int64_t bk_num_large_counts(bk_thread *b, MPI_Datatype type) { return envelope(b, type).ncount; }
+int64_t bk_num_datatypes(bk_thread *b, MPI_Datatype type) { return envelope(b, type).ntype; }

@@ -84,13 +84,25 @@ uint64_t bk_vec_map(bk_thread *b, unsigned word, const int *a, int64_t n, uint64
     return bk_vec(b, word, w, n);
 }
 
+static MPI_Datatype type_at(const bk_thread *b, const void *types, int64_t i)
+{
+    return b->lang == BK_C ? ((const MPI_Datatype *)types)[i]
+                           : PMPI_Type_f2c(((const MPI_Fint *)types)[i]);
+}
+
 uint64_t bk_vec_type(bk_thread *b, unsigned word, const void *types, int64_t n)
 {
     uint64_t *w = room(b, types, n);
     if (w == NULL) return EFG_ABSENT;
-    for (int64_t i = 0; i < n; i++)
-        w[i] = bk_type_word(b, b->lang == BK_C ? ((const MPI_Datatype *)types)[i]
-                                               : PMPI_Type_f2c(((const MPI_Fint *)types)[i]));
+    for (int64_t i = 0; i < n; i++) w[i] = bk_type_word(b, type_at(b, types, i));
+    return bk_vec(b, word, w, n);
+}
+
+uint64_t bk_vec_new_type(bk_thread *b, unsigned word, const void *types, int64_t n)
+{
+    uint64_t *w = room(b, types, n);
+    if (w == NULL) return EFG_ABSENT;
+    for (int64_t i = 0; i < n; i++) w[i] = bk_type_new(b, type_at(b, types, i));
     return bk_vec(b, word, w, n);
 }
 

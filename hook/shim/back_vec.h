@@ -17,6 +17,7 @@ uint64_t bk_vec(bk_thread *b, unsigned word, const uint64_t *data, int64_t n);
 uint64_t bk_vec_num(bk_thread *b, unsigned word, const void *a, int64_t n, int width);
 uint64_t bk_vec_map(bk_thread *b, unsigned word, const int *a, int64_t n, uint64_t (*map)(int64_t));
 uint64_t bk_vec_type(bk_thread *b, unsigned word, const void *types, int64_t n);
+uint64_t bk_vec_new_type(bk_thread *b, unsigned word, const void *types, int64_t n);
 uint64_t bk_vec_info(bk_thread *b, unsigned word, const void *infos, int64_t n);
 /* Sums of integer arrays, for the lengths of others. */
 int64_t bk_sum(const int *a, int64_t n);

@@ -12,7 +12,7 @@ static uint64_t name(bk_map *m, uint64_t key, enum efg_def_kind def, const uint6
 {
     uint64_t family = (efg_hash(words, 2) & ((1ull << 38) - 1)) << 24;
     efg_def(def, family, words, 2, NULL, 0);
-    bk_entry e = { .key = key, .word = family | bk_next_in_family(family) };
+    bk_entry e = { .key = key, .word = family | bk_next_in_family(family), .refs = 1 };
     bk_map_set(m, &e);
     return e.word;
 }

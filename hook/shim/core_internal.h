@@ -91,7 +91,6 @@ extern const unsigned efg_nschemas;
 
 #define EFG_OP(header)     ((unsigned)(header) & 0xffff)
 #define EFG_NWORDS(header) ((unsigned)((header) >> 24) & 0xff)
-#define EFG_IS_CONST(w)    ((w) >> 62 == 2)
 #define EFG_COUNTED        ((uint64_t)1 << 19) /* in a header: of polls that are only counted */
 
 /* ---- core_tools.c: libraries that are preloaded in front of us ---- */

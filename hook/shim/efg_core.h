@@ -30,6 +30,7 @@
 #define EFG_MAX_WORDS 32
 #define EFG_CONST(k)  ((uint64_t)1 << 63 | (uint64_t)(k))   /* MPI constant number k */
 #define EFG_ABSENT    EFG_CONST(0)
+#define EFG_IS_CONST(w) ((w) >> 62 == 2)
 #define EFG_NEW       (~(uint64_t)0 >> 1)                   /* in a slot word: give me a slot */
 #define EFG_ID_BIT    ((uint64_t)1 << 62)
 #define EFG_BY_PMPI   ((uint64_t)1 << 20)                   /* in a header: called by its PMPI_ name */

@@ -489,7 +489,7 @@ BK_ENTRY int efg_MPI_Cart_sub(MPI_Comm comm, const int *remain_dims, MPI_Comm *n
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Cart_sub];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Cart_sub, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
-    w[3] = bk_vec_map(b, 3, remain_dims, bk_cart_dims(comm), bk_bool);
+    w[3] = bk_vec_map(b, 3, remain_dims, bk_cart_dims(b, comm), bk_bool);
     efg_call_begin(b->t);
     const int rc = real(comm, remain_dims, newcomm);
     efg_call_end(b->t);

@@ -1269,9 +1269,9 @@ BK_ENTRY int efg_MPI_Type_get_contents(MPI_Datatype datatype, int max_integers, 
     const int rc = real(datatype, max_integers, max_addresses, max_datatypes, array_of_integers, array_of_addresses, array_of_datatypes);
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
-        w[8] = bk_vec_num(b, 8, array_of_integers, bk_min(max_integers, bk_num_integers(datatype)), 4);
-        w[9] = bk_vec_num(b, 9, array_of_addresses, bk_min(max_addresses, bk_num_addresses(datatype)), 8);
-        w[11] = bk_vec_type(b, 11, array_of_datatypes, bk_min(max_datatypes, bk_num_datatypes(datatype)));
+        w[8] = bk_vec_num(b, 8, array_of_integers, bk_min(max_integers, bk_num_integers(b, datatype)), 4);
+        w[9] = bk_vec_num(b, 9, array_of_addresses, bk_min(max_addresses, bk_num_addresses(b, datatype)), 8);
+        w[11] = bk_vec_new_type(b, 11, array_of_datatypes, bk_min(max_datatypes, bk_num_datatypes(b, datatype)));
     } else {
         bk_failed(w, rc);
         w[8] = EFG_ABSENT;
@@ -1299,10 +1299,10 @@ BK_ENTRY int efg_MPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_in
     const int rc = real(datatype, max_integers, max_addresses, max_large_counts, max_datatypes, array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes);
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
-        w[8] = bk_vec_num(b, 8, array_of_integers, bk_min(max_integers, bk_num_integers(datatype)), 4);
-        w[9] = bk_vec_num(b, 9, array_of_addresses, bk_min(max_addresses, bk_num_addresses(datatype)), 8);
-        w[10] = bk_vec_num(b, 10, array_of_large_counts, bk_min(max_large_counts, bk_num_large_counts(datatype)), 8);
-        w[11] = bk_vec_type(b, 11, array_of_datatypes, bk_min(max_datatypes, bk_num_datatypes(datatype)));
+        w[8] = bk_vec_num(b, 8, array_of_integers, bk_min(max_integers, bk_num_integers(b, datatype)), 4);
+        w[9] = bk_vec_num(b, 9, array_of_addresses, bk_min(max_addresses, bk_num_addresses(b, datatype)), 8);
+        w[10] = bk_vec_num(b, 10, array_of_large_counts, bk_min(max_large_counts, bk_num_large_counts(b, datatype)), 8);
+        w[11] = bk_vec_new_type(b, 11, array_of_datatypes, bk_min(max_datatypes, bk_num_datatypes(b, datatype)));
     } else {
         bk_failed(w, rc);
         w[8] = EFG_ABSENT;

@@ -614,7 +614,7 @@ BK_ENTRY int efg_MPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int *coor
     const int rc = real(comm, rank, maxdims, coords);
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
-        w[5] = bk_vec_num(b, 5, coords, bk_min(maxdims, bk_cart_dims(comm)), 4);
+        w[5] = bk_vec_num(b, 5, coords, bk_min(maxdims, bk_cart_dims(b, comm)), 4);
     } else {
         bk_failed(w, rc);
         w[5] = EFG_ABSENT;
@@ -637,9 +637,9 @@ BK_ENTRY int efg_MPI_Cart_get(MPI_Comm comm, int maxdims, int *dims, int *period
     const int rc = real(comm, maxdims, dims, periods, coords);
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
-        w[4] = bk_vec_num(b, 4, dims, bk_min(maxdims, bk_cart_dims(comm)), 4);
-        w[5] = bk_vec_map(b, 5, periods, bk_min(maxdims, bk_cart_dims(comm)), bk_bool);
-        w[6] = bk_vec_num(b, 6, coords, bk_min(maxdims, bk_cart_dims(comm)), 4);
+        w[4] = bk_vec_num(b, 4, dims, bk_min(maxdims, bk_cart_dims(b, comm)), 4);
+        w[5] = bk_vec_map(b, 5, periods, bk_min(maxdims, bk_cart_dims(b, comm)), bk_bool);
+        w[6] = bk_vec_num(b, 6, coords, bk_min(maxdims, bk_cart_dims(b, comm)), 4);
     } else {
         bk_failed(w, rc);
         w[4] = EFG_ABSENT;
@@ -659,7 +659,7 @@ BK_ENTRY int efg_MPI_Cart_rank(MPI_Comm comm, const int *coords, int *rank)
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Cart_rank];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Cart_rank, BK_C, 0, 5), __builtin_return_address(0));
     w[2] = bk_comm_word(b, comm);
-    w[3] = bk_vec_num(b, 3, coords, bk_cart_dims(comm), 4);
+    w[3] = bk_vec_num(b, 3, coords, bk_cart_dims(b, comm), 4);
     efg_call_begin(b->t);
     const int rc = real(comm, coords, rank);
     efg_call_end(b->t);
@@ -816,8 +816,8 @@ BK_ENTRY int efg_MPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int *i
     const int rc = real(comm, maxindex, maxedges, index, edges);
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
-        w[5] = bk_vec_num(b, 5, index, bk_min(maxindex, bk_graph_nodes(comm)), 4);
-        w[6] = bk_vec_map(b, 6, edges, bk_min(maxedges, bk_graph_edges(comm)), bk_rank);
+        w[5] = bk_vec_num(b, 5, index, bk_min(maxindex, bk_graph_nodes(b, comm)), 4);
+        w[6] = bk_vec_map(b, 6, edges, bk_min(maxedges, bk_graph_edges(b, comm)), bk_rank);
     } else {
         bk_failed(w, rc);
         w[5] = EFG_ABSENT;
@@ -842,7 +842,7 @@ BK_ENTRY int efg_MPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, 
     const int rc = real(comm, rank, maxneighbors, neighbors);
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
-        w[5] = bk_vec_map(b, 5, neighbors, bk_min(maxneighbors, bk_graph_degree(comm, (int)rank)), bk_rank);
+        w[5] = bk_vec_map(b, 5, neighbors, bk_min(maxneighbors, bk_graph_degree(b, comm, (int)rank)), bk_rank);
     } else {
         bk_failed(w, rc);
         w[5] = EFG_ABSENT;

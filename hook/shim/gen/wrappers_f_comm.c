@@ -712,7 +712,7 @@ static __attribute__((noinline)) void f_MPI_Cart_sub(const unsigned how, void *c
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Cart_sub, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     w[2] = bk_comm_word(b, comm_v);
-    w[3] = bk_vec_map(b, 3, remain_dims, bk_cart_dims(comm_v), bk_bool);
+    w[3] = bk_vec_map(b, 3, remain_dims, bk_cart_dims(b, comm_v), bk_bool);
     efg_call_begin(b->t);
     real(comm, remain_dims, newcomm, ierr);
     const int rc = *ierr;

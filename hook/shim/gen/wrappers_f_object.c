@@ -1538,9 +1538,9 @@ static __attribute__((noinline)) void f_MPI_Type_get_contents(const unsigned how
     const int rc = *ierr;
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
-        w[8] = bk_vec_num(b, 8, array_of_integers, bk_min(max_integers_v, bk_num_integers(datatype_v)), 4);
-        w[9] = bk_vec_num(b, 9, array_of_addresses, bk_min(max_addresses_v, bk_num_addresses(datatype_v)), 8);
-        w[11] = bk_vec_type(b, 11, array_of_datatypes, bk_min(max_datatypes_v, bk_num_datatypes(datatype_v)));
+        w[8] = bk_vec_num(b, 8, array_of_integers, bk_min(max_integers_v, bk_num_integers(b, datatype_v)), 4);
+        w[9] = bk_vec_num(b, 9, array_of_addresses, bk_min(max_addresses_v, bk_num_addresses(b, datatype_v)), 8);
+        w[11] = bk_vec_new_type(b, 11, array_of_datatypes, bk_min(max_datatypes_v, bk_num_datatypes(b, datatype_v)));
     } else {
         bk_failed(w, rc);
         w[8] = EFG_ABSENT;
@@ -1578,10 +1578,10 @@ static __attribute__((noinline)) void f_MPI_Type_get_contents_large(const unsign
     const int rc = *ierr;
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
-        w[8] = bk_vec_num(b, 8, array_of_integers, bk_min(max_integers_v, bk_num_integers(datatype_v)), 4);
-        w[9] = bk_vec_num(b, 9, array_of_addresses, bk_min(max_addresses_v, bk_num_addresses(datatype_v)), 8);
-        w[10] = bk_vec_num(b, 10, array_of_large_counts, bk_min(max_large_counts_v, bk_num_large_counts(datatype_v)), 8);
-        w[11] = bk_vec_type(b, 11, array_of_datatypes, bk_min(max_datatypes_v, bk_num_datatypes(datatype_v)));
+        w[8] = bk_vec_num(b, 8, array_of_integers, bk_min(max_integers_v, bk_num_integers(b, datatype_v)), 4);
+        w[9] = bk_vec_num(b, 9, array_of_addresses, bk_min(max_addresses_v, bk_num_addresses(b, datatype_v)), 8);
+        w[10] = bk_vec_num(b, 10, array_of_large_counts, bk_min(max_large_counts_v, bk_num_large_counts(b, datatype_v)), 8);
+        w[11] = bk_vec_new_type(b, 11, array_of_datatypes, bk_min(max_datatypes_v, bk_num_datatypes(b, datatype_v)));
     } else {
         bk_failed(w, rc);
         w[8] = EFG_ABSENT;

@@ -797,7 +797,7 @@ static __attribute__((noinline)) void f_MPI_Cart_coords(const unsigned how, void
     const int rc = *ierr;
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
-        w[5] = bk_vec_num(b, 5, coords, bk_min(maxdims_v, bk_cart_dims(comm_v)), 4);
+        w[5] = bk_vec_num(b, 5, coords, bk_min(maxdims_v, bk_cart_dims(b, comm_v)), 4);
     } else {
         bk_failed(w, rc);
         w[5] = EFG_ABSENT;
@@ -831,9 +831,9 @@ static __attribute__((noinline)) void f_MPI_Cart_get(const unsigned how, void *c
     const int rc = *ierr;
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
-        w[4] = bk_vec_num(b, 4, dims, bk_min(maxdims_v, bk_cart_dims(comm_v)), 4);
-        w[5] = bk_vec_map(b, 5, periods, bk_min(maxdims_v, bk_cart_dims(comm_v)), bk_bool);
-        w[6] = bk_vec_num(b, 6, coords, bk_min(maxdims_v, bk_cart_dims(comm_v)), 4);
+        w[4] = bk_vec_num(b, 4, dims, bk_min(maxdims_v, bk_cart_dims(b, comm_v)), 4);
+        w[5] = bk_vec_map(b, 5, periods, bk_min(maxdims_v, bk_cart_dims(b, comm_v)), bk_bool);
+        w[6] = bk_vec_num(b, 6, coords, bk_min(maxdims_v, bk_cart_dims(b, comm_v)), 4);
     } else {
         bk_failed(w, rc);
         w[4] = EFG_ABSENT;
@@ -862,7 +862,7 @@ static __attribute__((noinline)) void f_MPI_Cart_rank(const unsigned how, void *
     uint64_t *const w = bk_begin(b, BK_HOW_LANG(how), BK_HEADER(EFG_P_MPI_Cart_rank, BK_HOW_LANG(how), BK_HOW_LARGE(how), 5), site);
     const MPI_Comm comm_v = PMPI_Comm_f2c(BK_F(comm));
     w[2] = bk_comm_word(b, comm_v);
-    w[3] = bk_vec_num(b, 3, coords, bk_cart_dims(comm_v), 4);
+    w[3] = bk_vec_num(b, 3, coords, bk_cart_dims(b, comm_v), 4);
     efg_call_begin(b->t);
     real(comm, coords, rank, ierr);
     const int rc = *ierr;
@@ -1087,8 +1087,8 @@ static __attribute__((noinline)) void f_MPI_Graph_get(const unsigned how, void *
     const int rc = *ierr;
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
-        w[5] = bk_vec_num(b, 5, index, bk_min(maxindex_v, bk_graph_nodes(comm_v)), 4);
-        w[6] = bk_vec_map(b, 6, edges, bk_min(maxedges_v, bk_graph_edges(comm_v)), bk_rank);
+        w[5] = bk_vec_num(b, 5, index, bk_min(maxindex_v, bk_graph_nodes(b, comm_v)), 4);
+        w[6] = bk_vec_map(b, 6, edges, bk_min(maxedges_v, bk_graph_edges(b, comm_v)), bk_rank);
     } else {
         bk_failed(w, rc);
         w[5] = EFG_ABSENT;
@@ -1125,7 +1125,7 @@ static __attribute__((noinline)) void f_MPI_Graph_neighbors(const unsigned how, 
     const int rc = *ierr;
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
-        w[5] = bk_vec_map(b, 5, neighbors, bk_min(maxneighbors_v, bk_graph_degree(comm_v, (int)rank_v)), bk_rank);
+        w[5] = bk_vec_map(b, 5, neighbors, bk_min(maxneighbors_v, bk_graph_degree(b, comm_v, (int)rank_v)), bk_rank);
     } else {
         bk_failed(w, rc);
         w[5] = EFG_ABSENT;

@@ -233,9 +233,9 @@ func (x *body) length(e *signature.Expr) string {
 	case "null":
 		return "-1"
 	case "graphdegree":
-		return "bk_graph_degree(" + x.comm() + ", (int)" + args[0] + ")"
+		return "bk_graph_degree(b, " + x.comm() + ", (int)" + args[0] + ")"
 	case "num_integers", "num_addresses", "num_large_counts", "num_datatypes":
-		return fmt.Sprintf("bk_%s(%s)", e.Op, x.value(x.named("datatype")))
+		return fmt.Sprintf("bk_%s(b, %s)", e.Op, x.value(x.named("datatype")))
 	}
 	return x.lengthOfComm(e.Op)
 }
@@ -251,9 +251,9 @@ func (x *body) lengthOfComm(op string) string {
 	case "outdeg":
 		return "bk_outdegree(b, " + x.comm() + ")"
 	case "cartdims":
-		return "bk_cart_dims(" + x.comm() + ")"
+		return "bk_cart_dims(b, " + x.comm() + ")"
 	case "graphnodes":
-		return "bk_graph_nodes(" + x.comm() + ")"
+		return "bk_graph_nodes(b, " + x.comm() + ")"
 	}
-	return "bk_graph_edges(" + x.comm() + ")"
+	return "bk_graph_edges(b, " + x.comm() + ")"
 }

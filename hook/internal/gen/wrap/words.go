@@ -105,7 +105,11 @@ func (x *body) array(i int, q *signature.Param) string {
 	n := x.length(q.Len)
 	switch q.Kind {
 	case signature.Type, signature.Info:
-		return fmt.Sprintf("bk_vec_%s(b, %d, %s, %s)", q.Kind, i, q.Name, n)
+		made := ""
+		if q.Dir == signature.Out {
+			made = "new_"
+		}
+		return fmt.Sprintf("bk_vec_%s%s(b, %d, %s, %s)", made, q.Kind, i, q.Name, n)
 	case signature.Str:
 		if x.fortran {
 			return fmt.Sprintf("bk_vec_fstrings(b, %d, %s, %s, %s_len)", i, q.Name, n, q.Name)
