@@ -235,13 +235,13 @@ func (h *Hook) build(wanted func(m *mpi) bool) error {
 		return errors.Join(failed...)
 	}
 	for _, err := range failed {
-		fmt.Fprintln(h.builder.opt.Log, "efg:", h.builder.told(err))
+		fmt.Fprintln(h.builder.opt.Log, "efg:", h.builder.explain(err))
 	}
 	return nil
 }
 
-// told is an error as it is logged: in a line, but to those who have asked for the build.
-func (b *builder) told(err error) string {
+// explain is an error as it is logged: in a line, but to those who have asked for the build.
+func (b *builder) explain(err error) string {
 	var failed *BuildError
 	if b.opt.Rebuild || !errors.As(err, &failed) {
 		return err.Error()

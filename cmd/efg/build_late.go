@@ -64,13 +64,13 @@ func (l *lateBuild) serve() {
 		name, err := bufio.NewReader(io.LimitReader(c, longestName+1)).ReadString(0)
 		c.Close()
 		if err == nil {
-			l.asked(name[:len(name)-1])
+			l.requested(name[:len(name)-1])
 		}
 	}
 }
 
-// asked builds the back end for a library, unless that has been tried.
-func (l *lateBuild) asked(soname string) {
+// requested builds the back end for a library, unless that has been tried.
+func (l *lateBuild) requested(soname string) {
 	all := slices.Concat(l.hook.Backs, l.refused)
 	if slices.ContainsFunc(all, func(b hook.Back) bool { return b.Soname == soname }) {
 		return

@@ -181,8 +181,8 @@ func (opt *daemonOptions) howToRecord(back string, building bool) [][2]string {
 	}
 }
 
-// storeFolder is the store that was asked for, or the user's.
-func storeFolder(given string) (string, error) {
+// storeDir is the store that was asked for, or the user's.
+func storeDir(given string) (string, error) {
 	if given != "" {
 		return given, nil
 	}

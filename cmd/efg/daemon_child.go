@@ -35,7 +35,7 @@ func runChild(ctx context.Context, opt *daemonOptions, errOut io.Writer) error {
 	}
 	opt.http.child = &childMode{Child: child}
 	err = runDaemon(ctx, opt, errOut)
-	if taken := new(daemon.TakenError); errors.As(err, &taken) {
+	if taken := new(daemon.InUseError); errors.As(err, &taken) {
 		return &exitError{multiuser.StatusTaken, err}
 	}
 	if err != nil {
@@ -52,7 +52,7 @@ func (c *childMode) join(o *daemon.Options, opt *daemonOptions) {
 	o.Ready = func(string) { c.Ready() }
 	o.Works = c.Works
 	o.Occupied = func(occupied bool) {
-		now, total := c.server.Asked()
+		now, total := c.server.Questions()
 		c.Occupied(occupied || now > 0 || total != c.asked)
 		c.asked = total
 	}
@@ -72,9 +72,9 @@ func (c *childMode) join(o *daemon.Options, opt *daemonOptions) {
 	}
 }
 
-// before has the server listen at the service's socket. Its token is a new one each time: the
+// checkStart has the server listen at the service's socket. Its token is a new one each time: the
 // port of a child that has ended may be another user's, who then sees what browsers send.
-func (c *childMode) before(where *httpapi.Listening, token string) error {
+func (c *childMode) checkStart(where *httpapi.Listening, token string) error {
 	where.Given = append(where.Given, c.Asked)
 	if err := os.Remove(token); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

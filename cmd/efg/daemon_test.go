@@ -111,7 +111,7 @@ func inCalls(t *testing.T, hung time.Time) {
 		t.Fatal(err)
 	}
 	at, _, _ := efgRun(t, nil, "where", "last", "--json")
-	var c live.RollCall
+	var c live.JobState
 	if err := json.Unmarshal([]byte(at), &c); err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func inCalls(t *testing.T, hung time.Time) {
 		}
 	}
 	if x := report.InProgress; x == nil || x.Calls != 2 || math.Abs(float64(x.Time)-ns) > 1e6 || c.At.Before(hung) {
-		t.Errorf("calls in progress: %+v; the roll-call has %.0f ns, at %s", x, ns, c.At)
+		t.Errorf("calls in progress: %+v; the job state has %.0f ns, at %s", x, ns, c.At)
 	}
 }
 

@@ -68,7 +68,7 @@ func (w *diffWriter) against(o *diff.Overview) error {
 			return err
 		}
 		at, texts := "-", [2]string{"the same calls, in the same order", ""}
-		if part, arguments := firstParting(p); part != nil {
+		if part, arguments := firstDivergence(p); part != nil {
 			at, texts = grouped(part.Event), part.Text
 			if arguments {
 				at += "*"
@@ -90,9 +90,9 @@ func (w *diffWriter) against(o *diff.Overview) error {
 	return nil
 }
 
-// firstParting is where the calls of two ranks part, or, if they do not, their
+// firstDivergence is where the calls of two ranks part, or, if they do not, their
 // arguments.
-func firstParting(p *diff.Pair) (part *diff.Parting, arguments bool) {
+func firstDivergence(p *diff.Pair) (part *diff.Divergence, arguments bool) {
 	for i := range p.Threads {
 		if c := p.Threads[i].Calls; c != nil {
 			return c, false

@@ -48,7 +48,7 @@ func (w *diffWriter) runs(in *diffInput, r *diff.Runs) {
 	t.write(w)
 	switch {
 	case r.Identical():
-		fmt.Fprintf(w, "\nThe runs are identical: the same ranks, calls, arguments, order and bytes%s\n", w.timesToo(r, timed))
+		fmt.Fprintf(w, "\nThe runs are identical: the same ranks, calls, arguments, order and bytes%s\n", w.timesNote(r, timed))
 	case len(r.Structure) == 0 && !slices.ContainsFunc(r.Classes, func(c diff.ClassPair) bool { return c.Match == diff.NoMatch }):
 		fmt.Fprintf(w, "\nThe structure is the same: ranks make the same calls, and the same steps between them\n")
 	}
@@ -58,8 +58,8 @@ func (w *diffWriter) runs(in *diffInput, r *diff.Runs) {
 	w.untimed(r.Timed, [2]string{"the first run", "the second run"})
 }
 
-// timesToo tells whether times differ.
-func (w *diffWriter) timesToo(r *diff.Runs, timed bool) string {
+// timesNote tells whether times differ.
+func (w *diffWriter) timesNote(r *diff.Runs, timed bool) string {
 	if timed && len(r.Changes) > 0 {
 		return "; times differ"
 	}

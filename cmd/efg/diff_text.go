@@ -57,7 +57,7 @@ func (w *diffWriter) pair(files []string, p *diff.Pair) {
 	fmt.Fprintln(w)
 	t.write(w)
 	for i := range p.Threads {
-		w.parting(&p.Threads[i], len(p.Threads) > 1, names)
+		w.divergence(&p.Threads[i], len(p.Threads) > 1, names)
 	}
 	w.items(p, names, timed)
 	w.changes(p.Changes, names, timed)
@@ -104,7 +104,7 @@ func change(a, b float64) string {
 	return text
 }
 
-func (w *diffWriter) parting(h *diff.Thread, many bool, names [2]string) {
+func (w *diffWriter) divergence(h *diff.Thread, many bool, names [2]string) {
 	of := "The"
 	if many {
 		of = fmt.Sprintf("Thread %d: the", h.Thread)
@@ -131,7 +131,7 @@ func (w *diffWriter) parting(h *diff.Thread, many bool, names [2]string) {
 	}
 }
 
-func (w *diffWriter) events(p *diff.Parting, names [2]string) {
+func (w *diffWriter) events(p *diff.Divergence, names [2]string) {
 	width := max(len(names[0]), len(names[1]))
 	for k, text := range p.Text {
 		if text == "" {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// goldenFolder is testdata/golden, wherever the test goes.
-func goldenFolder(t *testing.T) string {
+// goldenDir is testdata/golden, wherever the test goes.
+func goldenDir(t *testing.T) string {
 	t.Helper()
 	golden, err := filepath.Abs("testdata/golden")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 func TestGraph(t *testing.T) {
-	golden := goldenFolder(t)
+	golden := goldenDir(t)
 	t.Chdir(t.TempDir())
 	timedRun(t, "ring.efg", 3, 20)
 	sampleRun(t, "app.efg")

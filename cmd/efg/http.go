@@ -71,7 +71,7 @@ func (o *httpOptions) serveDaemon(store *daemon.Store, spool *daemon.Spool, sour
 		read = httpapi.KeepToken
 	}
 	if o.child != nil {
-		if err := o.child.before(where, file); err != nil {
+		if err := o.child.checkStart(where, file); err != nil {
 			return none, nil, err
 		}
 	}

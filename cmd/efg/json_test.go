@@ -41,7 +41,7 @@ var jsonForms = []jsonForm{
 	{"diff recorded.efg faulty.efg --json", "efg-diff-runs/1", "diff", &jsondoc.RunsDiff{}},
 	{"graph recorded.efg --format json", "efg-graph/1", "graph report", &jsondoc.Graph{}},
 	{"graph recorded.efg --format json --collapse", "efg-graph/1", "graph report", &jsondoc.Graph{}},
-	{"where stuck --json", "efg-where/1", "where", &live.RollCall{}},
+	{"where stuck --json", "efg-where/1", "where", &live.JobState{}},
 	{"top stuck --json --interval 20ms", "efg-top/1", "daemon", &live.Frame{}},
 	{"runs --store . --json", "efg-runs/1", "daemon", &jsondoc.RunList{}},
 	{"reconstruct recorded.efg", "", "jsonl", nil},

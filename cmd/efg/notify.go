@@ -24,8 +24,8 @@ func newNotifier(log *slog.Logger) *notifier {
 	return n
 }
 
-// tell sends a message; without systemd it does nothing.
-func (n *notifier) tell(state string) {
+// notify sends a message; without systemd it does nothing.
+func (n *notifier) notify(state string) {
 	if _, err := systemd.SdNotify(false, state); err != nil {
 		n.log.Warn("cannot tell systemd", "state", state, "problem", err)
 	}
@@ -34,14 +34,14 @@ func (n *notifier) tell(state string) {
 // ready: what is started from now on is recorded into a spool.
 func (n *notifier) ready(spool string) { n.text("recording into " + spool) }
 
-func (n *notifier) text(status string) { n.tell(systemd.SdNotifyReady + "\nSTATUS=" + status) }
+func (n *notifier) text(status string) { n.notify(systemd.SdNotifyReady + "\nSTATUS=" + status) }
 
 // works is called at each step of the work.
 func (n *notifier) works(now time.Time) {
 	if n.every > 0 && now.After(n.next) {
 		n.next = now.Add(n.every)
-		n.tell(systemd.SdNotifyWatchdog)
+		n.notify(systemd.SdNotifyWatchdog)
 	}
 }
 
-func (n *notifier) stopping() { n.tell(systemd.SdNotifyStopping) }
+func (n *notifier) stopping() { n.notify(systemd.SdNotifyStopping) }

@@ -53,7 +53,7 @@ without a daemon, see efg view.`,
 // runAddress is the address of a run, or of the list if name is empty, in the page of the
 // daemon that works with a store.
 func runAddress(dir, spool, name string) (string, error) {
-	dir, err := storeFolder(dir)
+	dir, err := storeDir(dir)
 	if err != nil {
 		return "", err
 	}

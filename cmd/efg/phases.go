@@ -102,8 +102,8 @@ func timesText(r *phases.Row) string {
 	return grouped(r.Times)
 }
 
-// about is the mark of a time that was divided by numbers of calls.
-func about(r *phases.Row, ns float64) string {
+// approximately is the mark of a time that was divided by numbers of calls.
+func approximately(r *phases.Row, ns float64) string {
 	if r.About {
 		return "~" + units.Nanoseconds(ns)
 	}
@@ -125,7 +125,7 @@ func phaseTable(w io.Writer, rep *phases.Report, rows []phases.Row) {
 		}
 		if rep.Timed {
 			time := r.App / float64(max(r.Ranks, 1))
-			cells = append(cells, about(r, time), fmt.Sprintf("%.1f%%", 100*r.MPI/max(r.App, 1)), about(r, time/float64(max(r.Times, 1))), byteCell(uint64(r.Rate())))
+			cells = append(cells, approximately(r, time), fmt.Sprintf("%.1f%%", 100*r.MPI/max(r.App, 1)), approximately(r, time/float64(max(r.Times, 1))), byteCell(uint64(r.Rate())))
 		}
 		t.row(cells...)
 	}
@@ -141,8 +141,8 @@ func imbalanceTable(w io.Writer, rep *phases.Report, rows []phases.Row) {
 	for i := range rows {
 		r := &rows[i]
 		cells := []string{
-			fmt.Sprint(i + 1), about(r, r.Busy), about(r, r.MostBusy), fmt.Sprint(r.MostRank),
-			fmt.Sprintf("%.0f%%", 100*r.Imbalance()), about(r, r.Meeting/float64(max(r.Ranks, 1))),
+			fmt.Sprint(i + 1), approximately(r, r.Busy), approximately(r, r.MostBusy), fmt.Sprint(r.MostRank),
+			fmt.Sprintf("%.0f%%", 100*r.Imbalance()), approximately(r, r.Meeting/float64(max(r.Ranks, 1))),
 		}
 		if d := r.Dilation; rep.Traced && d != nil {
 			cells = append(cells, units.Nanoseconds(d.Mean()), units.Nanoseconds(float64(d.Max)), grouped(d.MaxPhase+1), fmt.Sprint(d.MaxRank))

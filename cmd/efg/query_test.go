@@ -7,7 +7,7 @@ import (
 
 // TestQueries compares what efg query prints with testdata/golden.
 func TestQueries(t *testing.T) {
-	golden := goldenFolder(t)
+	golden := goldenDir(t)
 	t.Chdir(t.TempDir())
 	timedRun(t, "ring.efg", 5, 20)
 	for name, args := range map[string][]string{
@@ -46,7 +46,7 @@ func TestQueryMistakes(t *testing.T) {
 
 // TestSQL compares what efg sql prints with testdata/golden.
 func TestSQL(t *testing.T) {
-	golden := goldenFolder(t)
+	golden := goldenDir(t)
 	t.Chdir(t.TempDir())
 	timedRun(t, "ring.efg", 5, 20)
 	for name, args := range map[string][]string{

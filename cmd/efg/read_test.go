@@ -84,7 +84,7 @@ func sampleRun(t *testing.T, name string) {
 
 // TestReadingCommands compares what the commands print with testdata/golden.
 func TestReadingCommands(t *testing.T) {
-	golden := goldenFolder(t)
+	golden := goldenDir(t)
 	t.Chdir(t.TempDir())
 	sampleRun(t, "app.efg")
 	checkGolden(t, golden, map[string]string{

@@ -91,7 +91,7 @@ func recoverRun(d *recording.Directory, opt *recoverOptions, out, errOut io.Writ
 		fmt.Fprintf(out, "%s: nothing was recorded of %s\n", d.Path, what)
 		return d.Remove()
 	}
-	tellLosses(r, errOut)
+	reportLosses(r, errOut)
 	fmt.Fprintf(out, "%s: %s, %s, of %s\n", file, pluralOf(uint64(r.Processes), "rank"), pluralOf(r.Events, "call"), what)
 	if len(r.LeftOut) > 0 {
 		fmt.Fprintf(errOut, "efg: segments are in %s\n", d.Path)

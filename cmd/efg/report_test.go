@@ -103,7 +103,7 @@ func giveTimes(s *efg.Stream, rank int) {
 
 // TestReports compares what the commands print with testdata/golden.
 func TestReports(t *testing.T) {
-	golden := goldenFolder(t)
+	golden := goldenDir(t)
 	t.Chdir(t.TempDir())
 	timedRun(t, "ring.efg", 3, 20)
 	timedRun(t, "large.efg", 40, 20)

@@ -85,7 +85,7 @@ func run(args []string, opt runOptions, in io.Reader, out, errOut io.Writer) err
 	if err != nil {
 		return runUnrecorded(cmd, err, &opt, errOut)
 	}
-	tellAbandoned(errOut)
+	reportAbandoned(errOut)
 	return runRecorded(cmd, h, build, &opt, errOut)
 }
 

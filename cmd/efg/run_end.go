@@ -46,8 +46,8 @@ func endRecording(dir *recording.Directory, opt *runOptions, result *merge.Resul
 	if result == nil {
 		err = nothingRecorded(opt, errOut)
 	} else {
-		tellLosses(result, errOut)
-		tellNext(opt.output, result, errOut)
+		reportLosses(result, errOut)
+		suggestNext(opt.output, result, errOut)
 	}
 	if opt.keep || result != nil && len(result.LeftOut) > 0 {
 		fmt.Fprintf(errOut, "efg: segments are in %s\n", dir.Path)
@@ -56,8 +56,8 @@ func endRecording(dir *recording.Directory, opt *runOptions, result *merge.Resul
 	return errors.Join(err, dir.Remove())
 }
 
-// tellLosses says what a run file lacks.
-func tellLosses(r *merge.Result, errOut io.Writer) {
+// reportLosses says what a run file lacks.
+func reportLosses(r *merge.Result, errOut io.Writer) {
 	for _, what := range r.LeftOut {
 		fmt.Fprintln(errOut, "efg: a process is missing from the file:", what)
 	}
@@ -69,8 +69,8 @@ func tellLosses(r *merge.Result, errOut io.Writer) {
 	}
 }
 
-// tellNext tells somebody at a terminal what is in the file, and what to do with it.
-func tellNext(file string, r *merge.Result, errOut io.Writer) {
+// suggestNext tells somebody at a terminal what is in the file, and what to do with it.
+func suggestNext(file string, r *merge.Result, errOut io.Writer) {
 	if !printable.IsTerminal(errOut) {
 		return
 	}
@@ -88,7 +88,7 @@ func tellNext(file string, r *merge.Result, errOut io.Writer) {
 // nothingRecorded says that there is no run file.
 func nothingRecorded(opt *runOptions, errOut io.Writer) error {
 	err := fmt.Errorf("nothing was recorded, %s was not written: no process called MPI through a shared library that efg knows%s",
-		opt.output, setAside(opt.output))
+		opt.output, keepOld(opt.output))
 	if opt.require {
 		return err
 	}
@@ -96,9 +96,9 @@ func nothingRecorded(opt *runOptions, errOut io.Writer) error {
 	return nil
 }
 
-// setAside renames a run file that would be taken for that of a run which was not recorded,
+// keepOld renames a run file that would be taken for that of a run which was not recorded,
 // and says so, as the end of a sentence.
-func setAside(file string) string {
+func keepOld(file string) string {
 	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
 		return ""
 	}
@@ -109,8 +109,8 @@ func setAside(file string) string {
 	return fmt.Sprintf("; that of an earlier run is %s now", aside)
 }
 
-// tellAbandoned names a recording that an efg run has left because it was killed.
-func tellAbandoned(errOut io.Writer) {
+// reportAbandoned names a recording that an efg run has left because it was killed.
+func reportAbandoned(errOut io.Writer) {
 	left := recording.Abandoned()
 	for _, d := range left {
 		d.Close()

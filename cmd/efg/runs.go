@@ -55,7 +55,7 @@ func listRuns(opt *runsOptions, out io.Writer) error {
 	if opt.wait < 0 {
 		return usageError("--wait %s: want a time", opt.wait)
 	}
-	dir, err := storeFolder(opt.store)
+	dir, err := storeDir(opt.store)
 	if err != nil {
 		return err
 	}

@@ -90,7 +90,7 @@ func TestRunOutOfSpace(t *testing.T) {
 			if err != nil || r.Processes != 1 {
 				t.Fatalf("%+v, %v", r, err)
 			}
-			tellLosses(r, &said)
+			reportLosses(r, &said)
 			run, err := runfile.OpenRun(file)
 			if err != nil {
 				t.Fatal(err)

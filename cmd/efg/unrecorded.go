@@ -16,7 +16,7 @@ func runUnrecorded(cmd *exec.Cmd, why error, opt *runOptions, errOut io.Writer) 
 	if opt.require || errors.As(why, new(*signalError)) {
 		return why
 	}
-	fmt.Fprintf(errOut, "efg: %s: the program runs unrecorded%s\n", inLine(why), setAside(opt.output))
+	fmt.Fprintf(errOut, "efg: %s: the program runs unrecorded%s\n", inLine(why), keepOld(opt.output))
 	signals := holdSignals()
 	defer signals.release()
 	status, err := runCommand(cmd, signals)

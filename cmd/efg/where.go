@@ -68,7 +68,7 @@ func where(target string, opt *whereOptions, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	c, err := rollCall(target)
+	c, err := jobState(target)
 	if err != nil {
 		return err
 	}
@@ -93,17 +93,17 @@ func where(target string, opt *whereOptions, out io.Writer) error {
 	return err
 }
 
-// rollCall calls the roll of what the argument names: a run file, a folder of segments, a
+// jobState returns the state of what the argument names: a run file, a folder of segments, a
 // job of the daemon, or a run in its store.
-func rollCall(target string) (*live.RollCall, error) {
+func jobState(target string) (*live.JobState, error) {
 	if st, err := os.Stat(target); err == nil && !st.IsDir() {
-		return rollCallOfRun(target)
+		return jobStateOfRun(target)
 	}
 	var f finder
 	defer f.close()
 	paths, err := f.segments(target)
 	if errors.Is(err, errStored) {
-		return rollCallOfRun(target)
+		return jobStateOfRun(target)
 	}
 	if err != nil {
 		return nil, err
@@ -112,12 +112,12 @@ func rollCall(target string) (*live.RollCall, error) {
 	if err != nil {
 		return nil, &exitError{2, fmt.Errorf("%s: %w", filepath.Dir(paths[0]), err)}
 	}
-	return live.NewRollCall(j), nil
+	return live.NewJobState(j), nil
 }
 
-// rollCallOfRun calls the roll of a run, which has a file or a name in the store, as it was
+// jobStateOfRun returns the state of a run, given by file or by name in the store, as it was
 // when its recording ended.
-func rollCallOfRun(name string) (*live.RollCall, error) {
+func jobStateOfRun(name string) (*live.JobState, error) {
 	r, err := openRun(name)
 	if err != nil {
 		return nil, err
@@ -130,13 +130,13 @@ func rollCallOfRun(name string) (*live.RollCall, error) {
 	if err != nil {
 		return nil, err
 	}
-	return live.NewRollCall(j), nil
+	return live.NewJobState(j), nil
 }
 
-// whereWriter writes a roll-call as text.
+// whereWriter writes a job state as text.
 type whereWriter struct {
 	*bufio.Writer
-	call *live.RollCall
+	call *live.JobState
 }
 
 func (w *whereWriter) head() {
@@ -225,14 +225,14 @@ func (w *whereWriter) groups() {
 	for i := range w.call.Groups {
 		g := &w.call.Groups[i]
 		t.row(shorten(rankset.Text(g.Ranks), 24), fmt.Sprint(g.Number), spanText(g.Shortest, g.Longest),
-			doing(g.State, g.Op, groupArgs(g)), g.Site, groupAwaits(g))
+			describeState(g.State, g.Op, groupArgs(g)), g.Site, groupAwaits(g))
 	}
 	fmt.Fprintln(w)
 	t.write(w)
 }
 
-// doing tells what a thread does.
-func doing(state live.State, op string, args []string) string {
+// describeState tells what a thread does.
+func describeState(state live.State, op string, args []string) string {
 	switch {
 	case state == live.InCall:
 		return callText(op, args)
@@ -293,7 +293,7 @@ func (w *whereWriter) threads(set ranks) error {
 		found[x.Rank] = true
 		if set == nil || rankset.Set(set).Has(x.Rank) {
 			t.row(fmt.Sprint(x.Rank), fmt.Sprint(x.Thread), grouped(x.Event), spanText(x.Seconds, x.Seconds),
-				doing(x.State, x.Op, x.Args), x.Site, awaitsText(x.Awaits, x.Any))
+				describeState(x.State, x.Op, x.Args), x.Site, awaitsText(x.Awaits, x.Any))
 		}
 	}
 	for _, part := range set {

@@ -25,7 +25,7 @@ func callText(op string, args []string) string {
 	proc := signature.ProcByName(op)
 	text := op + "(" + strings.Join(args, ", ") + ")"
 	for len(text) > callWidth {
-		i := slices.IndexFunc(args, func(arg string) bool { return !tells(proc, arg) })
+		i := slices.IndexFunc(args, func(arg string) bool { return !isShown(proc, arg) })
 		if i < 0 {
 			break
 		}
@@ -35,8 +35,8 @@ func callText(op string, args []string) string {
 	return text
 }
 
-// tells reports whether an argument of a procedure says whom the call waits for.
-func tells(p *signature.Proc, arg string) bool {
+// isShown reports whether an argument of a procedure says whom the call waits for.
+func isShown(p *signature.Proc, arg string) bool {
 	name, _, _ := strings.Cut(arg, "=")
 	if p == nil || p.Param(name) < 0 {
 		return false

@@ -46,7 +46,7 @@ func TestWhere(t *testing.T) {
 		t.Errorf("two ranks:\n%s", out)
 	}
 	out, _, _ = efgRun(t, nil, "where", dir, "--json")
-	var c live.RollCall
+	var c live.JobState
 	if err := json.Unmarshal([]byte(out), &c); err != nil || c.Version != 1 || len(c.Threads) != 4 || c.Running || len(c.Deadlocks) != 1 {
 		t.Errorf("%v: %s", err, out)
 	}
@@ -55,7 +55,7 @@ func TestWhere(t *testing.T) {
 
 // checkStoredWhere demands that the run file of a folder's segments tells the same as
 // these, and that it does not count the calls in progress as events.
-func checkStoredWhere(t *testing.T, dir string, want *live.RollCall) {
+func checkStoredWhere(t *testing.T, dir string, want *live.JobState) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "x.efg")
 	paths, err := live.Segments(dir)
@@ -66,7 +66,7 @@ func checkStoredWhere(t *testing.T, dir string, want *live.RollCall) {
 		t.Fatalf("merge: status %d, %s%s", status, out, errOut)
 	}
 	out, errOut, _ := efgRun(t, nil, "where", file, "--json")
-	var got live.RollCall
+	var got live.JobState
 	if err := json.Unmarshal([]byte(out), &got); err != nil {
 		t.Fatalf("%v: %s%s", err, out, errOut)
 	}

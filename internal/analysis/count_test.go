@@ -22,7 +22,7 @@ type counter struct {
 	volumes map[string]analysis.Volume // the same
 	cells   map[[2]int]analysis.Cell   // point-to-point, -1: outside
 	started map[string]*operation      // persistent requests by name
-	near    map[string]*vicinity       // neighbours by communicator
+	near    map[string]*neighbourhood  // neighbours by communicator
 	failure error
 }
 
@@ -38,7 +38,7 @@ type operation struct {
 func newCounter(p *reconstruct.Process, names *reconstruct.Names, first int) *counter {
 	return &counter{
 		p: p, names: names, first: first, calls: map[string]uint64{}, volumes: map[string]analysis.Volume{},
-		cells: map[[2]int]analysis.Cell{}, started: map[string]*operation{}, near: map[string]*vicinity{},
+		cells: map[[2]int]analysis.Cell{}, started: map[string]*operation{}, near: map[string]*neighbourhood{},
 	}
 }
 
@@ -67,7 +67,7 @@ func (c *counter) event(e *reconstruct.Event) error {
 	if e.Failed() {
 		return nil
 	}
-	c.makeVicinity(o)
+	c.makeNeighbourhood(o)
 	v := c.volumes[key]
 	for _, o := range c.operations(o) {
 		w := c.volume(o)

@@ -31,7 +31,7 @@ func (c *collecting) run(paths []string) error {
 	defer os.RemoveAll(c.translations())
 	paths, err := c.translate(paths)
 	if err == nil {
-		paths, err = c.sift(paths)
+		paths, err = c.selectSegments(paths)
 	}
 	if err != nil || len(paths) == 0 {
 		return err
@@ -51,9 +51,9 @@ func (c *collecting) run(paths []string) error {
 	return c.add(copies)
 }
 
-// sift looks at the headers. Segments into which nothing was recorded are dropped, files that
+// selectSegments looks at the headers. Segments into which nothing was recorded are dropped, files that
 // are none are put aside: their size says nothing of what is in them.
-func (c *collecting) sift(paths []string) (segments []string, err error) {
+func (c *collecting) selectSegments(paths []string) (segments []string, err error) {
 	for _, path := range paths {
 		if filepath.Ext(path) != segmentExt {
 			segments = append(segments, path) // what another version has made of one

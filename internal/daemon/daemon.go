@@ -329,7 +329,7 @@ func (d *daemon) round(now time.Time) {
 		d.problems = append(d.problems, err.Error())
 	}
 	for _, j := range d.tracker.list() {
-		if now.After(j.retry) && d.canRead(j, now) && j.ended(now, d.opt.Quiet) && j.told(now) {
+		if now.After(j.retry) && d.canRead(j, now) && j.ended(now, d.opt.Quiet) && j.exitRecorded(now) {
 			d.seal(j, now)
 		}
 		if j.Problem != "" {
@@ -338,7 +338,7 @@ func (d *daemon) round(now time.Time) {
 	}
 	d.joinDue(now)
 	if d.changed {
-		if err := d.tend(now); err != nil {
+		if err := d.applyRetention(now); err != nil {
 			d.problems = append(d.problems, err.Error())
 		}
 		d.changed = false
@@ -472,12 +472,12 @@ func (d *daemon) maintain() {
 	if err := d.publish(); err != nil {
 		d.opt.Log.Warn("cannot tell the hook", "problem", err)
 	}
-	d.store.tidyFolders(time.Now())
+	d.store.tidyDirs(time.Now())
 	d.changed = true
 }
 
-// tend removes runs that are not to be kept any longer, and writes the index of the rest.
-func (d *daemon) tend(now time.Time) error {
+// applyRetention removes runs that are not to be kept any longer, and writes the index of the rest.
+func (d *daemon) applyRetention(now time.Time) error {
 	list, _, err := d.lister.List()
 	if err != nil {
 		return err

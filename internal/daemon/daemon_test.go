@@ -40,7 +40,7 @@ func serve(t *testing.T, opt Options) (stop func()) {
 	return stop
 }
 
-func privateFolder(t *testing.T) string {
+func privateDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.Chmod(dir, 0o700); err != nil {
@@ -179,7 +179,7 @@ func verify(t *testing.T, file string) {
 // Segments that are none, or broken, or of others, do not keep the daemon from its
 // work; broken ones are put aside.
 func TestHostileSegments(t *testing.T) {
-	opt := testOptions(t.TempDir(), privateFolder(t))
+	opt := testOptions(t.TempDir(), privateDir(t))
 	rng := rand.New(rand.NewPCG(1, 9))
 	good := simulated(t, t.TempDir(), 5, 7)
 	broken := 0
@@ -228,7 +228,7 @@ func TestHostileSegments(t *testing.T) {
 // Segments that something changes all the time, also while they are sealed, become runs or
 // are put aside, each of them; the daemon goes on with others.
 func TestChangingSegments(t *testing.T) {
-	opt := testOptions(t.TempDir(), privateFolder(t))
+	opt := testOptions(t.TempDir(), privateDir(t))
 	aside := 0
 	opt.LeftOut = func(n int) { aside += n }
 	var paths []string
@@ -269,7 +269,7 @@ func TestChangingSegments(t *testing.T) {
 // Segments that fit together with the first but not with each other: one of two that say
 // to be the same rank is put aside, and told of.
 func TestSameRankTwice(t *testing.T) {
-	opt := testOptions(t.TempDir(), privateFolder(t))
+	opt := testOptions(t.TempDir(), privateDir(t))
 	made := t.TempDir()
 	simulated(t, made, 6, 3)
 	for i, file := range names(t, made, "*.seg") {
@@ -314,7 +314,7 @@ func TestRetention(t *testing.T) {
 		}
 	}
 	write(t, s.path("unsealed", sealingExt), nil)
-	if err := makeFolder(filepath.Join(s.Dir, brokenDir)); err != nil {
+	if err := makeDir(filepath.Join(s.Dir, brokenDir)); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 4 {
@@ -359,7 +359,7 @@ func TestRetention(t *testing.T) {
 // Two daemons do not work with one store; a spool that others could write to is
 // refused.
 func TestRefuses(t *testing.T) {
-	opt := testOptions(t.TempDir(), privateFolder(t))
+	opt := testOptions(t.TempDir(), privateDir(t))
 	serve(t, opt)
 	if err := Run(t.Context(), opt); err == nil || !strings.Contains(err.Error(), "works with this store") {
 		t.Errorf("%v", err)
@@ -384,7 +384,7 @@ func TestManyRuns(t *testing.T) {
 		write(t, s.RunFile(name), nil)
 		write(t, s.path(name, summaryExt), fmt.Appendf(nil, `{"version":1,"name":%q,"command":["a","b"],"mpi":"Open MPI v4.1.4","host":"h","ranks":4,"events":%d,"bytes":1}`, name, i))
 	}
-	if err := makeFolder(filepath.Join(s.Dir, nodesDir)); err != nil {
+	if err := makeDir(filepath.Join(s.Dir, nodesDir)); err != nil {
 		t.Fatal(err)
 	}
 	list, err := s.List()
@@ -409,7 +409,7 @@ func TestManyRuns(t *testing.T) {
 // A job of many ranks is sealed as one run, in little memory.
 func TestSealMany(t *testing.T) {
 	const ranks = 512
-	opt := testOptions(t.TempDir(), privateFolder(t))
+	opt := testOptions(t.TempDir(), privateDir(t))
 	made := t.TempDir()
 	c := sim.Config{Program: "halo", Ranks: ranks, Steps: 50, Seed: 2, Stats: true}
 	if err := c.WriteSegments(feeder, made, 2); err != nil {

@@ -56,7 +56,7 @@ func OwnStore() (string, error) {
 	return filepath.Join(home, ".local", "state", "efg"), nil
 }
 
-// TakenError: another daemon has what only one can have.
-type TakenError struct{ text string }
+// InUseError: another daemon has what only one can have.
+type InUseError struct{ text string }
 
-func (e *TakenError) Error() string { return e.text }
+func (e *InUseError) Error() string { return e.text }

@@ -31,8 +31,8 @@ const (
 	ranksUntold    = time.Second / 2
 )
 
-// told tells whether all is known that can be known of how the processes have ended.
-func (j *Job) told(now time.Time) bool {
+// exitRecorded tells whether all is known that can be known of how the processes have ended.
+func (j *Job) exitRecorded(now time.Time) bool {
 	wait := time.Duration(0)
 	for _, s := range j.Segments {
 		if s.process != nil && s.process.Learning() {

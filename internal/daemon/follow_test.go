@@ -49,7 +49,7 @@ func followed(t *testing.T, f *Follower) (list []int) {
 func TestFollow(t *testing.T) {
 	for _, how := range []string{"told", "listed"} {
 		t.Run(how, func(t *testing.T) {
-			spool := privateFolder(t)
+			spool := privateDir(t)
 			f := Follow(&Spool{spool})
 			defer f.Close()
 			if list := followed(t, f); len(list) != 0 {
@@ -107,7 +107,7 @@ func TestFollow(t *testing.T) {
 // Where too much has happened to be told, the folder is listed; one that is gone is an
 // error, and one that comes in its place is looked at anew.
 func TestFollowLost(t *testing.T) {
-	parent := privateFolder(t)
+	parent := privateDir(t)
 	spool := filepath.Join(parent, "spool")
 	if err := os.Mkdir(spool, 0o700); err != nil {
 		t.Fatal(err)

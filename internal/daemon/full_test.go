@@ -20,7 +20,7 @@ func TestNoSpace(t *testing.T) {
 	if err := os.Chmod(store, 0o700); err != nil { // everybody's at first
 		t.Fatal(err)
 	}
-	opt := testOptions(store, privateFolder(t))
+	opt := testOptions(store, privateDir(t))
 	const why = "no space in the store: sealing waits, recording goes on"
 	var log logged
 	failed := make(chan struct{}, 1000)

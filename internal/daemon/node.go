@@ -49,7 +49,7 @@ func (s *Store) lock(node string) (*os.File, error) {
 	}
 	f, err := lockFile(s.nodeFile(node, lockExt))
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return nil, &TakenError{fmt.Sprintf("%s: another daemon of %s works with this store", s.Dir, node)}
+		return nil, &InUseError{fmt.Sprintf("%s: another daemon of %s works with this store", s.Dir, node)}
 	}
 	return f, err
 }

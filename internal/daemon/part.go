@@ -70,7 +70,7 @@ func cText(b []byte) string {
 // beginPart finds the folder of the launch and writes the list of what becomes this
 // machine's part.
 func (x *sealer) beginPart(s *sealing, j *Job) error {
-	if err := makeFolder(filepath.Join(x.store.Dir, jobsDir)); err != nil {
+	if err := makeDir(filepath.Join(x.store.Dir, jobsDir)); err != nil {
 		return err
 	}
 	base := filepath.Join(x.store.Dir, jobsDir, claimName(s.Job))
@@ -367,8 +367,8 @@ func (s *Store) removeLaunch(name string) error {
 	return s.removeParts(name, l.names())
 }
 
-// tidyFolders removes empty folders that nobody has put a part into.
-func (s *Store) tidyFolders(now time.Time) {
+// tidyDirs removes empty folders that nobody has put a part into.
+func (s *Store) tidyDirs(now time.Time) {
 	_, jobs, err := s.contents()
 	if err != nil {
 		return
@@ -423,8 +423,8 @@ func ranges(list []int) [][2]int {
 	return out
 }
 
-// makeFolder makes a folder that may be there.
-func makeFolder(dir string) error {
+// makeDir makes a folder that may be there.
+func makeDir(dir string) error {
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
 	}

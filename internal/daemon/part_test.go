@@ -56,7 +56,7 @@ var nodes = []string{"n1", "n2", "n3"}
 
 func nodeSpools(t *testing.T) (spools []string) {
 	for range nodes {
-		spools = append(spools, privateFolder(t))
+		spools = append(spools, privateDir(t))
 	}
 	return spools
 }

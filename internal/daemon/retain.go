@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// kept is something in the store that is removed when it is old, or takes too much.
-type kept struct {
+// retained is something in the store that is removed when it is old, or takes too much.
+type retained struct {
 	name   string
 	ended  time.Time
 	bytes  int64
@@ -23,7 +23,7 @@ func (s *Store) retain(list []Summary, now time.Time, keep time.Duration, most i
 	all := s.putAside()
 	for i := range list {
 		x := &list[i]
-		all = append(all, kept{x.Name, x.Ended, x.Bytes, func() error { return s.remove(x.Name) }})
+		all = append(all, retained{x.Name, x.Ended, x.Bytes, func() error { return s.remove(x.Name) }})
 	}
 	var total int64
 	for i := range all {
@@ -45,7 +45,7 @@ func (s *Store) retain(list []Summary, now time.Time, keep time.Duration, most i
 }
 
 // putAside are the segments that no run has, the oldest first.
-func (s *Store) putAside() (list []kept) {
+func (s *Store) putAside() (list []retained) {
 	dir := filepath.Join(s.Dir, brokenDir)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -54,9 +54,9 @@ func (s *Store) putAside() (list []kept) {
 	for _, e := range entries {
 		if info, err := e.Info(); err == nil && filepath.Ext(e.Name()) == segmentExt {
 			path := filepath.Join(dir, e.Name())
-			list = append(list, kept{brokenDir + "/" + e.Name(), info.ModTime(), info.Size(), func() error { return removeFile(path) }})
+			list = append(list, retained{brokenDir + "/" + e.Name(), info.ModTime(), info.Size(), func() error { return removeFile(path) }})
 		}
 	}
-	slices.SortFunc(list, func(a, b kept) int { return a.ended.Compare(b.ended) })
+	slices.SortFunc(list, func(a, b retained) int { return a.ended.Compare(b.ended) })
 	return list
 }

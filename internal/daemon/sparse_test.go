@@ -13,7 +13,7 @@ import (
 // Files that are large, and nearly all holes, do not keep a daemon from storing others; what is
 // kept of them takes no more room than they do.
 func TestSparseSegments(t *testing.T) {
-	opt := testOptions(t.TempDir(), privateFolder(t))
+	opt := testOptions(t.TempDir(), privateDir(t))
 	const huge = 500 << 30
 	grow := func(path string) {
 		if err := os.Truncate(path, huge); err != nil {

@@ -260,7 +260,7 @@ func summarize(name, file string) (*Summary, error) {
 	x := Summarize(name, run)
 	if x.Where {
 		if j, err := live.OfRun(run); err == nil {
-			x.Deadlock = len(live.NewRollCall(j).Deadlocks) > 0
+			x.Deadlock = len(live.NewJobState(j).Deadlocks) > 0
 		}
 	}
 	x.Worlds = worldsOf(run)

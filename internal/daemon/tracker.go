@@ -67,7 +67,7 @@ const listAgain = 5 * time.Second
 func (t *tracker) scan(now time.Time) error {
 	names, complete := t.changes.since()
 	if !complete || now.Sub(t.listed) >= listAgain {
-		if err := t.listFolder(now); err != nil {
+		if err := t.listDir(now); err != nil {
 			return err
 		}
 	} else {
@@ -80,8 +80,8 @@ func (t *tracker) scan(now time.Time) error {
 	return nil
 }
 
-// listFolder compares what is known with what is there.
-func (t *tracker) listFolder(now time.Time) error {
+// listDir compares what is known with what is there.
+func (t *tracker) listDir(now time.Time) error {
 	names, foreign, err := t.spool.segments()
 	if err != nil {
 		return err

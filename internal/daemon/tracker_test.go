@@ -53,7 +53,7 @@ func TestNotedOfOne(t *testing.T) {
 	const key = "launcher 17.4"
 	for _, job := range []string{"hydra n1:4711", ""} {
 		for noted := range 3 {
-			spool := privateFolder(t)
+			spool := privateDir(t)
 			for rank, file := range rankFiles(t, madeSegments(t, 3)) {
 				launchOn(t, file, 0, job) // the launcher does not name the world
 				if to := move(t, file, spool); rank == noted {
@@ -82,7 +82,7 @@ func TestNotedOfAnother(t *testing.T) {
 		first, second string // names of the launches
 		noted         int    // ranks of the first
 	}{{"hydra n1:4711", "hydra n1:4712", 1}, {"", "", 3}} {
-		spool := privateFolder(t)
+		spool := privateDir(t)
 		for rank, file := range rankFiles(t, madeSegments(t, 3)) {
 			launchOn(t, file, 0, c.first)
 			if to := move(t, file, spool); rank < c.noted {

@@ -61,7 +61,7 @@ func putOther(t *testing.T, spool string, files []string) {
 // After an update segments of the version before stay, and the daemon says so, until that
 // version is found; then it reads them. What that cannot read is put aside.
 func TestOtherVersion(t *testing.T) {
-	opt := testOptions(t.TempDir(), privateFolder(t))
+	opt := testOptions(t.TempDir(), privateDir(t))
 	t.Setenv(otherVar, t.TempDir())
 	program, err := os.Executable()
 	if err != nil {
@@ -120,7 +120,7 @@ func TestOtherVersion(t *testing.T) {
 
 // A reader that cannot be started is no reason to give segments up.
 func TestOtherVersionFails(t *testing.T) {
-	opt := testOptions(t.TempDir(), privateFolder(t))
+	opt := testOptions(t.TempDir(), privateDir(t))
 	broken := filepath.Join(t.TempDir(), "efg")
 	opt.Reader = func(uint64) (string, bool) { return broken, true }
 	serve(t, opt)

@@ -15,8 +15,8 @@ func (a *activity) begin() (end func()) {
 	return func() { a.now.Add(-1) }
 }
 
-// Asked tells how many questions are being answered, streams of events among them, and how
+// Questions tells how many questions are being answered, streams of events among them, and how
 // many there have been since the server began.
-func (s *Server) Asked() (now int, total uint64) {
+func (s *Server) Questions() (now int, total uint64) {
 	return int(s.activity.now.Load()), s.activity.total.Load()
 }

@@ -42,14 +42,14 @@ type answers struct {
 	turns *semaphore.Weighted
 
 	mu     sync.Mutex
-	making map[string]*making
+	making map[string]*pendingAnswer
 	kept   *simplelru.LRU[string, *answer]
 	size   int
 	giving bool // memory is being given back
 }
 
-// making is an answer that is being made.
-type making struct {
+// pendingAnswer is an answer that is being made.
+type pendingAnswer struct {
 	asked  int // who wait for it
 	cancel context.CancelFunc
 	done   chan struct{} // closed when answer and err are there
@@ -58,7 +58,7 @@ type making struct {
 }
 
 func newAnswers() *answers {
-	a := &answers{turns: semaphore.NewWeighted(atOnce), making: map[string]*making{}}
+	a := &answers{turns: semaphore.NewWeighted(atOnce), making: map[string]*pendingAnswer{}}
 	a.kept, _ = simplelru.NewLRU(1<<16, func(_ string, x *answer) { a.size -= len(x.zipped) }) // fails for no size only
 	return a
 }
@@ -83,18 +83,18 @@ func (a *answers) get(ctx context.Context, key string, make maker) (*answer, err
 }
 
 // join finds an answer, or begins to make it.
-func (a *answers) join(key string, make maker) (*making, error) {
+func (a *answers) join(key string, make maker) (*pendingAnswer, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if x, ok := a.kept.Get(key); ok {
-		return &making{answer: x, done: closed}, nil
+		return &pendingAnswer{answer: x, done: closed}, nil
 	}
 	m := a.making[key]
 	if m == nil {
 		if len(a.making) >= mostAsked {
 			return nil, errBusy
 		}
-		m = &making{done: newDone()}
+		m = &pendingAnswer{done: newDone()}
 		var ctx context.Context
 		ctx, m.cancel = context.WithCancel(context.Background())
 		a.making[key] = m
@@ -108,7 +108,7 @@ var closed = func() chan struct{} { c := newDone(); close(c); return c }()
 
 func newDone() chan struct{} { return make(chan struct{}) }
 
-func (a *answers) leave(m *making) {
+func (a *answers) leave(m *pendingAnswer) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if m.asked--; m.asked == 0 {
@@ -116,7 +116,7 @@ func (a *answers) leave(m *making) {
 	}
 }
 
-func (a *answers) work(ctx context.Context, key string, m *making, make maker) {
+func (a *answers) work(ctx context.Context, key string, m *pendingAnswer, make maker) {
 	defer m.cancel()
 	if m.err = a.turns.Acquire(ctx, 1); m.err == nil {
 		m.answer, m.err = compress(ctx, key, make)

@@ -34,7 +34,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	who := peerOf(r)
-	if who.stranger() {
+	if who.untrusted() {
 		h.Set("Connection", "close")
 	}
 	switch {
@@ -124,7 +124,7 @@ func (g *guard) entered(w http.ResponseWriter, r *http.Request, who *peer) bool 
 // admitted gives the connection of one who has the token a place among those who are
 // known. It has answered if there is none.
 func admitted(w http.ResponseWriter, r *http.Request, who *peer) bool {
-	if who.visitor == nil || who.visitor.admit() {
+	if who.conn == nil || who.conn.admit() {
 		w.Header().Del("Connection")
 		return true
 	}
@@ -155,14 +155,14 @@ func (g *guard) cookie() string {
 
 // peer is who asks, as far as the kernel tells.
 type peer struct {
-	unix    bool
-	uid     uint32
-	err     error
-	visitor *visitor // over TCP, through a gate
+	unix bool
+	uid  uint32
+	err  error
+	conn *fairConn // over TCP, through a fairListener
 }
 
-// stranger reports whether nothing is known of who asks.
-func (p *peer) stranger() bool { return p.visitor != nil && !p.visitor.isKnown() }
+// untrusted reports whether nothing is known of who asks.
+func (p *peer) untrusted() bool { return p.conn != nil && !p.conn.isKnown() }
 
 // allowed: the user of this process, and root.
 func (p *peer) allowed() bool {

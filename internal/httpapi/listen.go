@@ -91,7 +91,7 @@ func (o *Listening) Listen() (l *Listeners, err error) {
 	return l, nil
 }
 
-// add takes a socket. What comes over TCP may be from anybody: it goes through a gate.
+// add takes a socket. What comes over TCP may be from anybody: it goes through a fairListener.
 func (l *Listeners) add(c net.Listener) {
 	a, ok := c.Addr().(*net.TCPAddr)
 	if !ok {
@@ -102,7 +102,7 @@ func (l *Listeners) add(c net.Listener) {
 		l.tcp = a
 	}
 	l.Beyond = l.Beyond || !a.IP.IsLoopback()
-	c = &gate{Listener: c}
+	c = &fairListener{Listener: c}
 	if l.tls != nil {
 		c = tls.NewListener(c, l.tls)
 	}

@@ -298,7 +298,7 @@ func TestLoopback(t *testing.T) {
 // A client that does not read is given up, and others are answered.
 func TestClientThatDoesNotRead(t *testing.T) {
 	var w slowWriter
-	p := &patientWriter{&w, http.NewResponseController(&w)}
+	p := &deadlineWriter{&w, http.NewResponseController(&w)}
 	if n, err := p.Write(bytes.Repeat([]byte("x"), 3*piece)); !errors.Is(err, os.ErrDeadlineExceeded) || n != piece {
 		t.Errorf("%d bytes, %v", n, err)
 	}

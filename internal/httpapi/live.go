@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// settle is the time between the two looks of a roll-call: who has done nothing
+	// settle is the time between the two samples of a job state: who has done nothing
 	// meanwhile is waiting, or computing for long.
 	settle = 200 * time.Millisecond
 	// shortLook is over what time a single frame tells rates.
@@ -44,7 +44,7 @@ func (s *Server) where(w http.ResponseWriter, r *http.Request, q *query) error {
 	x, err := s.answers.get(r.Context(), fmt.Sprint("where ", groups, " ", e.Name), func(_ context.Context, w io.Writer) (string, bool, error) {
 		j, err := live.Read(e.Segments, settle)
 		if err == nil {
-			err = jsondoc.Write(w, rollCall(j, groups))
+			err = jsondoc.Write(w, jobState(j, groups))
 		}
 		return jsonType, false, err
 	})
@@ -59,9 +59,9 @@ const wherePath = "/where"
 
 var whereQuestion = question{[]string{"groups"}, askWhere}
 
-// rollCall calls the roll; groups: without listing each thread.
-func rollCall(j *live.Job, groups bool) *live.RollCall {
-	c := live.NewRollCall(j)
+// jobState returns the state of the job; with groups, without listing each thread.
+func jobState(j *live.Job, groups bool) *live.JobState {
+	c := live.NewJobState(j)
 	if groups {
 		c.Threads = []live.Thread{}
 	}
@@ -78,7 +78,7 @@ func askWhere(q *query) answerer {
 		if err != nil {
 			return nil, err
 		}
-		return rollCall(j, groups), nil
+		return jobState(j, groups), nil
 	})
 }
 

@@ -106,7 +106,7 @@ func TestJob(t *testing.T) {
 	address, job, spool := storeServer(t)
 	info := decode[jsondoc.Info](t, body(t, get(t, address+"v1/runs/"+job)))
 	report := decode[jsondoc.Report](t, body(t, get(t, address+"v1/runs/"+job+"/report")))
-	where := decode[live.RollCall](t, body(t, get(t, address+"v1/runs/"+job+"/where")))
+	where := decode[live.JobState](t, body(t, get(t, address+"v1/runs/"+job+"/where")))
 	frame := decode[live.Frame](t, body(t, get(t, address+"v1/runs/"+job+"/live")))
 	if info.File != job || info.Processes != 3 || info.Events == 0 || report.Total.Calls != info.Events || frame.Events != info.Events ||
 		len(frame.Ranks) != 3 || where.Size != 3 || len(where.Threads) != 3 {

@@ -21,8 +21,8 @@ func withPeer(ctx context.Context, c net.Conn) context.Context {
 	case *net.UnixConn:
 		p.unix = true
 		p.uid, p.err = credentials(c)
-	case *visitor:
-		p.visitor = c
+	case *fairConn:
+		p.conn = c
 	}
 	return context.WithValue(ctx, peerKey{}, p)
 }

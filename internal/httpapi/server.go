@@ -83,7 +83,7 @@ func (s *Server) Close() {
 
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer s.activity.begin()()
-	s.handler.ServeHTTP(&patientWriter{w, http.NewResponseController(w)}, r)
+	s.handler.ServeHTTP(&deadlineWriter{w, http.NewResponseController(w)}, r)
 }
 
 func (s *Server) routes() {

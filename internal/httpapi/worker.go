@@ -191,7 +191,7 @@ func Work(in io.Reader, out io.Writer) error {
 		io.Copy(io.Discard, in) // nothing comes; it ends with who has asked
 		os.Exit(1)
 	}()
-	withhold(t.Memory)
+	limitSelf(t.Memory)
 	var o outcome
 	var err error
 	if o.Type, err = t.answer(out); err != nil {

@@ -29,16 +29,16 @@ type Pair struct {
 }
 
 type Thread struct {
-	Thread    uint32    `json:"thread"`
-	There     [2]bool   `json:"there"`
-	Events    [2]uint64 `json:"events"`
-	Nodes     [2]int    `json:"nodes"`
-	Edges     [2]int    `json:"edges"`
-	Calls     *Parting  `json:"calls_part"`
-	Arguments *Parting  `json:"arguments_part"`
+	Thread    uint32      `json:"thread"`
+	There     [2]bool     `json:"there"`
+	Events    [2]uint64   `json:"events"`
+	Nodes     [2]int      `json:"nodes"`
+	Edges     [2]int      `json:"edges"`
+	Calls     *Divergence `json:"calls_part"`
+	Arguments *Divergence `json:"arguments_part"`
 }
 
-type Parting struct {
+type Divergence struct {
 	Event  uint64    `json:"event"`
 	Events [2]string `json:"events"`
 }
@@ -76,7 +76,7 @@ func NewPair(files []string, p *diff.Pair) *Pair {
 	}
 	for i := range p.Threads {
 		t := &p.Threads[i]
-		j.Threads = append(j.Threads, Thread{t.Thread, t.There, t.Events, t.Nodes, t.Edges, asParting(t.Calls), asParting(t.Arguments)})
+		j.Threads = append(j.Threads, Thread{t.Thread, t.There, t.Events, t.Nodes, t.Edges, asDivergence(t.Calls), asDivergence(t.Arguments)})
 	}
 	for i := range p.Items {
 		j.Structure = append(j.Structure, asItem(&p.Items[i]))
@@ -84,11 +84,11 @@ func NewPair(files []string, p *diff.Pair) *Pair {
 	return j
 }
 
-func asParting(p *diff.Parting) *Parting {
+func asDivergence(p *diff.Divergence) *Divergence {
 	if p == nil {
 		return nil
 	}
-	return &Parting{p.Event, p.Text}
+	return &Divergence{p.Event, p.Text}
 }
 
 func asItem(it *diff.Item) Item {

@@ -85,10 +85,10 @@ func TestHangs(t *testing.T) {
 			t.Run(m.Name+"/"+c.kind, func(t *testing.T) {
 				j := launch(t, m, c.ranks, program, c.kind)
 				want := fmt.Sprintf("%v behind %v, %s: %s", c.deadlock, c.behind, c.differ, c.ops)
-				seen := j.until(t, func(r *RollCall) bool { return told(r, c.leaves) == want || c.leaves && left(r, c.differ, c.ranks) })
+				seen := j.until(t, func(r *JobState) bool { return told(r, c.leaves) == want || c.leaves && left(r, c.differ, c.ranks) })
 				j.kill()
-				last := j.until(t, func(r *RollCall) bool { return !r.Running })
-				for _, r := range []*RollCall{last, j.stored(t)} {
+				last := j.until(t, func(r *JobState) bool { return !r.Running })
+				for _, r := range []*JobState{last, j.stored(t)} {
 					if got, live := told(r, c.leaves), told(seen, c.leaves); got != live {
 						t.Errorf("told %s, while it was running %s", got, live)
 					}
@@ -99,8 +99,8 @@ func TestHangs(t *testing.T) {
 	}
 }
 
-// told is what a roll-call says, in short.
-func told(r *RollCall, leaves bool) string {
+// told is what a job state says, in short.
+func told(r *JobState, leaves bool) string {
 	var ranks []int
 	for _, d := range r.Deadlocks {
 		ranks = append(ranks, d.Ranks...)
@@ -120,13 +120,13 @@ func told(r *RollCall, leaves bool) string {
 }
 
 // left reports whether all but one rank wait in vain for that.
-func left(r *RollCall, differ string, ranks int) bool {
+func left(r *JobState, differ string, ranks int) bool {
 	return len(r.InVain) == ranks-1 && len(r.Deadlocks) == 0 && len(r.Mismatches) == len(strings.Fields(differ)) && len(r.Threads) == ranks
 }
 
-// checkFinds demands that a check of the job's run finds what a roll-call has said, with the
+// checkFinds demands that a check of the job's run finds what a job state has said, with the
 // calls and callsites.
-func (j *job) checkFinds(t *testing.T, r *RollCall) {
+func (j *job) checkFinds(t *testing.T, r *JobState) {
 	t.Helper()
 	found, err := check.New(j.run(t))
 	if err != nil {

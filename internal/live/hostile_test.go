@@ -16,9 +16,9 @@ import (
 func killed(t *testing.T, m groundtruth.MPI, program, how string) (paths []string, whole [][]byte) {
 	t.Helper()
 	j := launch(t, m, 3, program, how)
-	j.until(t, func(c *RollCall) bool { return len(c.Deadlocks) > 0 })
+	j.until(t, func(c *JobState) bool { return len(c.Deadlocks) > 0 })
 	j.kill()
-	j.until(t, func(c *RollCall) bool { return !c.Running })
+	j.until(t, func(c *JobState) bool { return !c.Running })
 	paths, err := Segments(j.dir)
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +48,7 @@ func TestChangingSegments(t *testing.T) {
 		watch := NewMonitor()
 		job, err := Read(paths, 0)
 		if err == nil {
-			NewRollCall(job)
+			NewJobState(job)
 		}
 		if err != nil || len(job.Broken) > 0 {
 			refused++
@@ -90,7 +90,7 @@ func TestHostile(t *testing.T) {
 				t.Fatal(err)
 			}
 			if job, err := Read(list, 0); err == nil {
-				NewRollCall(job)
+				NewJobState(job)
 				read++
 			}
 		}

@@ -198,7 +198,7 @@ func commandOf(h *segment.Header) []string {
 }
 
 // rank computes the rates of one process, and adds them up.
-func (m *Monitor) rank(w *watched, l *segment.Look, sum *sums) RankRate {
+func (m *Monitor) rank(w *watched, l *segment.Sample, sum *sums) RankRate {
 	h := &l.Header
 	r := RankRate{
 		Rank: int(h.Rank), PID: int(h.PID), Host: w.host, Threads: len(l.Activities),
@@ -231,7 +231,7 @@ func part(now, before uint64, time float64) float64 {
 }
 
 // progress takes note of the calls in progress, and returns their time so far.
-func (m *Monitor) progress(w *watched, l *segment.Look, now uint64, running bool) (sum uint64) {
+func (m *Monitor) progress(w *watched, l *segment.Sample, now uint64, running bool) (sum uint64) {
 	for _, c := range w.inside {
 		m.at(c.key).inside -= int64(c.ns)
 	}
@@ -249,7 +249,7 @@ func (m *Monitor) progress(w *watched, l *segment.Look, now uint64, running bool
 }
 
 // returned takes note of the calls that have returned, and returns the time of all so far.
-func (m *Monitor) returned(w *watched, l *segment.Look) uint64 {
+func (m *Monitor) returned(w *watched, l *segment.Sample) uint64 {
 	for i := range l.Calls {
 		c := &l.Calls[i]
 		if i == len(w.calls) {
@@ -314,7 +314,7 @@ func (s *sums) add(m *Monitor) {
 }
 
 // current tells what the first thread is doing.
-func (m *Monitor) current(w *watched, l *segment.Look, now uint64, r *RankRate) {
+func (m *Monitor) current(w *watched, l *segment.Sample, now uint64, r *RankRate) {
 	if len(l.Activities) == 0 || l.Activities[0].Words == nil {
 		return
 	}

@@ -37,7 +37,7 @@ func TestMonitorRates(t *testing.T) {
 	for _, m := range groundtruth.Installed() {
 		t.Run(m.Name, func(t *testing.T) {
 			j := launch(t, m, 4, compile(t, m, "jacobi.c"), "2000000")
-			j.until(t, func(c *RollCall) bool { return len(c.Threads) == 4 && c.Threads[0].Event > 1000 })
+			j.until(t, func(c *JobState) bool { return len(c.Threads) == 4 && c.Threads[0].Event > 1000 })
 			paths, err := Segments(j.dir)
 			if err != nil {
 				t.Fatal(err)
@@ -88,7 +88,7 @@ func TestMonitorShares(t *testing.T) {
 		t.Fatal(err)
 	}
 	j := launch(t, m, 4, compile(t, m, "stuck.c"), "hold", hold)
-	j.until(t, func(c *RollCall) bool { return len(c.Groups) == 2 && c.Groups[0].Number == 3 })
+	j.until(t, func(c *JobState) bool { return len(c.Groups) == 2 && c.Groups[0].Number == 3 })
 	paths, err := Segments(j.dir)
 	if err != nil {
 		t.Fatal(err)
@@ -153,8 +153,8 @@ func TestMonitorOfMany(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := NewRollCall(j)
-	t.Logf("the roll-call of %d ranks takes %v", len(c.Threads), time.Since(began))
+	c := NewJobState(j)
+	t.Logf("the job state of %d ranks takes %v", len(c.Threads), time.Since(began))
 }
 
 func BenchmarkMonitor(b *testing.B) {

@@ -83,7 +83,7 @@ func (j *job) kill() {
 	}
 }
 
-func (j *job) rollCall(t *testing.T) *RollCall {
+func (j *job) jobState(t *testing.T) *JobState {
 	t.Helper()
 	paths, err := Segments(j.dir)
 	if errors.Is(err, ErrNoSegments) {
@@ -96,15 +96,15 @@ func (j *job) rollCall(t *testing.T) *RollCall {
 	if err != nil {
 		return nil // none of the segments has begun
 	}
-	return NewRollCall(read)
+	return NewJobState(read)
 }
 
-// until calls the roll until it is as wanted.
-func (j *job) until(t *testing.T, ok func(*RollCall) bool) *RollCall {
+// until polls the job until its state is as wanted.
+func (j *job) until(t *testing.T, ok func(*JobState) bool) *JobState {
 	t.Helper()
-	var c *RollCall
+	var c *JobState
 	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		if c = j.rollCall(t); c != nil && ok(c) {
+		if c = j.jobState(t); c != nil && ok(c) {
 			return c
 		}
 	}
@@ -112,7 +112,7 @@ func (j *job) until(t *testing.T, ok func(*RollCall) bool) *RollCall {
 	return nil
 }
 
-func describe(c *RollCall) string {
+func describe(c *JobState) string {
 	if c == nil {
 		return "nothing"
 	}
@@ -154,7 +154,7 @@ func TestDeadlocks(t *testing.T) {
 		} {
 			t.Run(fmt.Sprintf("%s/%s/%d", m.Name, c.how, c.ranks), func(t *testing.T) {
 				j := launch(t, m, c.ranks, program, c.how)
-				check := func(r *RollCall) {
+				check := func(r *JobState) {
 					t.Helper()
 					if len(r.Deadlocks) != 1 || !slices.Equal(r.Deadlocks[0].Ranks, c.members) || !slices.Equal(r.Behind, c.behind) || len(r.InVain) > 0 || len(r.Missing) > 0 {
 						t.Errorf("not as wanted:\n%s", describe(r))
@@ -175,11 +175,11 @@ func TestDeadlocks(t *testing.T) {
 					}
 				}
 				arriving := func(x Thread) bool { return x.State == Moving || x.State == Computing }
-				check(j.until(t, func(r *RollCall) bool {
+				check(j.until(t, func(r *JobState) bool {
 					return len(r.Deadlocks) > 0 && r.Size == len(r.Threads) && !slices.ContainsFunc(r.Threads, arriving)
 				}))
 				j.kill()
-				c := j.until(t, func(r *RollCall) bool { return !r.Running })
+				c := j.until(t, func(r *JobState) bool { return !r.Running })
 				check(c)
 				stored := j.stored(t)
 				check(stored)
@@ -194,14 +194,14 @@ func TestDeadlocks(t *testing.T) {
 	}
 }
 
-// stored is the roll-call that the run file of the job tells.
-func (j *job) stored(t *testing.T) *RollCall {
+// stored is the job state that the run file of the job tells.
+func (j *job) stored(t *testing.T) *JobState {
 	t.Helper()
 	job, err := OfRun(j.run(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewRollCall(job)
+	return NewJobState(job)
 }
 
 // run makes a run file of the job; nil if nothing can be read.
@@ -255,7 +255,7 @@ func TestWaitInVain(t *testing.T) {
 	program := compile(t, m, "stuck.c")
 	m.Launch = []string{"mpiexec.mpich", "-disable-auto-cleanup", "-n"}
 	j := launch(t, m, 4, program, "exit")
-	c := j.until(t, func(r *RollCall) bool { return len(r.InVain) == 3 })
+	c := j.until(t, func(r *JobState) bool { return len(r.InVain) == 3 })
 	if !slices.Equal(c.InVain, []int{0, 1, 2}) || len(c.Deadlocks) > 0 || c.Threads[3].State != Killed && c.Threads[3].State != Exited {
 		t.Errorf("%s", describe(c))
 	}
@@ -285,7 +285,7 @@ func TestSlow(t *testing.T) {
 						running = false
 					default:
 					}
-					r := j.rollCall(t)
+					r := j.jobState(t)
 					if r == nil {
 						continue
 					}
@@ -314,7 +314,7 @@ func TestBusy(t *testing.T) {
 				for range 3 {
 					j := launch(t, m, 4, program, "2000000")
 					for n := 0; n < 3; {
-						if c := j.rollCall(t); c != nil {
+						if c := j.jobState(t); c != nil {
 							n++
 							if c.Hangs() {
 								t.Fatalf("taken for stuck:\n%s", describe(c))
@@ -322,7 +322,7 @@ func TestBusy(t *testing.T) {
 						}
 					}
 					j.kill()
-					if c := j.until(t, func(r *RollCall) bool { return !r.Running }); c.Hangs() {
+					if c := j.until(t, func(r *JobState) bool { return !r.Running }); c.Hangs() {
 						t.Fatalf("taken for stuck after it was killed:\n%s", describe(c))
 					}
 				}
@@ -387,7 +387,7 @@ func (j *job) checkHealthy(t *testing.T) int {
 	if err != nil {
 		return 0
 	}
-	if c := NewRollCall(read); c.Hangs() {
+	if c := NewJobState(read); c.Hangs() {
 		t.Fatalf("taken for stuck:\n%s", describe(c))
 	}
 	return 1

@@ -72,7 +72,7 @@ func (f *finder) argument(arg string) error {
 	}
 	if st.IsDir() {
 		before := f.found
-		if err := f.folder(arg); err != nil {
+		if err := f.dir(arg); err != nil {
 			return err
 		}
 		if f.found == before {
@@ -117,8 +117,8 @@ func sniff(path string) (kind, error) {
 	return 0, errors.New("neither a run file nor a segment")
 }
 
-// folder adds what is in a folder and the folders in it.
-func (f *finder) folder(dir string) error {
+// dir adds what is in a folder and the folders in it.
+func (f *finder) dir(dir string) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return argumentError(path, err)

@@ -138,7 +138,7 @@ func TestMergeGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := &merger{opt: o, plan: p, places: newPlaces()}
-	if err := m.makeWorkFolder(); err != nil {
+	if err := m.makeWorkDir(); err != nil {
 		t.Fatal(err)
 	}
 	for i := range p.chunks {

@@ -151,7 +151,7 @@ func (m *merger) makeAtOnce(out *durable.File) (*Result, error) {
 		return nil, err
 	}
 	if !o.HasPart {
-		return nil, &leftNothing{o.LeftOut}
+		return nil, &allInputsBroken{o.LeftOut}
 	}
 	result := &Result{LeftOut: o.LeftOut, Running: o.Running}
 	return result, m.describe(result)
@@ -159,7 +159,7 @@ func (m *merger) makeAtOnce(out *durable.File) (*Result, error) {
 
 // makeOfChunks makes the output of the chunks' parts.
 func (m *merger) makeOfChunks(out *durable.File) (*Result, error) {
-	if err := m.makeWorkFolder(); err != nil {
+	if err := m.makeWorkDir(); err != nil {
 		return nil, err
 	}
 	if err := m.leadChunks(); err != nil {
@@ -197,7 +197,7 @@ func (m *merger) finish(out *durable.File) (*Result, error) {
 	}
 	result.LeftOut = append(result.LeftOut, left...)
 	if len(left) == len(parts) {
-		return nil, &leftNothing{result.LeftOut}
+		return nil, &allInputsBroken{result.LeftOut}
 	}
 	return result, m.describe(result)
 }
@@ -217,10 +217,10 @@ func (m *merger) write(out *durable.File, parts []string, encode func(io.Writer,
 	return left, nil
 }
 
-// leftNothing says that all inputs are broken.
-type leftNothing struct{ leftOut []string }
+// allInputsBroken says that all inputs are broken.
+type allInputsBroken struct{ leftOut []string }
 
-func (e *leftNothing) Error() string {
+func (e *allInputsBroken) Error() string {
 	return "nothing is left to merge: " + strings.Join(e.leftOut, "; ")
 }
 

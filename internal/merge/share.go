@@ -30,7 +30,7 @@ func (m *merger) help() error {
 	if !slices.ContainsFunc(m.plan.chunks, func(c chunk) bool { return m.own(&c) && !c.isPart() }) {
 		return nil
 	}
-	if !m.awaitFolder() {
+	if !m.awaitDir() {
 		m.log("worker %d has nothing to do: worker 0 is not there, or has finished", m.opt.Worker)
 		return nil
 	}
@@ -47,11 +47,11 @@ func (m *merger) help() error {
 	return err
 }
 
-// awaitFolder waits for worker 0 to make the work folder. A worker that comes
+// awaitDir waits for worker 0 to make the work folder. A worker that comes
 // when all is done would otherwise begin anew.
-func (m *merger) awaitFolder() bool {
+func (m *merger) awaitDir() bool {
 	for until := time.Now().Add(m.opt.timing.first); ; time.Sleep(m.opt.timing.poll) {
-		if m.findWorkFolder() {
+		if m.findWorkDir() {
 			return true
 		}
 		if time.Now().After(until) {

@@ -54,8 +54,8 @@ func (m *merger) workerFile(what string, worker int) string {
 	return filepath.Join(m.work, fmt.Sprintf("%s-%d", what, worker))
 }
 
-// needsFolder tells whether there is anything to put in a work folder.
-func (m *merger) needsFolder() bool {
+// needsDir tells whether there is anything to put in a work folder.
+func (m *merger) needsDir() bool {
 	for i := range m.plan.chunks {
 		if c := &m.plan.chunks[i]; !c.isPart() && (c.kind == segmentFile || m.opt.Workers > 1) {
 			return true
@@ -64,9 +64,9 @@ func (m *merger) needsFolder() bool {
 	return false
 }
 
-// makeWorkFolder makes the work folder, or finds the one of another time.
-func (m *merger) makeWorkFolder() error {
-	if m.findWorkFolder() || !m.needsFolder() {
+// makeWorkDir makes the work folder, or finds the one of another time.
+func (m *merger) makeWorkDir() error {
+	if m.findWorkDir() || !m.needsDir() {
 		return nil
 	}
 	var err error
@@ -79,7 +79,7 @@ func (m *merger) makeWorkFolder() error {
 	return fmt.Errorf("cannot make a work folder: %w", err)
 }
 
-func (m *merger) findWorkFolder() bool {
+func (m *merger) findWorkDir() bool {
 	for _, folder := range m.plan.folders {
 		m.work = filepath.Join(folder, m.plan.name)
 		if st, err := os.Stat(m.work); err == nil && st.IsDir() {
@@ -96,15 +96,15 @@ func (m *merger) cleanUp() {
 		entries, _ := os.ReadDir(folder)
 		for _, e := range entries {
 			if e.IsDir() && strings.HasPrefix(e.Name(), m.plan.family) {
-				removeFolder(filepath.Join(folder, e.Name()))
+				removeDir(filepath.Join(folder, e.Name()))
 			}
 		}
 	}
 }
 
-// removeFolder removes a folder in which a worker that was thought dead may
+// removeDir removes a folder in which a worker that was thought dead may
 // still put files.
-func removeFolder(path string) {
+func removeDir(path string) {
 	for range 3 {
 		if os.RemoveAll(path) == nil {
 			return
@@ -118,7 +118,7 @@ func (m *merger) dropUseless() {
 	shared := slices.ContainsFunc(m.plan.chunks, func(c chunk) bool { return !m.own(&c) && !m.isDirect(&c) })
 	done, err := filepath.Glob(filepath.Join(m.work, "*.done"))
 	if err == nil && len(done) == 0 && !shared {
-		removeFolder(m.work)
+		removeDir(m.work)
 	}
 }
 

@@ -250,7 +250,7 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 		whole := append(make([]byte, 0, len(data)+8), data...) // aligned
-		(&looker{reader: reader{data: whole, size: func() uint64 { return uint64(len(whole)) }}}).look(true)
+		(&sampler{reader: reader{data: whole, size: func() uint64 { return uint64(len(whole)) }}}).look(true)
 		s, err := Parse(data)
 		if err != nil {
 			return

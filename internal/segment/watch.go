@@ -14,7 +14,7 @@ import (
 
 // Watch looks at a segment again and again. It is for one goroutine.
 type Watch struct {
-	looker
+	sampler
 	path string
 	file *os.File
 }
@@ -83,7 +83,7 @@ func (w *Watch) mapFile() error {
 		syscall.Munmap(w.data)
 	}
 	if len(data) < len(w.data) { // what was found is not all in it
-		w.looker = looker{reader: reader{size: w.size}}
+		w.sampler = sampler{reader: reader{size: w.size}}
 	}
 	w.data = data
 	return nil
@@ -100,7 +100,7 @@ func (w *Watch) Close() {
 
 // Look reads what the process is doing and, if calls is set, how often and how long
 // it made which call. What it returns is good until the next look.
-func (w *Watch) Look(calls bool) (*Look, error) {
+func (w *Watch) Look(calls bool) (*Sample, error) {
 	var err error
 	for range 4 {
 		if err = guarded(func() error { return w.look(calls) }); err == nil {

@@ -46,7 +46,7 @@ type Place struct{ Process, World int }
 // order of their worlds and ranks. Those that do not know their rank come last, in the
 // order in which they began; they are taken to be of the first world that they fit in.
 func Split(procs []Process) ([]World, []Place) {
-	s := splitter{procs: procs, taken: map[seat]int{}, at: map[nth]int{}, firsts: map[uint64]int{}}
+	s := splitter{procs: procs, taken: map[rankSlot]int{}, at: map[nth]int{}, firsts: map[uint64]int{}}
 	started := s.started()
 	of := make([]int, len(procs))
 	for n, i := range started {
@@ -78,9 +78,9 @@ func Split(procs []Process) ([]World, []Place) {
 type splitter struct {
 	procs  []Process
 	worlds []found
-	taken  map[seat]int   // in how many worlds a seat is taken
-	at     map[nth]int    // in worlds
-	firsts map[uint64]int // in worlds, by ID
+	taken  map[rankSlot]int // in how many worlds a seat is taken
+	at     map[nth]int      // in worlds
+	firsts map[uint64]int   // in worlds, by ID
 }
 
 // found is a world, and the first of its processes in the order in which they began.
@@ -89,8 +89,8 @@ type found struct {
 	first int
 }
 
-// seat is a rank in all worlds that cannot be told apart otherwise.
-type seat struct {
+// rankSlot is a rank in all worlds that cannot be told apart otherwise.
+type rankSlot struct {
 	id         uint64
 	rank, size int
 }
@@ -119,7 +119,7 @@ func (s *splitter) started() []int {
 // first in which its rank is free.
 func (s *splitter) world(n, i int) int {
 	p := &s.procs[i]
-	at := seat{p.World, p.Rank, p.Size}
+	at := rankSlot{p.World, p.Rank, p.Size}
 	k := s.find(nth{p.World, p.Size, s.taken[at]}, n, i)
 	s.taken[at]++
 	return k

@@ -32,7 +32,7 @@ func agree(t *testing.T, run *runfile.Run) (sure int) {
 		if graph.doubt {
 			continue
 		}
-		if _, err := events.walkThrough(wants{}); err != nil {
+		if _, err := events.walkThrough(wantedEvents{}); err != nil {
 			t.Fatal(err)
 		}
 		sure++
@@ -48,7 +48,7 @@ func same(t *testing.T, rank int, graph, events *tally) {
 		for c, f := range x.flows {
 			flows[c] = [3]uint64{f.sent, f.received, f.pending}
 		}
-		lives := func(m map[place]*life) map[place]uint64 {
+		lives := func(m map[place]*lifetime) map[place]uint64 {
 			open := map[place]uint64{}
 			for at, l := range m {
 				if l.made > l.freed {

@@ -65,7 +65,7 @@ func (b *builder) exchange(k scopeKey, s *scopeState) error {
 }
 
 // unequalPair finds a member that takes other data from member i than that sends.
-func (b *builder) unequalPair(k scopeKey, s *scopeState, i int) (*suspect, error) {
+func (b *builder) unequalPair(k scopeKey, s *scopeState, i int) (*candidateFault, error) {
 	from, err := b.reading(s.members.at(i), k)
 	if err != nil {
 		return nil, err
@@ -86,8 +86,8 @@ func (b *builder) unequalPair(k scopeKey, s *scopeState, i int) (*suspect, error
 			if x == nil || y == nil || x.to[j] == y.from[i] {
 				continue
 			}
-			f := &suspect{kind: CollectiveData, count: 1, rank: s.members.at(i)}
-			from.tell(f)
+			f := &candidateFault{kind: CollectiveData, count: 1, rank: s.members.at(i)}
+			from.addFault(f)
 			f.text = fmt.Sprintf("has %d bytes for rank %d in collective call %d on %s, and rank %d at %s takes %d",
 				x.to[j], s.members.at(j), n, from.names.Handle(signature.Comm, s.word), s.members.at(j), to.place(), y.from[i])
 			return f, nil

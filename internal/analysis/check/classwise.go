@@ -49,8 +49,8 @@ func (f *classFlow) peer() int {
 // findings are what was found out of a process alone.
 type findings struct {
 	t        *tally
-	suspects []suspect
-	ends     []suspect // see builder.ends
+	suspects []candidateFault
+	ends     []candidateFault // see builder.ends
 	used     map[scopeKey]*usage
 }
 

@@ -18,7 +18,7 @@ type class struct {
 // scopeState is what is known of a communicator or window.
 type scopeState struct {
 	word      uint64
-	members   roster
+	members   memberList
 	unordered bool
 	classes   map[[3]uint64]*class
 	sure      uint64   // calls of each member before one that failed
@@ -30,7 +30,7 @@ func (b *builder) use(p *analysis.Process, list map[scopeKey]*usage) {
 	for k, u := range list {
 		s := b.scopes[k]
 		if s == nil {
-			s = &scopeState{word: u.word, members: rosterOf(p, u.word), classes: map[[3]uint64]*class{}, sure: math.MaxUint64}
+			s = &scopeState{word: u.word, members: memberListOf(p, u.word), classes: map[[3]uint64]*class{}, sure: math.MaxUint64}
 			b.scopes[k] = s
 		}
 		s.sure = min(s.sure, u.sure)
@@ -67,7 +67,7 @@ func (b *builder) collectives() error {
 			continue
 		}
 		slices.SortFunc(list, func(x, y *class) int {
-			return cmp.Or(cmp.Compare(b.sound(y), b.sound(x)), cmp.Compare(len(y.ranks), len(x.ranks)), cmp.Compare(x.ranks[0], y.ranks[0]))
+			return cmp.Or(cmp.Compare(b.countComplete(y), b.countComplete(x)), cmp.Compare(len(y.ranks), len(x.ranks)), cmp.Compare(x.ranks[0], y.ranks[0]))
 		})
 		if err := b.compare(k, s, list[:min(len(list), maxClasses)]); err != nil {
 			return err
@@ -76,8 +76,8 @@ func (b *builder) collectives() error {
 	return nil
 }
 
-// sound is 1 if the calls of a class are all recorded, of one rank at least.
-func (b *builder) sound(c *class) int {
+// countComplete is 1 if the calls of a class are all recorded, of one rank at least.
+func (b *builder) countComplete(c *class) int {
 	for _, r := range c.ranks {
 		if !b.short[r] {
 			return 1

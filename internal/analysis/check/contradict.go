@@ -18,7 +18,7 @@ const granularity = 1000
 const maxUncompleted = 1 << 20
 
 // transfer takes the messages of the event in.
-func (x *chronicle) transfer(t *teller, r *roles) {
+func (x *clockCheck) transfer(t *streamCursor, r *roles) {
 	id, issued := uint64(0), false
 	if r.posts {
 		if id, issued = idOf(t.e, r.request); issued {
@@ -27,10 +27,10 @@ func (x *chronicle) transfer(t *teller, r *roles) {
 	}
 	sync := r.proc.Mode == signature.SynchronousMode && !r.proc.Persistent
 	for _, move := range t.moves {
-		o := &operation{begun: t.moment(false), side: move.side, sync: sync}
+		o := &operation{begun: t.time(false), side: move.side, sync: sync}
 		switch {
 		case !r.posts:
-			o.ended = t.moment(true)
+			o.ended = t.time(true)
 		case issued && len(t.open) < maxUncompleted:
 			t.open[id] = append(t.open[id], o)
 		case issued:
@@ -38,12 +38,12 @@ func (x *chronicle) transfer(t *teller, r *roles) {
 				t.forgot = t.e.Seq
 			}
 		}
-		x.pair(x.lines[move.channel], o)
+		x.pair(x.queues[move.channel], o)
 	}
 }
 
 // pair joins an operation to the first of the other side that has no counterpart.
-func (x *chronicle) pair(l *line, o *operation) {
+func (x *clockCheck) pair(l *messageQueue, o *operation) {
 	if len(l.waiting) == 0 || l.waiting[0].side == o.side {
 		l.waiting = append(l.waiting, o)
 		return
@@ -55,7 +55,7 @@ func (x *chronicle) pair(l *line, o *operation) {
 }
 
 // complete ends the operations of the requests that the event completes.
-func (x *chronicle) complete(t *teller, r *roles) {
+func (x *clockCheck) complete(t *streamCursor, r *roles) {
 	if r.frees {
 		delete(t.open, t.e.Request(0))
 		return
@@ -63,7 +63,7 @@ func (x *chronicle) complete(t *teller, r *roles) {
 	for _, k := range t.e.Completed() {
 		id := t.e.Request(k)
 		for _, o := range t.open[id] {
-			o.ended = t.moment(true)
+			o.ended = t.time(true)
 			x.compare(o)
 		}
 		delete(t.open, id)
@@ -72,42 +72,42 @@ func (x *chronicle) complete(t *teller, r *roles) {
 
 // compare looks at the end of an operation, if that and its counterpart are known. Only
 // synchronous sends need one.
-func (x *chronicle) compare(o *operation) {
+func (x *clockCheck) compare(o *operation) {
 	switch {
 	case o.ended.by == nil || o.other == nil:
 	case o.side == 1:
-		x.judge("got a message", &o.ended, &o.other.begun)
+		x.requireOrder("got a message", &o.ended, &o.other.begun)
 	case o.sync:
-		x.judge("is over with a synchronous send", &o.ended, &o.other.begun)
+		x.requireOrder("is over with a synchronous send", &o.ended, &o.other.begun)
 	}
 }
 
-// clashKey is what contradictions have in common that are one finding.
-type clashKey struct {
+// contradictionKey is what contradictions have in common that are one finding.
+type contradictionKey struct {
 	what, op string
 	site     uint64
 }
 
-// clash are contradictions at one callsite.
-type clash struct {
-	first *suspect
+// contradiction are contradictions at one callsite.
+type contradiction struct {
+	first *candidateFault
 	count map[int]uint64 // by rank
 }
 
-// judge compares the end of an operation with the beginning of what it needs.
-func (x *chronicle) judge(what string, ended, needs *moment) {
+// requireOrder compares the end of an operation with the beginning of what it needs.
+func (x *clockCheck) requireOrder(what string, ended, needs *eventTime) {
 	early := needs.at - ended.at
-	if early <= ended.by.off+needs.by.off+granularity {
+	if early <= ended.by.timeError+needs.by.timeError+granularity {
 		return
 	}
 	t := ended.by
-	s := &suspect{kind: TimesContradict, rank: t.rank, at: place{t.thread, ended.node}, event: ended.event}
+	s := &candidateFault{kind: TimesContradict, rank: t.rank, at: place{t.thread, ended.node}, event: ended.event}
 	s.op, s.site = t.tally.caller(s.at)
-	key := clashKey{what, s.op, s.site}
-	c := x.clashes[key]
+	key := contradictionKey{what, s.op, s.site}
+	c := x.contradictions[key]
 	if c == nil {
-		c = &clash{s, map[int]uint64{}}
-		x.clashes[key] = c
+		c = &contradiction{s, map[int]uint64{}}
+		x.contradictions[key] = c
 	}
 	c.count[t.rank]++
 	if c.first == s || before(s, c.first) {
@@ -119,12 +119,12 @@ func (x *chronicle) judge(what string, ended, needs *moment) {
 }
 
 // report adds what was found to the groups, each with the text of its first.
-func (x *chronicle) report() {
-	keys := slices.SortedFunc(maps.Keys(x.clashes), func(a, b clashKey) int {
+func (x *clockCheck) report() {
+	keys := slices.SortedFunc(maps.Keys(x.contradictions), func(a, b contradictionKey) int {
 		return cmp.Or(cmp.Compare(a.site, b.site), cmp.Compare(a.op, b.op), cmp.Compare(a.what, b.what))
 	})
 	for _, k := range keys {
-		c := x.clashes[k]
+		c := x.contradictions[k]
 		c.first.remark = "a clock or the recording is to blame, not the program"
 		for _, r := range slices.Sorted(maps.Keys(c.count)) {
 			s := *c.first
@@ -138,8 +138,8 @@ func (x *chronicle) report() {
 }
 
 // remainder notes what was not compared.
-func (x *chronicle) remainder() {
-	for _, t := range x.tellers {
+func (x *clockCheck) remainder() {
+	for _, t := range x.streams {
 		if t.e != nil && t.events > t.e.Seq {
 			x.b.report.Uncompared = append(x.b.report.Uncompared, Uncompared{
 				t.rank, t.thread, t.e.Seq, t.events - t.e.Seq,

@@ -37,7 +37,7 @@ func (t *tally) countNode(i, k int, s *efg.Stream) error {
 		return err
 	}
 	if r.request != 0 {
-		err := p.Tuples(i, k, mask(r.request), func(v *analysis.Tuple) error {
+		err := p.ValueGroups(i, k, mask(r.request), func(v *analysis.ValueGroup) error {
 			if signature.IsPlain(v.Word(r.request)) {
 				lifeAt(t.requests, at).made += v.Times
 				t.total.Requests += v.Times
@@ -63,7 +63,7 @@ func (t *tally) countMessages(i, k int, n *efg.Node, r *roles, at place) error {
 		return nil
 	}
 	words := mask(2, r.dest, r.sendTag, r.source, r.recvTag, r.message, r.statusSource, r.statusTag, r.sendType, r.sendCount, r.recvType)
-	return t.p.Tuples(i, k, words, func(v *analysis.Tuple) error {
+	return t.p.ValueGroups(i, k, words, func(v *analysis.ValueGroup) error {
 		if r.sends {
 			t.sent(t.p.PeerOf(v.Word(2), v.Word(r.dest)), t.name(v.Word(2)), v.Word(r.sendTag), data{v.Word(r.sendType), v.Word(r.sendCount)}, v.Times, at)
 		}
@@ -74,11 +74,11 @@ func (t *tally) countMessages(i, k int, n *efg.Node, r *roles, at place) error {
 	})
 }
 
-func (t *tally) countReceive(r *roles, v *analysis.Tuple, at place) {
+func (t *tally) countReceive(r *roles, v *analysis.ValueGroup, at place) {
 	source, tag := v.Word(r.source), v.Word(r.recvTag)
 	switch {
-	case nothing(r, source, v.Word(r.message)):
-	case !wild(r, source, tag):
+	case procNull(r, source, v.Word(r.message)):
+	case !hasWildcard(r, source, tag):
 		t.received(t.p.PeerOf(v.Word(2), source), t.name(v.Word(2)), tag, data{v.Word(r.recvType), 1}, v.Times, at)
 	case !r.posts:
 		comm := t.commOf(r, v.Word(2), v.Word(r.message))
@@ -91,7 +91,7 @@ func (t *tally) countObjects(i, k int, r *roles, at place) error {
 	if r.made+r.freed == 0 {
 		return nil
 	}
-	return t.p.Tuples(i, k, mask(r.made, r.freed), func(v *analysis.Tuple) error {
+	return t.p.ValueGroups(i, k, mask(r.made, r.freed), func(v *analysis.ValueGroup) error {
 		t.object(r, v.Word(r.made+r.freed), v.Times, at)
 		return nil
 	})

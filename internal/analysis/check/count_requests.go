@@ -8,7 +8,7 @@ import (
 
 // array is the array of requests, or the one request, of a call. What the order of
 // events decides is in doubt.
-func (t *tally) array(i, k int, r *roles, v *analysis.Tuple) []uint64 {
+func (t *tally) array(i, k int, r *roles, v *analysis.ValueGroup) []uint64 {
 	if !r.vec {
 		return []uint64{v.Word(r.requests)}
 	}
@@ -50,7 +50,7 @@ func (t *tally) countRequests(i, k int, r *roles) error {
 		return nil
 	}
 	words := mask(r.requests, r.flag, r.index, r.indices, r.statusSource, r.statusTag, r.statuses)
-	return t.p.Tuples(i, k, words, func(v *analysis.Tuple) error {
+	return t.p.ValueGroups(i, k, words, func(v *analysis.ValueGroup) error {
 		if r.flag != 0 && v.Word(r.flag) != 1 {
 			return nil
 		}
@@ -109,7 +109,7 @@ func (t *tally) persistentWild(n *efg.Node) bool {
 	if n.Mask&mask(r.source, r.recvTag) != 0 {
 		t.doubt = true
 	}
-	return wild(r, n.Words[r.source], n.Words[r.recvTag])
+	return hasWildcard(r, n.Words[r.source], n.Words[r.recvTag])
 }
 
 // freed counts requests that are given back.
@@ -145,7 +145,7 @@ func (t *tally) completed(id, source, tag, times uint64) {
 		}
 		return
 	}
-	if !wild(r, n.Words[r.source], n.Words[r.recvTag]) {
+	if !hasWildcard(r, n.Words[r.source], n.Words[r.recvTag]) {
 		return
 	}
 	if source == signature.AsPosted {
@@ -198,9 +198,9 @@ func (t *tally) pend(n *efg.Node, r *roles, open uint64) {
 	source, tag := n.Words[r.source], n.Words[r.recvTag]
 	comm := t.commOf(r, n.Words[2], n.Words[r.message])
 	switch {
-	case nothing(r, source, n.Words[r.message]):
-	case wild(r, source, tag):
-		t.waiting[anywhere{t.rank, t.name(comm)}] += open
+	case procNull(r, source, n.Words[r.message]):
+	case hasWildcard(r, source, tag):
+		t.waiting[wildcardSite{t.rank, t.name(comm)}] += open
 	default:
 		t.pendOn(t.p.PeerOf(comm, source), t.name(comm), tag, open)
 	}

@@ -18,7 +18,7 @@ import (
 
 // openReceive is a receive that has no message.
 type openReceive struct {
-	spot
+	eventRef
 	comm uint64 // its common name
 	from int    // NoRank: any
 	tag  uint64
@@ -44,7 +44,7 @@ func (b *builder) counterparts() error {
 }
 
 func counterpartsIn(p *analysis.Process, groups []*group, sites []runfile.Site) error {
-	w := wants{takes: map[channel]uint64{}}
+	w := wantedEvents{takes: map[channel]uint64{}}
 	for _, g := range groups {
 		if g.kind == OtherTypes {
 			w.takes[g.channel] = g.before
@@ -88,7 +88,7 @@ func (t *tally) receivesInCall() (list []openReceive) {
 		}
 		if r := &allRoles()[p.ID]; r.receives && r.source != 0 && w[r.source] != signature.ProcNull {
 			list = append(list, openReceive{
-				spot: spot{place{s.Thread, int32(len(s.Nodes))}, s.Events}, comm: t.name(w[2]), from: t.p.PeerOf(w[2], w[r.source]),
+				eventRef: eventRef{place{s.Thread, int32(len(s.Nodes))}, s.Events}, comm: t.name(w[2]), from: t.p.PeerOf(w[2], w[r.source]),
 				tag: w[r.recvTag], op: p.Name, site: w[1],
 			})
 		}

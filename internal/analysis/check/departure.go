@@ -28,7 +28,7 @@ func (b *builder) compare(k scopeKey, s *scopeState, list []*class) error {
 		if err != nil {
 			return err
 		}
-		var f *suspect
+		var f *candidateFault
 		switch n := s.sure; {
 		case !s.unordered:
 			f = b.departure(reference, odd, list[0], c, n)
@@ -56,13 +56,13 @@ func (b *builder) compare(k scopeKey, s *scopeState, list []*class) error {
 const scopeMark = "\x00"
 
 // unequal tells that calls in several threads differ in number or kind.
-func (b *builder) unequal(ref, odd *class, x *reading) *suspect {
+func (b *builder) unequal(ref, odd *class, x *callCursor) *candidateFault {
 	if b.short[odd.ranks[0]] || b.short[ref.ranks[0]] {
 		return nil
 	}
-	f := &suspect{kind: CollectiveMissing, count: 1}
+	f := &candidateFault{kind: CollectiveMissing, count: 1}
 	x.next()
-	x.tell(f)
+	x.addFault(f)
 	f.text = fmt.Sprintf("makes %d collective calls on %s, and rank %d makes %d, or others, in several threads",
 		odd.length, scopeMark, ref.ranks[0], ref.length)
 	return f
@@ -70,7 +70,7 @@ func (b *builder) unequal(ref, odd *class, x *reading) *suspect {
 
 // departure tells where two classes part; nil if one only ends early, or they part after
 // calls of which one failed.
-func (b *builder) departure(r, x *reading, ref, odd *class, sure uint64) *suspect {
+func (b *builder) departure(r, x *callCursor, ref, odd *class, sure uint64) *candidateFault {
 	n := r.common(x)
 	if n >= sure {
 		return nil
@@ -82,8 +82,8 @@ func (b *builder) departure(r, x *reading, ref, odd *class, sure uint64) *suspec
 		x.next()
 	}
 	inRef, inOdd := r.next(), x.next()
-	f := &suspect{kind: CollectiveMissing, count: 1}
-	x.tell(f)
+	f := &candidateFault{kind: CollectiveMissing, count: 1}
+	x.addFault(f)
 	switch {
 	case inRef && inOdd:
 		f.kind, f.text = differs(n+1, &r.now.symbol, &x.now.symbol, ref.ranks[0], r.place())

@@ -6,8 +6,8 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// wants are the events that a walk is to find.
-type wants struct {
+// wantedEvents are the events that a walk is to find.
+type wantedEvents struct {
 	sends   map[channel]uint64 // the send that so many others on the channel precede
 	typed   map[channel]uint64 // the same
 	takes   map[channel]uint64 // the receive that so many others on the channel precede
@@ -15,40 +15,40 @@ type wants struct {
 	nodes   map[place]bool     // the first event of a node
 }
 
-// spot is an event.
-type spot struct {
+// eventRef is an event.
+type eventRef struct {
 	place
 	event uint64
 }
 
-// found are the events that a walk has found.
-type found struct {
-	sends   map[channel]spot
+// foundEvents are the events that a walk has found.
+type foundEvents struct {
+	sends   map[channel]eventRef
 	typed   map[channel]effect
 	takes   map[channel]effect
-	objects map[object]spot
-	nodes   map[place]spot
-	pending map[place]spot // the first that was not completed, by issuing node
+	objects map[object]eventRef
+	nodes   map[place]eventRef
+	pending map[place]eventRef // the first that was not completed, by issuing node
 	// receives are those that were posted and not completed
 	receives []openReceive
 }
 
-func newFound() found {
-	return found{
-		sends: map[channel]spot{}, typed: map[channel]effect{}, takes: map[channel]effect{}, objects: map[object]spot{},
-		nodes: map[place]spot{}, pending: map[place]spot{},
+func newFound() foundEvents {
+	return foundEvents{
+		sends: map[channel]eventRef{}, typed: map[channel]effect{}, takes: map[channel]effect{}, objects: map[object]eventRef{},
+		nodes: map[place]eventRef{}, pending: map[place]eventRef{},
 	}
 }
 
 // effect is a message that an event sends or receives.
 type effect struct {
-	spot
+	eventRef
 	data
 }
 
 // posted is a request that is not complete, or a persistent one.
 type posted struct {
-	spot
+	eventRef
 	r                          *roles
 	comm                       uint64
 	dest, sendTag, source, tag uint64
@@ -62,8 +62,8 @@ type posted struct {
 // walk counts by going through the events in order.
 type walk struct {
 	*tally
-	wants
-	found
+	wantedEvents
+	foundEvents
 	roles  []*roles
 	e      *reconstruct.Event
 	open   map[uint64]*posted     // by request: issued or started, and not complete
@@ -74,14 +74,14 @@ type walk struct {
 }
 
 // walkThrough replaces the counts of a tally by exact ones.
-func (t *tally) walkThrough(w wants) (*found, error) {
+func (t *tally) walkThrough(w wantedEvents) (*foundEvents, error) {
 	exact := newTally(t.p)
 	exact.probed = map[uint64]uint64{}
 	data := t.p.Data
 	x := &walk{
-		tally: exact, wants: w, open: map[uint64]*posted{}, made: map[uint64]*posted{}, early: map[uint64][][2]uint64{},
-		found:  newFound(),
-		single: len(data.Streams) == 1,
+		tally: exact, wantedEvents: w, open: map[uint64]*posted{}, made: map[uint64]*posted{}, early: map[uint64][][2]uint64{},
+		foundEvents: newFound(),
+		single:      len(data.Streams) == 1,
 	}
 	p := reconstruct.NewProcess(data, reconstruct.NewNames(data.Defs, nil))
 	for i := range data.Streams {
@@ -100,16 +100,16 @@ func (t *tally) walkThrough(w wants) (*found, error) {
 	}
 	x.close()
 	*t = *exact
-	return &x.found, nil
+	return &x.foundEvents, nil
 }
 
 func (x *walk) event() {
 	e := x.e
 	x.total.Calls++
-	at := spot{place{e.Thread(), int32(e.Node())}, e.Seq}
-	if x.wants.nodes[at.place] {
-		if _, ok := x.found.nodes[at.place]; !ok {
-			x.found.nodes[at.place] = at
+	at := eventRef{place{e.Thread(), int32(e.Node())}, e.Seq}
+	if x.wantedEvents.nodes[at.place] {
+		if _, ok := x.foundEvents.nodes[at.place]; !ok {
+			x.foundEvents.nodes[at.place] = at
 		}
 	}
 	if e.Failed() {
@@ -150,36 +150,36 @@ func (x *walk) array(r *roles) []uint64 {
 	return a
 }
 
-func (x *walk) object(r *roles, at spot) {
+func (x *walk) object(r *roles, at eventRef) {
 	word := x.e.Word(r.made + r.freed)
 	x.tally.object(r, word, 1, at.place)
 	o := object{r.object, word}
-	if r.made != 0 && x.wants.objects[o] {
-		x.found.objects[o] = at
+	if r.made != 0 && x.wantedEvents.objects[o] {
+		x.foundEvents.objects[o] = at
 	}
 }
 
-func (x *walk) send(to int, comm, tag uint64, d data, at spot) {
+func (x *walk) send(to int, comm, tag uint64, d data, at eventRef) {
 	x.sent(to, comm, tag, d, 1, at.place)
 	c := channel{x.rank, int32(to), comm, tag}
-	if n, ok := x.wants.typed[c]; ok && x.flow(c).sent == n+1 {
-		x.found.typed[c] = effect{at, d}
+	if n, ok := x.wantedEvents.typed[c]; ok && x.flow(c).sent == n+1 {
+		x.foundEvents.typed[c] = effect{at, d}
 	}
-	if n, ok := x.wants.sends[c]; ok && x.flow(c).sent == n+1 {
-		x.found.sends[c] = at
+	if n, ok := x.wantedEvents.sends[c]; ok && x.flow(c).sent == n+1 {
+		x.foundEvents.sends[c] = at
 	}
 }
 
-func (x *walk) receive(from int, comm, tag, datatype uint64, at spot) {
+func (x *walk) receive(from int, comm, tag, datatype uint64, at eventRef) {
 	x.received(from, comm, tag, data{datatype, 1}, 1, at.place)
 	c := channel{int32(from), x.rank, comm, tag}
-	if n, ok := x.wants.takes[c]; ok && x.flow(c).received == n+1 {
-		x.found.takes[c] = effect{at, data{datatype, 1}}
+	if n, ok := x.wantedEvents.takes[c]; ok && x.flow(c).received == n+1 {
+		x.foundEvents.takes[c] = effect{at, data{datatype, 1}}
 	}
 }
 
 // message is a blocking call.
-func (x *walk) message(r *roles, at spot) {
+func (x *walk) message(r *roles, at eventRef) {
 	e := x.e
 	if r.sends {
 		x.send(x.p.PeerOf(e.Word(2), e.Word(r.dest)), x.name(e.Word(2)), e.Word(r.sendTag), data{e.Word(r.sendType), x.word(r.sendCount)}, at)
@@ -188,11 +188,11 @@ func (x *walk) message(r *roles, at spot) {
 		return
 	}
 	source, tag := x.word(r.source), x.word(r.recvTag)
-	if nothing(r, source, x.word(r.message)) {
+	if procNull(r, source, x.word(r.message)) {
 		return
 	}
 	comm := x.commOf(r, e.Word(2), x.word(r.message))
-	if wild(r, source, tag) {
+	if hasWildcard(r, source, tag) {
 		source, tag = e.Word(r.statusSource), e.Word(r.statusTag)
 	}
 	x.receive(x.p.PeerOf(comm, source), x.name(comm), tag, e.Word(r.recvType), at)
@@ -207,7 +207,7 @@ func (x *walk) word(i int) uint64 {
 }
 
 // issue: a request is made.
-func (x *walk) issue(r *roles, at spot) {
+func (x *walk) issue(r *roles, at eventRef) {
 	e := x.e
 	id, ok := idOf(e, r.request)
 	if !ok {
@@ -216,7 +216,7 @@ func (x *walk) issue(r *roles, at spot) {
 	lifeAt(x.requests, at.place).made++
 	x.total.Requests++
 	q := &posted{
-		spot: at, r: r, dest: x.word(r.dest), sendTag: x.word(r.sendTag),
+		eventRef: at, r: r, dest: x.word(r.dest), sendTag: x.word(r.sendTag),
 		source: x.word(r.source), tag: x.word(r.recvTag), message: x.word(r.message),
 		data: data{x.word(r.sendType), x.word(r.sendCount)}, recvType: x.word(r.recvType),
 	}
@@ -231,7 +231,7 @@ func (x *walk) issue(r *roles, at spot) {
 // begin: an operation with a request begins.
 func (x *walk) begin(id uint64, q *posted) {
 	if q.r.sends {
-		x.send(x.p.PeerOf(q.comm, q.dest), x.name(q.comm), q.sendTag, q.data, q.spot)
+		x.send(x.p.PeerOf(q.comm, q.dest), x.name(q.comm), q.sendTag, q.data, q.eventRef)
 	}
 	q.older = x.open[id]
 	x.open[id] = q
@@ -242,7 +242,7 @@ func (x *walk) begin(id uint64, q *posted) {
 }
 
 // handle: requests start, complete, are freed or cancelled.
-func (x *walk) handle(r *roles, at spot) {
+func (x *walk) handle(r *roles, at eventRef) {
 	array := x.array(r)
 	switch {
 	case r.starts:
@@ -284,7 +284,7 @@ func (x *walk) vec(i int) ([]uint64, bool) {
 	return list, constant == 0
 }
 
-func (x *walk) start(id uint64, at spot) {
+func (x *walk) start(id uint64, at eventRef) {
 	q := x.made[id]
 	if q == nil {
 		return
@@ -297,12 +297,12 @@ func (x *walk) start(id uint64, at spot) {
 		lifeAt(x.starts, q.place).made++
 	}
 	begun := *q
-	begun.spot = spot{q.place, at.event}
+	begun.eventRef = eventRef{q.place, at.event}
 	x.begin(id, &begun)
 }
 
 // startedAgain notes a start of a request that is active.
-func (x *walk) startedAgain(active *posted, at spot) bool {
+func (x *walk) startedAgain(active *posted, at eventRef) bool {
 	if active == nil || !x.single {
 		return false
 	}
@@ -355,20 +355,20 @@ func (x *walk) complete(id, source, tag uint64) {
 		lifeAt(x.requests, q.place).freed++
 	}
 	x.drop(id, q)
-	if !q.r.receives || nothing(q.r, q.source, q.message) {
+	if !q.r.receives || procNull(q.r, q.source, q.message) {
 		return
 	}
 	if q.cancelled {
 		x.leaveOpen(q)
 		return
 	}
-	if !wild(q.r, q.source, q.tag) || source == signature.AsPosted || source == signature.Absent {
+	if !hasWildcard(q.r, q.source, q.tag) || source == signature.AsPosted || source == signature.Absent {
 		source = q.source
 	}
-	if !wild(q.r, q.source, q.tag) || tag == signature.AsPosted || tag == signature.Absent {
+	if !hasWildcard(q.r, q.source, q.tag) || tag == signature.AsPosted || tag == signature.Absent {
 		tag = q.tag
 	}
-	x.receive(x.p.PeerOf(q.comm, source), x.name(q.comm), tag, q.recvType, q.spot)
+	x.receive(x.p.PeerOf(q.comm, source), x.name(q.comm), tag, q.recvType, q.eventRef)
 }
 
 // drop forgets a request.
@@ -383,11 +383,11 @@ func (x *walk) drop(id uint64, q *posted) {
 
 // leaveOpen: nobody knows whether a receive got its message.
 func (x *walk) leaveOpen(q *posted) {
-	if !q.r.receives || nothing(q.r, q.source, q.message) {
+	if !q.r.receives || procNull(q.r, q.source, q.message) {
 		return
 	}
-	if wild(q.r, q.source, q.tag) {
-		x.waiting[anywhere{x.rank, x.name(q.comm)}]++
+	if hasWildcard(q.r, q.source, q.tag) {
+		x.waiting[wildcardSite{x.rank, x.name(q.comm)}]++
 		return
 	}
 	if from := x.p.PeerOf(q.comm, q.source); from != analysis.NoRank {
@@ -411,8 +411,8 @@ func (x *walk) close() {
 
 // keep keeps the first request of a node that is open at the end.
 func (x *walk) keep(q *posted) {
-	if f, ok := x.found.pending[q.place]; !ok || q.event < f.event {
-		x.found.pending[q.place] = q.spot
+	if f, ok := x.foundEvents.pending[q.place]; !ok || q.event < f.event {
+		x.foundEvents.pending[q.place] = q.eventRef
 	}
 }
 
@@ -420,9 +420,9 @@ func (x *walk) keep(q *posted) {
 const maxReceives = 1 << 12
 
 func (x *walk) keepReceive(q *posted) {
-	if q.r.receives && q.source != signature.ProcNull && q.r.message == 0 && len(x.found.receives) < maxReceives {
-		x.found.receives = append(x.found.receives, openReceive{
-			spot: q.spot, comm: x.name(q.comm), from: x.p.PeerOf(q.comm, q.source), tag: q.tag, op: q.r.proc.Name,
+	if q.r.receives && q.source != signature.ProcNull && q.r.message == 0 && len(x.foundEvents.receives) < maxReceives {
+		x.foundEvents.receives = append(x.foundEvents.receives, openReceive{
+			eventRef: q.eventRef, comm: x.name(q.comm), from: x.p.PeerOf(q.comm, q.source), tag: q.tag, op: q.r.proc.Name,
 		})
 	}
 }

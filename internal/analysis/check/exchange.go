@@ -14,7 +14,7 @@ import (
 
 // exchange is what a call moves, in bytes.
 type exchange struct {
-	to, from []uint64 // each member, by its position in the roster
+	to, from []uint64 // each member, by its position in the list of members
 }
 
 // Bounds of what is compared: members of a communicator, and elements of arrays

@@ -27,7 +27,7 @@ func (t *tally) countFailed(i, k int, n *efg.Node) error {
 	if p.Persistent || !r.sends && !r.receives {
 		return nil
 	}
-	return t.p.Tuples(i, k, mask(2, r.dest, r.sendTag, r.source, r.recvTag, r.message), func(v *analysis.Tuple) error {
+	return t.p.ValueGroups(i, k, mask(2, r.dest, r.sendTag, r.source, r.recvTag, r.message), func(v *analysis.ValueGroup) error {
 		if r.sends {
 			t.maySend(v.Word(2), v.Word(r.dest), v.Word(r.sendTag), v.Times)
 		}
@@ -41,7 +41,7 @@ func (t *tally) countFailed(i, k int, n *efg.Node) error {
 
 // countUnfinished: requests of a call that failed may be complete or not.
 func (t *tally) countUnfinished(i, k int, r *roles) error {
-	return t.p.Tuples(i, k, mask(r.requests), func(v *analysis.Tuple) error {
+	return t.p.ValueGroups(i, k, mask(r.requests), func(v *analysis.ValueGroup) error {
 		for _, id := range t.array(i, k, r, v) {
 			n, at, ok := t.issuer(id)
 			if !ok {
@@ -66,9 +66,9 @@ func (t *tally) maySend(comm, dest, tag, times uint64) {
 // mayReceive notes messages that may have been received.
 func (t *tally) mayReceive(r *roles, comm, source, tag, message, times uint64) {
 	switch {
-	case nothing(r, source, message):
-	case wild(r, source, tag):
-		t.waiting[anywhere{t.rank, t.name(comm)}] += times
+	case procNull(r, source, message):
+	case hasWildcard(r, source, tag):
+		t.waiting[wildcardSite{t.rank, t.name(comm)}] += times
 	default:
 		if from := t.p.PeerOf(comm, source); from != analysis.NoRank && t.rank >= 0 {
 			t.flow(channel{int32(from), t.rank, t.name(comm), tag}).pending += times
@@ -77,7 +77,7 @@ func (t *tally) mayReceive(r *roles, comm, source, tag, message, times uint64) {
 }
 
 // failed: what a call that failed was about may have taken place.
-func (x *walk) failed(at spot) {
+func (x *walk) failed(at eventRef) {
 	p := x.e.Proc()
 	if p == nil {
 		return

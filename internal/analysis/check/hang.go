@@ -108,7 +108,7 @@ func (h *hang) findings() []Finding {
 		list[0].Text += fmt.Sprintf("; behind them %s", waitfor.RanksText(h.verdict.Behind))
 	}
 	for _, rank := range h.verdict.InVain {
-		list = h.inVain(list, rank)
+		list = h.neverMatched(list, rank)
 	}
 	for i := range h.verdict.Mismatches {
 		list = append(list, h.mismatch(&h.verdict.Mismatches[i]))
@@ -168,8 +168,8 @@ func (h *hang) callText(rank int) string {
 	return fmt.Sprintf("%s(%s) at %s", x.Op, strings.Join(x.Args, ", "), x.Site)
 }
 
-// inVain adds a rank that waits for one that has ended to those that do so in the same call.
-func (h *hang) inVain(list []Finding, rank int) []Finding {
+// neverMatched adds a rank that waits for one that has ended to those that do so in the same call.
+func (h *hang) neverMatched(list []Finding, rank int) []Finding {
 	f := h.finding(WaitInVain, []int{rank}, rank)
 	f.Text = "waits for what has ended"
 	if i, t := h.waiting(rank); i >= 0 {

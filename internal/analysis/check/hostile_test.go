@@ -35,7 +35,7 @@ func FuzzHostile(f *testing.F) {
 		x.usages()
 		outside(p)
 		y := newTally(p)
-		if found, err := y.walkThrough(wants{}); err == nil && found == nil {
+		if found, err := y.walkThrough(wantedEvents{}); err == nil && found == nil {
 			t.Error("nothing found, not even nothing")
 		}
 	})

@@ -28,7 +28,7 @@ func (b *builder) locate() error {
 }
 
 func (b *builder) locateIn(p *analysis.Process, groups []*group, sites []runfile.Site) error {
-	w := wants{sends: map[channel]uint64{}, typed: map[channel]uint64{}, objects: map[object]bool{}, nodes: map[place]bool{}}
+	w := wantedEvents{sends: map[channel]uint64{}, typed: map[channel]uint64{}, objects: map[object]bool{}, nodes: map[place]bool{}}
 	walk := false
 	for _, g := range groups {
 		switch g.kind {
@@ -45,7 +45,7 @@ func (b *builder) locateIn(p *analysis.Process, groups []*group, sites []runfile
 		}
 		walk = walk || !g.located()
 	}
-	f := &found{}
+	f := &foundEvents{}
 	if walk {
 		var err error
 		if f, err = newTally(p).walkThrough(w); err != nil {
@@ -70,11 +70,11 @@ func (g *group) located() bool {
 	return !g.idle
 }
 
-func (g *group) finding(f *found, p *analysis.Process, names *reconstruct.Names) Finding {
-	at := spot{g.at, g.event}
+func (g *group) finding(f *foundEvents, p *analysis.Process, names *reconstruct.Names) Finding {
+	at := eventRef{g.at, g.event}
 	switch g.kind {
 	case OtherTypes:
-		at = f.typed[g.channel].spot
+		at = f.typed[g.channel].eventRef
 		g.text = dataText(names, f.typed[g.channel].datatype)
 	case LostMessage:
 		at = f.sends[g.channel]

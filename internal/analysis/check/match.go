@@ -38,7 +38,7 @@ func (b *builder) judge(c channel, f *flow) {
 		}
 	}
 	at := b.callers[c]
-	s := suspect{at: at.at, op: at.op, site: at.site, channel: c, remark: remark}
+	s := candidateFault{at: at.at, op: at.op, site: at.site, channel: c, remark: remark}
 	if f.out.differs(&f.in) {
 		other := s
 		other.kind, other.count, other.rank, other.remark = OtherTypes, f.sent, int(c.from), ""
@@ -50,7 +50,7 @@ func (b *builder) judge(c channel, f *flow) {
 	if f.sent > f.received {
 		lost := f.sent - f.received
 		lost -= min(lost, f.pending+f.cancelled)
-		w := anywhere{c.to, c.comm}
+		w := wildcardSite{c.to, c.comm}
 		taken := min(lost, b.waiting[w])
 		b.waiting[w] -= taken
 		if lost -= taken; lost == 0 {

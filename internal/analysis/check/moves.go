@@ -6,8 +6,8 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// mover computes the exchange of one call.
-type mover struct {
+// exchangeBuilder computes the exchange of one call.
+type exchangeBuilder struct {
 	p     *analysis.Process
 	role  *collRoles
 	words []uint64
@@ -23,12 +23,12 @@ type mover struct {
 func (r *reader) exchangeOf(s *efg.Step, role *collRoles, words []uint64) *exchange {
 	p := r.t.p
 	own, other := p.Members(words[role.scope])
-	both := roster{own, other}
+	both := memberList{own, other}
 	if own == nil || both.size() > maxExchanging {
 		return nil
 	}
 	e := &exchange{make([]uint64, both.size()), make([]uint64, both.size())}
-	x := mover{p: p, role: role, words: words, exchange: e, me: own.Index(p.Data.Rank), peers: own.Size()}
+	x := exchangeBuilder{p: p, role: role, words: words, exchange: e, me: own.Index(p.Data.Rank), peers: own.Size()}
 	if other != nil {
 		if x.peers = other.Size(); !both.swapped() {
 			x.base = own.Size()
@@ -55,7 +55,7 @@ func (r *reader) exchangeOf(s *efg.Step, role *collRoles, words []uint64) *excha
 }
 
 // within is a call on an intracommunicator.
-func (x *mover) within() {
+func (x *exchangeBuilder) within() {
 	c, a := x.role, &x.role.arrays
 	switch p := c.proc; {
 	case p.Shape == signature.AllToOne:
@@ -85,7 +85,7 @@ func (x *mover) within() {
 }
 
 // rooted is an exchange with a root, which has an array for all.
-func (x *mover) rooted(own, all []uint64, count, datatype, counts, datatypes int) {
+func (x *exchangeBuilder) rooted(own, all []uint64, count, datatype, counts, datatypes int) {
 	root := x.words[x.role.root]
 	if root >= uint64(x.peers) {
 		x.unknown = true
@@ -105,7 +105,7 @@ func (x *mover) rooted(own, all []uint64, count, datatype, counts, datatypes int
 
 // neighbours is a neighbourhood collective. Somebody can be a neighbour twice: what goes
 // to them is added up.
-func (x *mover) neighbours() {
+func (x *exchangeBuilder) neighbours() {
 	c, a := x.role, &x.role.arrays
 	in, out, known := x.p.Neighbours(x.words[c.scope])
 	if !known {
@@ -126,7 +126,7 @@ func (x *mover) neighbours() {
 }
 
 // blocks are the sizes of n blocks of a buffer, by an array of counts or all alike.
-func (x *mover) blocks(counts, count, datatype, datatypes, n int) []uint64 {
+func (x *exchangeBuilder) blocks(counts, count, datatype, datatypes, n int) []uint64 {
 	if counts != 0 {
 		return x.list(counts, datatype, datatypes, n)
 	}
@@ -139,7 +139,7 @@ func (x *mover) blocks(counts, count, datatype, datatypes, n int) []uint64 {
 
 // across is a call on an intercommunicator: what a side sends the other takes. The
 // members of this side are so many.
-func (x *mover) across(side int) {
+func (x *exchangeBuilder) across(side int) {
 	c, a := x.role, &x.role.arrays
 	to, from := x.to[x.base:x.base+x.peers], x.from[x.base:x.base+x.peers]
 	switch p := c.proc; {
@@ -169,7 +169,7 @@ func (x *mover) across(side int) {
 
 // acrossRooted: the root has a block for each member of the other side, which all have
 // one for the root; the others on its side have nothing.
-func (x *mover) acrossRooted(atRoot, others []uint64, counts, count, datatype int, own func() uint64) {
+func (x *exchangeBuilder) acrossRooted(atRoot, others []uint64, counts, count, datatype int, own func() uint64) {
 	switch root := x.words[x.role.root]; {
 	case root == signature.RootHere:
 		copy(atRoot, x.blocks(counts, count, datatype, 0, x.peers))
@@ -181,8 +181,12 @@ func (x *mover) acrossRooted(atRoot, others []uint64, counts, count, datatype in
 }
 
 // given and taken are what the call has of the one buffer and the other.
-func (x *mover) given() uint64 { return x.bytes(x.words[x.role.sendCount], x.words[x.role.sendType]) }
-func (x *mover) taken() uint64 { return x.bytes(x.words[x.role.recvCount], x.words[x.role.recvType]) }
+func (x *exchangeBuilder) given() uint64 {
+	return x.bytes(x.words[x.role.sendCount], x.words[x.role.sendType])
+}
+func (x *exchangeBuilder) taken() uint64 {
+	return x.bytes(x.words[x.role.recvCount], x.words[x.role.recvType])
+}
 
 func fill(list []uint64, v uint64) {
 	for j := range list {
@@ -191,7 +195,7 @@ func fill(list []uint64, v uint64) {
 }
 
 // list turns an array of n counts into bytes.
-func (x *mover) list(counts, datatype, datatypes, n int) []uint64 {
+func (x *exchangeBuilder) list(counts, datatype, datatypes, n int) []uint64 {
 	out := make([]uint64, n)
 	number := x.vec(counts)
 	var types []uint64
@@ -212,7 +216,7 @@ func (x *mover) list(counts, datatype, datatypes, n int) []uint64 {
 	return out
 }
 
-func (x *mover) bytes(count, datatype uint64) uint64 {
+func (x *exchangeBuilder) bytes(count, datatype uint64) uint64 {
 	if count == 0 {
 		return 0
 	}

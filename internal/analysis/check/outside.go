@@ -18,8 +18,8 @@ func beginsSession(p *signature.Proc) bool {
 
 // outside finds calls before MPI_Init and after MPI_Finalize in the thread that
 // makes these calls, and their absence.
-func outside(p *analysis.Process) ([]suspect, error) {
-	var list []suspect
+func outside(p *analysis.Process) ([]candidateFault, error) {
+	var list []candidateFault
 	begun, ended, sessions, exits := false, false, false, false
 	for i := range p.Data.Streams {
 		s := &p.Data.Streams[i]
@@ -71,13 +71,13 @@ func boundsOf(s *efg.Stream) bounds {
 
 // find looks for the first calls of each node outside of the bounds. The stream is
 // walked through only if there may be some.
-func (x *bounds) find(s *efg.Stream, defs []efg.Def) ([]suspect, error) {
+func (x *bounds) find(s *efg.Stream, defs []efg.Def) ([]candidateFault, error) {
 	early := x.init >= 0 && s.Start() != x.init
 	late := x.finalize >= 0 && len(s.Nodes[x.finalize].Edges) > 0
 	if !early && !late {
 		return nil, nil
 	}
-	var list []suspect
+	var list []candidateFault
 	seen := map[place]bool{}
 	kind, text := BeforeInit, "called before MPI_Init"
 	w := s.Walk(defs)
@@ -98,7 +98,7 @@ func (x *bounds) find(s *efg.Stream, defs []efg.Def) ([]suspect, error) {
 			continue
 		}
 		seen[at] = true
-		list = append(list, suspect{kind: kind, at: at, op: p.Name, site: s.Nodes[k].Words[1], count: 1, event: w.Seq(), text: text})
+		list = append(list, candidateFault{kind: kind, at: at, op: p.Name, site: s.Nodes[k].Words[1], count: 1, event: w.Seq(), text: text})
 	}
 	return list, w.Err()
 }

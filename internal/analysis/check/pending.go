@@ -18,8 +18,8 @@ const (
 )
 
 // inCall lists the calls that the threads of a process were in when its recording ended.
-func inCall(p *analysis.Process) []suspect {
-	var list []suspect
+func inCall(p *analysis.Process) []candidateFault {
+	var list []candidateFault
 	for i := range p.Data.Streams {
 		s := &p.Data.Streams[i]
 		if s.Pending == nil {
@@ -29,7 +29,7 @@ func inCall(p *analysis.Process) []suspect {
 		if q := signature.ProcByID(signature.Header(s.Pending.Words[0]).Proc()); q != nil {
 			op = q.Name
 		}
-		list = append(list, suspect{
+		list = append(list, candidateFault{
 			kind: NeverReturned, at: place{s.Thread, int32(len(s.Nodes))}, op: op, site: s.Pending.Words[1], count: 1, event: s.Events, call: s.Pending,
 		})
 	}
@@ -43,8 +43,8 @@ func inCallText(p *efg.Process, thread uint32, call *efg.Pending, names *reconst
 }
 
 // lastCall is the last call of a stream.
-func lastCall(s *efg.Stream, defs []efg.Def) suspect {
-	f := suspect{at: place{s.Thread, 0}, count: 1, event: s.Events - min(s.Events, 1)}
+func lastCall(s *efg.Stream, defs []efg.Def) candidateFault {
+	f := candidateFault{at: place{s.Thread, 0}, count: 1, event: s.Events - min(s.Events, 1)}
 	w := s.WalkFrom(defs, f.event)
 	for w.Next() {
 		f.at.node = int32(w.Node())
@@ -58,20 +58,20 @@ func lastCall(s *efg.Stream, defs []efg.Def) suspect {
 }
 
 // unfinished: a process that was in no call has ended by itself without MPI_Finalize.
-func unfinished(p *analysis.Process) []suspect {
+func unfinished(p *analysis.Process) []candidateFault {
 	s := &p.Data.Streams[0]
 	if len(s.Nodes) == 0 || len(inCall(p)) > 0 {
 		return nil
 	}
 	f := lastCall(s, p.Data.Defs)
 	f.kind, f.text = NoFinalize, "the process ended without MPI_Finalize; this is its last call"
-	return []suspect{f}
+	return []candidateFault{f}
 }
 
 // ends lists how a process ended, if it did so before MPI_Finalize.
-func (t *tally) ends() []suspect {
+func (t *tally) ends() []candidateFault {
 	open, exits := false, false
-	var aborted []suspect
+	var aborted []candidateFault
 	for i := range t.p.Data.Streams {
 		s := &t.p.Data.Streams[i]
 		open, exits = open || s.End == efg.EndOpen, exits || s.End == efg.EndExit
@@ -95,11 +95,11 @@ func (t *tally) ends() []suspect {
 }
 
 // aborts lists the calls of a stream that do not return: MPI_Abort.
-func aborts(s *efg.Stream) (list []suspect) {
+func aborts(s *efg.Stream) (list []candidateFault) {
 	for k := range s.Nodes {
 		n := &s.Nodes[k]
 		if p := procOf(n); p != nil && p.NoReturn {
-			list = append(list, suspect{
+			list = append(list, candidateFault{
 				kind: Aborted, at: place{s.Thread, int32(k)}, op: p.Name, site: n.Words[1], count: 1, event: s.Events - 1,
 				text: "the program ended itself",
 			})
@@ -114,12 +114,12 @@ func aborts(s *efg.Stream) (list []suspect) {
 // what other processes did then tells nothing. Else all that is known is that something
 // ended it.
 func (b *builder) endings() {
-	cause := b.report.Hangs() || slices.ContainsFunc(b.ends, func(s suspect) bool { return s.causes() })
+	cause := b.report.Hangs() || slices.ContainsFunc(b.ends, func(s candidateFault) bool { return s.causes() })
 	for k := range b.groups {
 		cause = cause || k.kind == NoFinalize
 	}
 	failed := b.run.Meta.Status != 0 && !b.run.Meta.StatusUnknown
-	starting := !slices.ContainsFunc(b.ends, func(s suspect) bool { return !s.starting() })
+	starting := !slices.ContainsFunc(b.ends, func(s candidateFault) bool { return !s.starting() })
 	for _, s := range b.ends {
 		switch {
 		case s.causes():
@@ -135,13 +135,13 @@ func (b *builder) endings() {
 }
 
 // starting reports whether the process was in MPI_Init, as those are that come late.
-func (s *suspect) starting() bool {
+func (s *candidateFault) starting() bool {
 	p := signature.ProcByName(s.op)
 	return s.call != nil && p != nil && p.Begins
 }
 
 // causes reports whether this is why a program ended.
-func (s *suspect) causes() bool {
+func (s *candidateFault) causes() bool {
 	return s.kind == InvalidArgument || s.kind == Aborted || s.kind == NoFinalize
 }
 

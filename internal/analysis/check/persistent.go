@@ -47,7 +47,7 @@ func (t *tally) sure(k int, r *roles, n *efg.Node) (ids []uint64, ok bool) {
 	if n.Mask&mask(r.requests, r.flag) != 0 {
 		return nil, false
 	}
-	err := t.p.Tuples(0, k, 0, func(v *analysis.Tuple) error {
+	err := t.p.ValueGroups(0, k, 0, func(v *analysis.ValueGroup) error {
 		if ok = r.flag == 0 || v.Word(r.flag) == 1; ok {
 			before := t.doubt
 			ids = t.array(0, k, r, v)

@@ -127,8 +127,8 @@ type usage struct {
 
 // usages are the sequences of a process's collective calls. Calls that do not fit
 // themselves are suspects.
-func (t *tally) usages() (map[scopeKey]*usage, []suspect, error) {
-	list, uneven := map[scopeKey]*usage{}, map[place]*suspect{}
+func (t *tally) usages() (map[scopeKey]*usage, []candidateFault, error) {
+	list, uneven := map[scopeKey]*usage{}, map[place]*candidateFault{}
 	for i := range t.p.Data.Streams {
 		r := t.newReader(i)
 		if r == nil {
@@ -170,7 +170,7 @@ func (t *tally) usages() (map[scopeKey]*usage, []suspect, error) {
 			}
 		}
 	}
-	var suspects []suspect
+	var suspects []candidateFault
 	for _, f := range uneven {
 		suspects = append(suspects, *f)
 	}

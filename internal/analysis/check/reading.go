@@ -12,8 +12,8 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// reading goes through the collective calls of a rank on one communicator.
-type reading struct {
+// callCursor goes through the collective calls of a rank on one communicator.
+type callCursor struct {
 	t      *tally
 	r      *reader // nil if the process makes no collective calls
 	key    scopeKey
@@ -25,7 +25,7 @@ type reading struct {
 	stack  []frame
 	event  uint64 // number of the next event
 	now    call
-	at     spot
+	at     eventRef
 }
 
 // weight is what steps have: events, and calls on the communicator.
@@ -43,7 +43,7 @@ type frame struct {
 
 // reading reads the process of a rank. Of one with several threads it is the first
 // thread that makes calls on the communicator.
-func (b *builder) reading(rank int, k scopeKey) (*reading, error) {
+func (b *builder) reading(rank int, k scopeKey) (*callCursor, error) {
 	i := b.number[rank]
 	data, err := b.run.Process(i)
 	if err != nil {
@@ -58,7 +58,7 @@ func (b *builder) reading(rank int, k scopeKey) (*reading, error) {
 		return nil, err
 	}
 	t := newTally(p)
-	x := &reading{t: t, key: k, names: reconstruct.NewNames(data.Defs, sites), weight: map[*efg.Step]weight{}}
+	x := &callCursor{t: t, key: k, names: reconstruct.NewNames(data.Defs, sites), weight: map[*efg.Step]weight{}}
 	for i := range data.Streams {
 		r := t.newReader(i)
 		if r == nil {
@@ -80,7 +80,7 @@ func (b *builder) reading(rank int, k scopeKey) (*reading, error) {
 }
 
 // weigh adds up steps.
-func (x *reading) weigh(steps []efg.Step) (sum weight) {
+func (x *callCursor) weigh(steps []efg.Step) (sum weight) {
 	for i := range steps {
 		s := &steps[i]
 		if s.Times == 0 {
@@ -99,13 +99,13 @@ func (x *reading) weigh(steps []efg.Step) (sum weight) {
 }
 
 // call returns the call of a step, if it is one on the communicator.
-func (x *reading) call(s *efg.Step) (call, bool) {
+func (x *callCursor) call(s *efg.Step) (call, bool) {
 	c, ok := x.r.call(s)
 	return c, ok && c.scope == x.key
 }
 
 // prefix is the sequence of the first n calls of steps.
-func (x *reading) prefix(steps []efg.Step, n uint64) (all sequence) {
+func (x *callCursor) prefix(steps []efg.Step, n uint64) (all sequence) {
 	for i := range steps {
 		s := &steps[i]
 		if n == 0 {
@@ -132,7 +132,7 @@ func (x *reading) prefix(steps []efg.Step, n uint64) (all sequence) {
 }
 
 // common is how many calls two readings have in common before they part.
-func (x *reading) common(o *reading) uint64 {
+func (x *callCursor) common(o *callCursor) uint64 {
 	most := min(x.all.calls.length, o.all.calls.length)
 	n := sort.Search(int(min(most, math.MaxInt-1)), func(k int) bool {
 		return x.prefix(x.steps, uint64(k)+1).hash != o.prefix(o.steps, uint64(k)+1).hash
@@ -141,13 +141,13 @@ func (x *reading) common(o *reading) uint64 {
 }
 
 // restart goes to the beginning, or to before call n, counted from 1.
-func (x *reading) restart(n uint64) {
-	x.stack, x.event, x.at, x.now = []frame{{x.steps, 0, 0}}, 0, spot{}, call{}
+func (x *callCursor) restart(n uint64) {
+	x.stack, x.event, x.at, x.now = []frame{{x.steps, 0, 0}}, 0, eventRef{}, call{}
 	x.skip = n - min(n, 1)
 }
 
 // next goes to the next call; false at the end.
-func (x *reading) next() bool {
+func (x *callCursor) next() bool {
 	for len(x.stack) > 0 {
 		f := &x.stack[len(x.stack)-1]
 		switch {
@@ -163,7 +163,7 @@ func (x *reading) next() bool {
 			if ok && x.skip > 0 {
 				x.skip--
 			} else if ok {
-				x.now, x.at = c, spot{place{x.t.p.Data.Streams[x.r.i].Thread, int32(s.Node)}, x.event - 1}
+				x.now, x.at = c, eventRef{place{x.t.p.Data.Streams[x.r.i].Thread, int32(s.Node)}, x.event - 1}
 				return true
 			}
 		case f.left > 0:
@@ -177,7 +177,7 @@ func (x *reading) next() bool {
 }
 
 // enter begins a repeat, after the turns that are passed over.
-func (x *reading) enter(s *efg.Step) {
+func (x *callCursor) enter(s *efg.Step) {
 	w := x.weight[s]
 	turns := s.Times
 	if w.calls.length > 0 {
@@ -190,14 +190,14 @@ func (x *reading) enter(s *efg.Step) {
 	}
 }
 
-// tell gives a suspect the place of the last call.
-func (x *reading) tell(f *suspect) {
+// addFault gives a suspect the place of the last call.
+func (x *callCursor) addFault(f *candidateFault) {
 	f.at, f.event = x.at.place, x.at.event
 	f.op, f.site = x.t.caller(x.at.place)
 }
 
 // place is where the last call is in the source.
-func (x *reading) place() string {
+func (x *callCursor) place() string {
 	_, site := x.t.caller(x.at.place)
 	return placeText(x.names, x.at.event, site)
 }
@@ -206,7 +206,7 @@ func placeText(names *reconstruct.Names, event, site uint64) string {
 	return fmt.Sprintf("event %d, %s", event, strings.TrimSpace(names.Func(site)+" "+names.Place(site)))
 }
 
-func (x *reading) isWindow() bool {
+func (x *callCursor) isWindow() bool {
 	return x.r != nil && x.t.isWindow(x.now.word)
 }
 

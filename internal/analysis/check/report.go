@@ -101,8 +101,8 @@ func (r *Report) Faults() int {
 	return n
 }
 
-// suspect is a fault of one rank that counting has found.
-type suspect struct {
+// candidateFault is a fault of one rank that counting has found.
+type candidateFault struct {
 	kind    Kind
 	proc    int // number of the process in the file
 	rank    int
@@ -133,9 +133,9 @@ type groupKey struct {
 
 // group are equal faults of several ranks.
 type group struct {
-	suspect // the first rank's
-	ranks   []int
-	total   uint64
+	candidateFault // the first rank's
+	ranks          []int
+	total          uint64
 }
 
 type builder struct {
@@ -149,11 +149,11 @@ type builder struct {
 
 	mu      sync.Mutex
 	flows   map[channel]*flow
-	waiting map[anywhere]uint64
+	waiting map[wildcardSite]uint64
 	callers map[channel]caller
 	scopes  map[scopeKey]*scopeState
 	groups  map[groupKey]*group
-	ends    []suspect                        // how processes ended that did so before MPI_Finalize
+	ends    []candidateFault                 // how processes ended that did so before MPI_Finalize
 	tallies map[runfile.ClassKey]*classTally // nil: one process of the class was met
 	classes int                              // that are not nil
 	members []*classTally                    // of each process of the run; nil: it was counted by itself
@@ -176,13 +176,13 @@ func New(run *runfile.Run, progress ...Progress) (*Report, error) {
 func newBuilder(run *runfile.Run, progress []Progress) *builder {
 	return &builder{
 		run: run, furthest: lastLimit, progress: progress, number: map[int]int{}, short: map[int]bool{}, flows: map[channel]*flow{},
-		waiting: map[anywhere]uint64{}, callers: map[channel]caller{}, scopes: map[scopeKey]*scopeState{}, groups: map[groupKey]*group{},
+		waiting: map[wildcardSite]uint64{}, callers: map[channel]caller{}, scopes: map[scopeKey]*scopeState{}, groups: map[groupKey]*group{},
 		tallies: map[runfile.ClassKey]*classTally{}, members: make([]*classTally, len(run.Procs)),
 	}
 }
 
-// tell tells how much of a part of the work is done.
-func (b *builder) tell(what string, done, total uint64) {
+// reportProgress tells how much of a part of the work is done.
+func (b *builder) reportProgress(what string, done, total uint64) {
 	for _, p := range b.progress {
 		p(what, done, total)
 	}
@@ -190,7 +190,7 @@ func (b *builder) tell(what string, done, total uint64) {
 
 func (b *builder) check() (*Report, error) {
 	procs := b.overview()
-	ranks := func(done uint64) { b.tell("ranks", done, uint64(len(procs))) }
+	ranks := func(done uint64) { b.reportProgress("ranks", done, uint64(len(procs))) }
 	if err := analysis.EachUntimed(b.run, procs, b.process, ranks); err != nil {
 		return nil, err
 	}
@@ -206,7 +206,7 @@ func (b *builder) check() (*Report, error) {
 	if err := b.collectives(); err != nil {
 		return nil, err
 	}
-	if err := b.chronicles(); err != nil {
+	if err := b.clockChecks(); err != nil {
 		return nil, err
 	}
 	if err := b.counterparts(); err != nil {
@@ -266,7 +266,7 @@ func (b *builder) process(p *analysis.Process) error {
 	t := newTally(p)
 	err := t.count()
 	if err == nil && t.doubt {
-		_, err = t.walkThrough(wants{})
+		_, err = t.walkThrough(wantedEvents{})
 	}
 	if err != nil {
 		return err
@@ -354,14 +354,14 @@ func (t *tally) caller(at place) (op string, site uint64) {
 }
 
 // suspects lists what the counts of a process tell.
-func (t *tally) suspects() []suspect {
-	var list []suspect
-	add := func(kind Kind, at place, made, freed uint64) *suspect {
+func (t *tally) suspects() []candidateFault {
+	var list []candidateFault
+	add := func(kind Kind, at place, made, freed uint64) *candidateFault {
 		if made <= freed {
-			return &suspect{}
+			return &candidateFault{}
 		}
 		op, site := t.caller(at)
-		list = append(list, suspect{kind: kind, at: at, op: op, site: site, count: made - freed})
+		list = append(list, candidateFault{kind: kind, at: at, op: op, site: site, count: made - freed})
 		return &list[len(list)-1]
 	}
 	for at, l := range t.requests {
@@ -385,18 +385,18 @@ func (t *tally) suspects() []suspect {
 	}
 	for _, m := range t.twice {
 		op, site := t.caller(m.place)
-		list = append(list, suspect{kind: PersistentMisused, at: m.place, op: op, site: site, count: 1, event: m.event, text: m.text})
+		list = append(list, candidateFault{kind: PersistentMisused, at: m.place, op: op, site: site, count: 1, event: m.event, text: m.text})
 	}
 	return list
 }
 
 // neverStarted lists persistent requests that a call waited for, and none started. (One
 // that is started later may be waited for before.)
-func (t *tally) neverStarted() (list []suspect) {
+func (t *tally) neverStarted() (list []candidateFault) {
 	for at, n := range t.awaited {
 		if !t.begun[at] {
 			op, site := t.caller(at)
-			list = append(list, suspect{
+			list = append(list, candidateFault{
 				kind: PersistentMisused, at: at, op: op, site: site, count: n, idle: true, text: "made a persistent request that was waited for and never started",
 			})
 		}
@@ -405,7 +405,7 @@ func (t *tally) neverStarted() (list []suspect) {
 }
 
 // suspect adds a suspect to its group.
-func (b *builder) suspect(p *analysis.Process, s suspect) {
+func (b *builder) suspect(p *analysis.Process, s candidateFault) {
 	s.rank = p.Data.Rank
 	short := b.short[s.rank]
 	switch {
@@ -417,7 +417,7 @@ func (b *builder) suspect(p *analysis.Process, s suspect) {
 	b.group(s)
 }
 
-func (b *builder) group(s suspect) {
+func (b *builder) group(s candidateFault) {
 	s.proc = b.number[s.rank]
 	key := groupKey{s.kind, s.op, s.site, s.text, ""}
 	if s.remark != "" {
@@ -426,17 +426,17 @@ func (b *builder) group(s suspect) {
 	g := b.groups[key]
 	switch {
 	case g == nil:
-		g = &group{suspect: s}
+		g = &group{candidateFault: s}
 		b.groups[key] = g
-	case before(&s, &g.suspect):
-		g.suspect = s
+	case before(&s, &g.candidateFault):
+		g.candidateFault = s
 	}
 	g.ranks = append(g.ranks, s.rank)
 	g.total += s.count
 }
 
 // before orders suspects of a group: the first one is shown.
-func before(x, y *suspect) bool {
+func before(x, y *candidateFault) bool {
 	return cmp.Or(cmp.Compare(x.rank, y.rank), cmp.Compare(x.at.thread, y.at.thread), cmp.Compare(x.at.node, y.at.node),
 		cmp.Compare(x.event, y.event), cmp.Compare(x.channel.to, y.channel.to), cmp.Compare(x.channel.tag, y.channel.tag),
 		cmp.Compare(x.object.word, y.object.word)) < 0

@@ -41,15 +41,15 @@ func (s *statusReader) each(array []uint64, f func(position int, id, source, tag
 	}
 }
 
-// quads are statuses that are not as posted: position, source, tag, bytes.
-type quads []uint64
+// changedStatuses are statuses that are not as posted: position, source, tag, bytes.
+type changedStatuses []uint64
 
-func (s *statusReader) quads() quads {
+func (s *statusReader) quads() changedStatuses {
 	q, _ := s.vec(s.r.statuses)
 	return q
 }
 
-func (q *quads) of(k int) (source, tag uint64) {
+func (q *changedStatuses) of(k int) (source, tag uint64) {
 	for len(*q) >= 4 && (*q)[0] < uint64(k) {
 		*q = (*q)[4:]
 	}

@@ -17,9 +17,9 @@ type symbol struct {
 	own amount
 }
 
-// uneven says whether a member that gives and takes does not take from itself what it
+// unequalAmounts says whether a member that gives and takes does not take from itself what it
 // gives.
-func (s *symbol) uneven() bool {
+func (s *symbol) unequalAmounts() bool {
 	return s.own.bytes != s.amount.bytes || s.own.basics != s.amount.basics && !s.own.open && !s.amount.open
 }
 
@@ -90,7 +90,7 @@ func (c *collRoles) mask() uint64 {
 
 // symbolOf is the symbol of a call with these words. On an intercommunicator the
 // two sides differ in all but the name.
-func (c *collRoles) symbolOf(x *signer, words []uint64, inter bool) symbol {
+func (c *collRoles) symbolOf(x *signatureFinder, words []uint64, inter bool) symbol {
 	s := symbol{proc: signature.Header(words[0]).Proc()}
 	if inter || c.proc.Shape == signature.NoData {
 		return s
@@ -125,7 +125,7 @@ func (c *collRoles) symbolOf(x *signer, words []uint64, inter bool) symbol {
 }
 
 // amountOf is that of a number of elements; false if it is not known.
-func (x *signer) amountOf(count, datatype uint64) (amount, bool) {
+func (x *signatureFinder) amountOf(count, datatype uint64) (amount, bool) {
 	size, ok := x.p.TypeBytes(datatype)
 	if signature.IsConst(count) || count>>40 != 0 || count > 0 && !ok {
 		return amount{}, false

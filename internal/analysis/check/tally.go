@@ -21,7 +21,7 @@ type flow struct {
 	sender, receiver   place // a node that sends or receives: the last that was counted
 	sendOrder          int   // how-manieth that was
 	receiveOrder       int
-	out, in            typing
+	out, in            typeSummary
 }
 
 // place is a node of a process.
@@ -30,8 +30,8 @@ type place struct {
 	node   int32
 }
 
-// anywhere is where receives with a wildcard wait.
-type anywhere struct {
+// wildcardSite is where receives with a wildcard wait.
+type wildcardSite struct {
 	to   int32
 	comm uint64
 }
@@ -42,8 +42,8 @@ type object struct {
 	word uint64
 }
 
-// life counts how often an object was made and freed.
-type life struct {
+// lifetime counts how often an object was made and freed.
+type lifetime struct {
 	made, freed uint64
 	at          place // where it was made
 }
@@ -54,19 +54,19 @@ type tally struct {
 	rank int32
 
 	flows    map[channel]*flow
-	waiting  map[anywhere]uint64
-	requests map[place]*life // by the node that issues them
+	waiting  map[wildcardSite]uint64
+	requests map[place]*lifetime // by the node that issues them
 	maybe    map[place]uint64
-	objects  map[object]*life
-	starts   map[place]*life  // made: started, freed: completed
-	begun    map[place]bool   // nodes of persistent requests that were started
-	awaited  map[place]uint64 // completions of persistent requests, by their nodes
+	objects  map[object]*lifetime
+	starts   map[place]*lifetime // made: started, freed: completed
+	begun    map[place]bool      // nodes of persistent requests that were started
+	awaited  map[place]uint64    // completions of persistent requests, by their nodes
 	twice    []misuse
 	total    Totals
 
 	probed map[uint64]uint64 // communicators of matched messages, if made by going through the events
 	names  map[uint64]uint64 // of communicators, see name
-	types  *signer
+	types  *signatureFinder
 	doubt  bool // the order of events decides
 
 	counted int // messages, see flow
@@ -74,14 +74,14 @@ type tally struct {
 
 // misuse is a wrong use of a persistent request.
 type misuse struct {
-	spot
+	eventRef
 	text string
 }
 
 func newTally(p *analysis.Process) *tally {
 	return &tally{
-		p: p, rank: int32(p.Data.Rank), flows: map[channel]*flow{}, waiting: map[anywhere]uint64{},
-		requests: map[place]*life{}, maybe: map[place]uint64{}, objects: map[object]*life{}, starts: map[place]*life{},
+		p: p, rank: int32(p.Data.Rank), flows: map[channel]*flow{}, waiting: map[wildcardSite]uint64{},
+		requests: map[place]*lifetime{}, maybe: map[place]uint64{}, objects: map[object]*lifetime{}, starts: map[place]*lifetime{},
 		begun: map[place]bool{}, awaited: map[place]uint64{}, names: map[uint64]uint64{}, types: newSigner(p),
 	}
 }
@@ -95,10 +95,10 @@ func (t *tally) flow(c channel) *flow {
 	return f
 }
 
-func lifeAt[K comparable](m map[K]*life, k K) *life {
+func lifeAt[K comparable](m map[K]*lifetime, k K) *lifetime {
 	l := m[k]
 	if l == nil {
-		l = &life{}
+		l = &lifetime{}
 		m[k] = l
 	}
 	return l
@@ -163,14 +163,14 @@ func (t *tally) commOf(r *roles, object, message uint64) uint64 {
 	return n.Words[2]
 }
 
-// wild says whether a receive takes messages of several senders or tags, so that
+// hasWildcard says whether a receive takes messages of several senders or tags, so that
 // its completion tells what came.
-func wild(r *roles, source, tag uint64) bool {
+func hasWildcard(r *roles, source, tag uint64) bool {
 	return r.message != 0 || source == signature.AnySource || tag == signature.AnyTag
 }
 
-// nothing says whether nothing can come.
-func nothing(r *roles, source, message uint64) bool {
+// procNull says whether nothing can come.
+func procNull(r *roles, source, message uint64) bool {
 	return r.source != 0 && source == signature.ProcNull || r.message != 0 && message == signature.MessageNoProc
 }
 

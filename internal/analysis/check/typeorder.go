@@ -26,18 +26,18 @@ type typeOrder struct {
 func (b *builder) varied() []channel {
 	var list []channel
 	for c, f := range b.flows {
-		if b.quiet(c, f) && (f.out.varies() || f.in.varies()) {
+		if b.allReceived(c, f) && (f.out.varies() || f.in.varies()) {
 			list = append(list, c)
 		}
 	}
 	return list
 }
 
-// quiet says whether all that was sent on a channel was received.
-func (b *builder) quiet(c channel, f *flow) bool {
+// allReceived says whether all that was sent on a channel was received.
+func (b *builder) allReceived(c channel, f *flow) bool {
 	_, from := b.number[int(c.from)]
 	_, to := b.number[int(c.to)]
-	quiet := f.pending == 0 && f.cancelled == 0 && b.waiting[anywhere{c.to, c.comm}] == 0
+	quiet := f.pending == 0 && f.cancelled == 0 && b.waiting[wildcardSite{c.to, c.comm}] == 0
 	return from && to && quiet && f.sent == f.received && !b.short[int(c.from)] && !b.short[int(c.to)]
 }
 
@@ -157,7 +157,7 @@ func messagesOf(p *analysis.Process) *messages {
 }
 
 func mayBeWild(n *efg.Node, r *roles) bool {
-	return n.Mask&mask(r.source, r.recvTag) != 0 || wild(r, n.Words[r.source], n.Words[r.recvTag])
+	return n.Mask&mask(r.source, r.recvTag) != 0 || hasWildcard(r, n.Words[r.source], n.Words[r.recvTag])
 }
 
 // of returns the messages of a step.
@@ -183,11 +183,11 @@ func (m *messages) transfers(r *roles, w []uint64) (list []transfer) {
 			list = append(list, transfer{0, channel{t.rank, int32(to), t.name(w[2]), w[r.sendTag]}, unit, unit.elements(w[r.sendCount])})
 		}
 	}
-	if !r.receives || nothing(r, w[r.source], 0) {
+	if !r.receives || procNull(r, w[r.source], 0) {
 		return list
 	}
 	source, tag := w[r.source], w[r.recvTag]
-	if wild(r, source, tag) {
+	if hasWildcard(r, source, tag) {
 		source, tag = w[r.statusSource], w[r.statusTag]
 	}
 	if from := t.p.PeerOf(w[2], source); from != analysis.NoRank {
@@ -255,7 +255,7 @@ func (b *builder) otherOrder(c channel) error {
 		return nil
 	}
 	at := b.callers[c]
-	b.group(suspect{kind: OtherTypes, at: at.at, op: at.op, site: at.site, channel: c, count: 1, before: uint64(n), rank: int(c.from)})
+	b.group(candidateFault{kind: OtherTypes, at: at.at, op: at.op, site: at.site, channel: c, count: 1, before: uint64(n), rank: int(c.from)})
 	return nil
 }
 

@@ -15,15 +15,15 @@ import (
 
 // typeSignature is that of one element of a datatype: a unit so many times.
 type typeSignature struct {
-	unit   []basics
+	unit   []basicRun
 	size   uint64 // basic datatypes in the unit
 	repeat uint64
 	key    uint64   // of the unit; 0: it is not known, or fits all
 	whole  sequence // all of it
 }
 
-// basics are basic datatypes of one kind that follow each other.
-type basics struct{ word, count uint64 }
+// basicRun are basic datatypes of one kind that follow each other.
+type basicRun struct{ word, count uint64 }
 
 // maxBasics bounds the pieces of a signature, and the datatypes that one is made of.
 const maxBasics = 1 << 12
@@ -41,7 +41,7 @@ func (s *typeSignature) elements(count uint64) uint64 { return s.size * s.repeat
 var unknown = &typeSignature{}
 
 // newSignature makes the signature of a list of pieces.
-func newSignature(list []basics, repeat uint64) *typeSignature {
+func newSignature(list []basicRun, repeat uint64) *typeSignature {
 	list, repeat = reduce(list, repeat)
 	s := &typeSignature{unit: list, repeat: repeat}
 	var words []uint64
@@ -59,9 +59,9 @@ func newSignature(list []basics, repeat uint64) *typeSignature {
 }
 
 // reduce returns the shortest unit that makes a list of pieces when it is repeated.
-func reduce(list []basics, repeat uint64) ([]basics, uint64) {
+func reduce(list []basicRun, repeat uint64) ([]basicRun, uint64) {
 	if len(list) == 1 {
-		return []basics{{list[0].word, 1}}, repeat * list[0].count
+		return []basicRun{{list[0].word, 1}}, repeat * list[0].count
 	}
 	for n := 1; n <= len(list)/2; n++ {
 		if len(list)%n == 0 && slices.Equal(list[n:], list[:len(list)-n]) {
@@ -71,19 +71,19 @@ func reduce(list []basics, repeat uint64) ([]basics, uint64) {
 	return list, repeat
 }
 
-// signer finds the signatures of the datatypes of a process.
-type signer struct {
+// signatureFinder finds the signatures of the datatypes of a process.
+type signatureFinder struct {
 	p     *analysis.Process
 	known map[uint64]*typeSignature
 	depth int
 }
 
-func newSigner(p *analysis.Process) *signer {
-	return &signer{p: p, known: map[uint64]*typeSignature{}}
+func newSigner(p *analysis.Process) *signatureFinder {
+	return &signatureFinder{p: p, known: map[uint64]*typeSignature{}}
 }
 
 // of returns the signature of a datatype.
-func (x *signer) of(word uint64) *typeSignature {
+func (x *signatureFinder) of(word uint64) *typeSignature {
 	s, ok := x.known[word]
 	if !ok {
 		x.known[word] = unknown // a datatype that is made of itself
@@ -93,12 +93,12 @@ func (x *signer) of(word uint64) *typeSignature {
 	return s
 }
 
-func (x *signer) find(word uint64) *typeSignature {
+func (x *signatureFinder) find(word uint64) *typeSignature {
 	if k, ok := signature.ConstNumber(word); ok {
-		var list []basics
+		var list []basicRun
 		if c := signature.ConstantByID(k); c != nil {
 			for _, b := range c.Basics() {
-				list = appendPiece(list, basics{b.Word(), 1})
+				list = appendPiece(list, basicRun{b.Word(), 1})
 			}
 		}
 		return made(list)
@@ -119,7 +119,7 @@ func (x *signer) find(word uint64) *typeSignature {
 	return x.copies(c)
 }
 
-func made(list []basics) *typeSignature {
+func made(list []basicRun) *typeSignature {
 	if len(list) == 0 {
 		return unknown
 	}
@@ -127,7 +127,7 @@ func made(list []basics) *typeSignature {
 }
 
 // appendPiece adds a piece to a list.
-func appendPiece(list []basics, b basics) []basics {
+func appendPiece(list []basicRun, b basicRun) []basicRun {
 	if n := len(list); n > 0 && list[n-1].word == b.word {
 		list[n-1].count += b.count
 		return list
@@ -173,7 +173,7 @@ var (
 
 // members are the pieces of a datatype with members of several datatypes; false if it has
 // none, or they are not known.
-func (x *signer) members(c contents) (list []basics, ok bool) {
+func (x *signatureFinder) members(c contents) (list []basicRun, ok bool) {
 	switch {
 	case c.combiner == wordValueIndex:
 		c.lengths = []uint64{2, 1, 1}
@@ -198,12 +198,12 @@ func (x *signer) members(c contents) (list []basics, ok bool) {
 
 // appendTo adds the pieces of some elements to a list; false if they are too many, or not
 // known.
-func (s *typeSignature) appendTo(list []basics, times uint64) ([]basics, bool) {
+func (s *typeSignature) appendTo(list []basicRun, times uint64) ([]basicRun, bool) {
 	if s.open() || times > maxRepeat || s.repeat*times > maxRepeat {
 		return nil, false
 	}
 	if times *= s.repeat; len(s.unit) == 1 {
-		return appendPiece(list, basics{s.unit[0].word, s.unit[0].count * times}), true
+		return appendPiece(list, basicRun{s.unit[0].word, s.unit[0].count * times}), true
 	}
 	if times > maxBasics || len(list)+int(times)*len(s.unit) > maxBasics {
 		return nil, false
@@ -217,7 +217,7 @@ func (s *typeSignature) appendTo(list []basics, times uint64) ([]basics, bool) {
 }
 
 // copies is the signature of a datatype that is some elements of another one.
-func (x *signer) copies(c contents) *typeSignature {
+func (x *signatureFinder) copies(c contents) *typeSignature {
 	size, ok := x.p.TypeBytes(c.types[0])
 	if len(c.types) != 1 || !ok || size == 0 || c.size == 0 || c.size%size != 0 {
 		return unknown
@@ -236,7 +236,7 @@ func (s *typeSignature) agrees(o *typeSignature, n uint64) bool {
 		return true
 	}
 	n = min(n, s.size+o.size)
-	a, b := pieces{list: s.unit}, pieces{list: o.unit}
+	a, b := pieceCursor{list: s.unit}, pieceCursor{list: o.unit}
 	for n > 0 {
 		x, y := a.next(), b.next()
 		if x.word != y.word {
@@ -250,22 +250,22 @@ func (s *typeSignature) agrees(o *typeSignature, n uint64) bool {
 	return true
 }
 
-// pieces goes through the pieces of a unit, again and again.
-type pieces struct {
-	list []basics
+// pieceCursor goes through the pieces of a unit, again and again.
+type pieceCursor struct {
+	list []basicRun
 	at   int
 	used uint64
 }
 
-func (p *pieces) next() basics {
+func (p *pieceCursor) next() basicRun {
 	b := p.list[p.at]
 	if len(p.list) == 1 {
-		return basics{b.word, math.MaxUint64}
+		return basicRun{b.word, math.MaxUint64}
 	}
-	return basics{b.word, b.count - p.used}
+	return basicRun{b.word, b.count - p.used}
 }
 
-func (p *pieces) skip(n uint64) {
+func (p *pieceCursor) skip(n uint64) {
 	if p.used += n; len(p.list) > 1 && p.used == p.list[p.at].count {
 		p.at, p.used = (p.at+1)%len(p.list), 0
 	}

@@ -3,8 +3,8 @@ package check
 // data are elements of a datatype, words.
 type data struct{ datatype, count uint64 }
 
-// typing is of which datatypes the messages of one side are, if all are of the same.
-type typing struct {
+// typeSummary is of which datatypes the messages of one side are, if all are of the same.
+type typeSummary struct {
 	unit  *typeSignature // nil: none yet
 	least uint64         // basic datatypes of the shortest that is not empty
 	mixed bool           // of different ones, or of some that are not known
@@ -13,21 +13,21 @@ type typing struct {
 }
 
 // note notes messages.
-func (y *typing) note(x *signer, d data) {
+func (y *typeSummary) note(x *signatureFinder, d data) {
 	if d.count == 0 {
 		y.empty = true
 		return
 	}
 	s := x.of(d.datatype)
-	o := typing{unit: s, least: s.elements(d.count)}
+	o := typeSummary{unit: s, least: s.elements(d.count)}
 	if s.open() {
-		o = typing{mixed: true, open: true}
+		o = typeSummary{mixed: true, open: true}
 	}
 	y.join(o)
 }
 
 // join adds what is noted of others.
-func (y *typing) join(o typing) {
+func (y *typeSummary) join(o typeSummary) {
 	y.mixed = y.mixed || o.mixed || y.unit != nil && o.unit != nil && y.unit.key != o.unit.key
 	y.open = y.open || o.open
 	y.empty = y.empty || o.empty
@@ -41,9 +41,9 @@ func (y *typing) join(o typing) {
 }
 
 // differs reports whether no message that is sent fits a receive, but for empty ones.
-func (y *typing) differs(in *typing) bool {
+func (y *typeSummary) differs(in *typeSummary) bool {
 	return !y.mixed && !in.mixed && y.unit != nil && in.unit != nil && !y.unit.agrees(in.unit, y.least)
 }
 
 // varies reports whether the datatypes are known and not all alike.
-func (y *typing) varies() bool { return y.mixed && !y.open && !y.empty }
+func (y *typeSummary) varies() bool { return y.mixed && !y.open && !y.empty }

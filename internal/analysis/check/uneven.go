@@ -14,7 +14,7 @@ import (
 // findUneven adds the calls of steps that give another amount than they take, by node.
 // event is the number of the first event, times how often the steps come. It returns how
 // many events they are.
-func (r *reader) findUneven(steps []efg.Step, event, times uint64, found map[place]*suspect) uint64 {
+func (r *reader) findUneven(steps []efg.Step, event, times uint64, found map[place]*candidateFault) uint64 {
 	first := event
 	for i := range steps {
 		s := &steps[i]
@@ -22,7 +22,7 @@ func (r *reader) findUneven(steps []efg.Step, event, times uint64, found map[pla
 			event += s.Times * r.findUneven(s.Body, event, times*s.Times, found)
 			continue
 		}
-		if c, ok := r.call(s); ok && c.symbol.uneven() {
+		if c, ok := r.call(s); ok && c.symbol.unequalAmounts() {
 			at := place{r.t.p.Data.Streams[r.i].Thread, int32(s.Node)}
 			if found[at] == nil {
 				found[at] = r.uneven(at, event, &c)
@@ -35,8 +35,8 @@ func (r *reader) findUneven(steps []efg.Step, event, times uint64, found map[pla
 }
 
 // uneven is the suspect for a call.
-func (r *reader) uneven(at place, event uint64, c *call) *suspect {
-	f := &suspect{kind: CollectiveData, at: at, event: event, object: object{signature.Comm, c.word}}
+func (r *reader) uneven(at place, event uint64, c *call) *candidateFault {
+	f := &candidateFault{kind: CollectiveData, at: at, event: event, object: object{signature.Comm, c.word}}
 	f.op, f.site = r.t.caller(at)
 	what, gives, takes := "each member", c.symbol.own.bytes, c.symbol.amount.bytes
 	switch r.roles[at.node].proc.Shape {

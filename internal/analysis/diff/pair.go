@@ -108,11 +108,11 @@ type Thread struct {
 	Nodes, Edges [2]int
 	// Calls is where the sequences of calls part, Arguments where they, or the
 	// calls' arguments or results do; nil: they do not.
-	Calls, Arguments *Parting
+	Calls, Arguments *Divergence
 }
 
-// Parting is the first event that differs.
-type Parting struct {
+// Divergence is the first event that differs.
+type Divergence struct {
 	Event uint64    // number, from 0
 	Text  [2]string // the events; "" where the stream has ended
 }
@@ -257,22 +257,22 @@ func (p *pairBuilder) streams(t *Thread, m *matching) error {
 	if err != nil {
 		return err
 	}
-	if t.Calls, err = p.parting(m, at); err != nil {
+	if t.Calls, err = p.divergence(m, at); err != nil {
 		return err
 	}
 	if at, err = m.part(all, false); err != nil {
 		return err
 	}
-	t.Arguments, err = p.parting(m, at)
+	t.Arguments, err = p.divergence(m, at)
 	return err
 }
 
-// parting tells of an event at which streams part.
-func (p *pairBuilder) parting(m *matching, at uint64) (*Parting, error) {
+// divergence tells of an event at which streams part.
+func (p *pairBuilder) divergence(m *matching, at uint64) (*Divergence, error) {
 	if at == never {
 		return nil, nil
 	}
-	out := &Parting{Event: at}
+	out := &Divergence{Event: at}
 	for k, s := range []*stream{m.a, m.b} {
 		if at >= s.Events {
 			continue

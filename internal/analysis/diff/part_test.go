@@ -232,7 +232,7 @@ func equal(x, y *oracle) bool {
 	return true
 }
 
-func at(p *diff.Parting) uint64 {
+func at(p *diff.Divergence) uint64 {
 	if p == nil {
 		return never
 	}

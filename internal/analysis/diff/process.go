@@ -19,14 +19,14 @@ type call struct {
 // process is a process that is compared with others.
 type process struct {
 	*analysis.Process
-	sites   *siteNames
-	keys    map[uint64]uint64 // of callsites, by word
-	defs    map[uint64]*efg.Def
-	objects map[uint64]uint64   // forms of communicators, windows and files
-	seats   map[uint64]seat     // by the word of a communicator or window
-	vecs    map[uint64][]uint64 // content of vec words
-	streams []*stream
-	threads map[uint32]*stream
+	sites     *siteNames
+	keys      map[uint64]uint64 // of callsites, by word
+	defs      map[uint64]*efg.Def
+	objects   map[uint64]uint64   // forms of communicators, windows and files
+	commRanks map[uint64]commRank // by the word of a communicator or window
+	vecs      map[uint64][]uint64 // content of vec words
+	streams   []*stream
+	threads   map[uint32]*stream
 }
 
 // stream is the graph of a thread.
@@ -39,21 +39,21 @@ type stream struct {
 // node is a node with what is known of its words.
 type node struct {
 	*efg.Node
-	facts *analysis.Node
-	proc  *signature.Proc // nil if it is not in the table, or not with these words
-	call  call
-	seat  seat
+	facts    *analysis.Node
+	proc     *signature.Proc // nil if it is not in the table, or not with these words
+	call     call
+	commRank commRank
 }
 
-// seat is the own rank among the members of a communicator; size 0: it has no
+// commRank is the own rank among the members of a communicator; size 0: it has no
 // meaning there.
-type seat struct{ rank, size int }
+type commRank struct{ rank, size int }
 
 func newProcess(p *analysis.Process, sites *siteNames) (*process, error) {
 	data := p.Data
 	q := &process{
 		Process: p, sites: sites, keys: sites.keys(data.Streams, data.Defs), defs: make(map[uint64]*efg.Def, len(data.Defs)),
-		objects: map[uint64]uint64{}, seats: map[uint64]seat{}, vecs: map[uint64][]uint64{}, threads: map[uint32]*stream{},
+		objects: map[uint64]uint64{}, commRanks: map[uint64]commRank{}, vecs: map[uint64][]uint64{}, threads: map[uint32]*stream{},
 	}
 	for i := range data.Defs {
 		d := &data.Defs[i]
@@ -70,7 +70,7 @@ func newProcess(p *analysis.Process, sites *siteNames) (*process, error) {
 		s := &stream{Stream: &data.Streams[i], process: q, nodes: make([]node, len(facts))}
 		for k := range s.nodes {
 			n := &s.Nodes[k]
-			s.nodes[k] = node{n, &facts[k], facts[k].Proc, call{facts[k].Op, q.keys[n.Words[1]]}, q.seatOf(n)}
+			s.nodes[k] = node{n, &facts[k], facts[k].Proc, call{facts[k].Op, q.keys[n.Words[1]]}, q.commRankOf(n)}
 		}
 		q.streams = append(q.streams, s)
 		q.threads[s.Thread] = s
@@ -78,19 +78,19 @@ func newProcess(p *analysis.Process, sites *siteNames) (*process, error) {
 	return q, nil
 }
 
-// seatOf is the own rank in the communicator that a node's ranks belong to.
-func (p *process) seatOf(n *efg.Node) seat {
-	object := seatObject(n)
-	s, ok := p.seats[object]
+// commRankOf is the own rank in the communicator that a node's ranks belong to.
+func (p *process) commRankOf(n *efg.Node) commRank {
+	object := commRankObject(n)
+	s, ok := p.commRanks[object]
 	if !ok {
-		s = seatIn(p.Process, object)
-		p.seats[object] = s
+		s = commRankIn(p.Process, object)
+		p.commRanks[object] = s
 	}
 	return s
 }
 
-// seatObject is the word of the communicator or window that a node's ranks belong to.
-func seatObject(n *efg.Node) uint64 {
+// commRankObject is the word of the communicator or window that a node's ranks belong to.
+func commRankObject(n *efg.Node) uint64 {
 	object := uint64(0)
 	if n.Mask>>2&1 == 0 {
 		object = n.Words[2]
@@ -104,14 +104,14 @@ func seatObject(n *efg.Node) uint64 {
 	return object
 }
 
-// seatIn is the own rank of a process in a communicator, or that of a window.
-func seatIn(p *analysis.Process, object uint64) (s seat) {
+// commRankIn is the own rank of a process in a communicator, or that of a window.
+func commRankIn(p *analysis.Process, object uint64) (s commRank) {
 	own, other := p.Members(object)
 	if own != nil && other == nil {
-		s = seat{own.Index(p.Data.Rank), own.Size()}
+		s = commRank{own.Index(p.Data.Rank), own.Size()}
 	}
 	if s.rank < 0 {
-		s = seat{}
+		s = commRank{}
 	}
 	return s
 }
@@ -146,7 +146,7 @@ func (n *node) word(p *process, i int, w uint64, vec []uint64) form {
 	case kind == signature.Status && from.Part != signature.Source:
 		return same(w)
 	}
-	return p.element(kind, w, n.seat)
+	return p.element(kind, w, n.commRank)
 }
 
 // array is the form of an array that is not a constant.
@@ -158,7 +158,7 @@ func (n *node) array(p *process, kind signature.Kind, w uint64, vec []uint64) fo
 	for k, x := range vec {
 		f := same(x)
 		if kind != signature.Statuses || k%4 == 1 {
-			f = p.element(kind, x, n.seat)
+			f = p.element(kind, x, n.commRank)
 		}
 		near, far = near.add(f.near), far.add(f.far)
 	}
@@ -166,7 +166,7 @@ func (n *node) array(p *process, kind signature.Kind, w uint64, vec []uint64) fo
 }
 
 // element is the form of a value of a kind.
-func (p *process) element(kind signature.Kind, w uint64, at seat) form {
+func (p *process) element(kind signature.Kind, w uint64, at commRank) form {
 	if signature.IsConst(w) {
 		return same(w)
 	}
@@ -183,7 +183,7 @@ func (p *process) element(kind signature.Kind, w uint64, at seat) form {
 
 // form of a rank: the distance from the own rank is taken into (-size/2, size/2]. It is
 // told from a rank by its high bits.
-func (s seat) form(w uint64) form {
+func (s commRank) form(w uint64) form {
 	if w >= uint64(s.size) {
 		return same(w)
 	}

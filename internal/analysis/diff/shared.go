@@ -10,14 +10,14 @@ import (
 // peers and times.
 type shared struct {
 	summary
-	places  []peerPlace
-	objects []uint64 // that ranks are relative in
-	seats   []seat   // of one of the processes there
-	rows    [][]int  // by stream and node: number of the call in the profile
+	places    []peerPlace
+	objects   []uint64   // that ranks are relative in
+	commRanks []commRank // of one of the processes there
+	rows      [][]int    // by stream and node: number of the call in the profile
 }
 
 // peerPlace is where a summary's peer is.
-type peerPlace struct{ stream, node, word, seat int }
+type peerPlace struct{ stream, node, word, commRank int }
 
 // maxShared bounds the classes of which something is kept.
 const maxShared = 1 << 12
@@ -31,8 +31,8 @@ func (v *survey) share(q *process, s *summary) {
 	}
 	c := &shared{summary: *s}
 	c.peers, c.time = nil, nil
-	for object, at := range q.seats {
-		c.objects, c.seats = append(c.objects, object), append(c.seats, at)
+	for object, at := range q.commRanks {
+		c.objects, c.commRanks = append(c.objects, object), append(c.commRanks, at)
 	}
 	for i, t := range q.streams {
 		rows := make([]int, len(t.nodes))
@@ -81,7 +81,7 @@ func (c *shared) addPlaces(q *process, i, k int, n *node, most int) bool {
 		if n.isVec(w) || len(c.places) >= most {
 			return false
 		}
-		c.places = append(c.places, peerPlace{i, k, w, slices.Index(c.objects, seatObject(n.Node))})
+		c.places = append(c.places, peerPlace{i, k, w, slices.Index(c.objects, commRankObject(n.Node))})
 	}
 	return true
 }
@@ -102,16 +102,16 @@ func (v *survey) common(p *analysis.Process) *shared {
 func (c *shared) summarize(p *analysis.Process) (*summary, []Totals, bool, error) {
 	s := c.summary
 	s.rank = p.Data.Rank
-	seats := make([]seat, len(c.seats))
+	seats := make([]commRank, len(c.commRanks))
 	for i, object := range c.objects {
-		if seats[i] = seatIn(p, object); seats[i].size != c.seats[i].size {
+		if seats[i] = commRankIn(p, object); seats[i].size != c.commRanks[i].size {
 			return nil, nil, false, nil
 		}
 	}
 	s.peers = make([]form, len(c.places))
 	for i, at := range c.places {
 		w := p.Data.Streams[at.stream].Nodes[at.node].Words[at.word]
-		s.peers[i] = seats[at.seat].form(w)
+		s.peers[i] = seats[at.commRank].form(w)
 	}
 	rows := make([]Totals, len(s.profile.calls))
 	for i := range c.rows {

@@ -176,7 +176,7 @@ func (p *pairBuilder) edge(m *matching, i, side, to int, weight uint64) {
 }
 
 // branches adds branch runs that part.
-func (p *pairBuilder) branches(m *matching, i int, d *parting) {
+func (p *pairBuilder) branches(m *matching, i int, d *divergence) {
 	it := p.item(BranchRuns, m, i, m.to[i])
 	it.At = d.run
 	for k, r := range []branch{d.x, d.y} {

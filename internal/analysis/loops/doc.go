@@ -40,5 +40,5 @@
 // first event of a stream, if it is in a loop, too. Sums are exact, and so are
 // the least and the most iterations of an entry: they follow from the branch
 // runs. These are followed one by one, but where all that decide repeat, the way
-// repeats, too, and counts as often as it comes (lookout).
+// repeats, too, and counts as often as it comes (cycleSkipper).
 package loops

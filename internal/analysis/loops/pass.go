@@ -7,22 +7,22 @@ import (
 	"github.com/efg-tools/efg/efg/seq"
 )
 
-// happening is what a step means for a family.
-type happening struct {
+// stepEffect is what a step means for a family.
+type stepEffect struct {
 	family, level, trial int
 	beside               bool // an entry that does not lead to the header
 }
 
-// happenings of the step from u, -1 for the start, to v, nodes of the graph.
-func (f *finder) happenings(u, v int) []happening {
-	var list []happening
+// stepEffects of the step from u, -1 for the start, to v, nodes of the graph.
+func (f *finder) stepEffects(u, v int) []stepEffect {
+	var list []stepEffect
 	for i := f.inner[v]; i >= 0; i = f.families[i].parent {
 		if a := &f.families[i]; a.irreducible() && v != a.header && !f.contains(i, u) {
-			list = append(list, happening{family: i, beside: true})
+			list = append(list, stepEffect{family: i, beside: true})
 		}
 	}
 	if i := f.headed[v]; i >= 0 {
-		h := happening{family: i, level: outside, trial: outside}
+		h := stepEffect{family: i, level: outside, trial: outside}
 		if k, ok := f.families[i].latch[u]; ok {
 			h.level, h.trial = f.families[i].level[k], f.families[i].trialOf(k)
 		}
@@ -36,10 +36,10 @@ type pass struct {
 	f        *finder
 	nodes    []passNode
 	counters []counter
-	sums     []sum   // of all counters
-	near     lookout // for what repeats within branch runs
-	far      lookout // for what repeats from run to run
-	looked   int     // decisions in all
+	sums     []sum        // of all counters
+	near     cycleSkipper // for what repeats within branch runs
+	far      cycleSkipper // for what repeats from run to run
+	looked   int          // decisions in all
 }
 
 // passNode is a node on the way. At one that decides, the steps that follow are
@@ -57,7 +57,7 @@ type passNode struct {
 // passEdge leads to a node, and on, by steps that mean nothing, to another one
 // that decides or from which a step means something.
 type passEdge struct {
-	list        []happening
+	list        []stepEffect
 	irreducible bool
 	on          int
 	fixed       uint64 // runs of this length to come
@@ -117,7 +117,7 @@ func (p *pass) open(v int) {
 	n.runs, n.counts = from.Runs.Iter(), from.Counts.Iter()
 	n.edges = make([]passEdge, len(from.Edges))
 	for i, e := range from.Edges {
-		list := p.f.happenings(p.f.at[v], p.f.at[e.To])
+		list := p.f.stepEffects(p.f.at[v], p.f.at[e.To])
 		n.edges[i] = passEdge{list: list, on: int(e.To), fixed: e.Fixed, count: e.Count}
 		for _, h := range list {
 			n.edges[i].irreducible = n.edges[i].irreducible || p.f.families[h.family].irreducible()
@@ -159,7 +159,7 @@ func (p *pass) shorten() {
 
 // walk goes from decision to decision.
 func (p *pass) walk() error {
-	p.happen(p.f.happenings(-1, p.f.start), 1)
+	p.applyEffects(p.f.stepEffects(-1, p.f.start), 1)
 	at, _, err := p.follow(p.f.stream.Start(), 1)
 	for err == nil {
 		n := &p.nodes[at]
@@ -172,12 +172,12 @@ func (p *pass) walk() error {
 			}
 		}
 		e := &n.edges[n.edge]
-		p.happen(e.list, 1)
+		p.applyEffects(e.list, 1)
 		n.left--
 		to, irreducible, failed := p.follow(e.on, 1)
 		if to == at && n.left > 0 && !irreducible && !e.irreducible {
 			// It comes back without a decision between: all of the run at once.
-			p.happen(e.list, n.left)
+			p.applyEffects(e.list, n.left)
 			_, _, failed = p.follow(e.on, n.left)
 			n.left = 0
 		}
@@ -194,14 +194,14 @@ func (p *pass) follow(at int, n uint64) (to int, irreducible bool, err error) {
 			return at, false, fmt.Errorf("%w: node %d: no way out of a circle", efg.ErrGraph, at)
 		}
 		e := &p.nodes[at].edges[0]
-		p.happen(e.list, n)
+		p.applyEffects(e.list, n)
 		irreducible = irreducible || e.irreducible
 		at = e.on
 	}
 	return at, irreducible, nil
 }
 
-func (p *pass) happen(list []happening, n uint64) {
+func (p *pass) applyEffects(list []stepEffect, n uint64) {
 	for _, h := range list {
 		if h.beside {
 			p.counters[h.family].beside()

@@ -99,7 +99,7 @@ type builder struct {
 	mu       sync.Mutex
 	rows     map[kind]*Row
 	arrivals arrivals
-	ways     map[runfile.ClassKey]*way
+	ways     map[runfile.ClassKey]*phaseTrace
 	sites    map[uint64]string
 	names    *reconstruct.Names
 	report   Report
@@ -111,7 +111,7 @@ func New(run *runfile.Run, procs []int, progress ...analysis.Progress) (*Report,
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{run: run, rows: map[kind]*Row{}, ways: map[runfile.ClassKey]*way{}, sites: map[uint64]string{}, names: newNames(sites)}
+	b := &builder{run: run, rows: map[kind]*Row{}, ways: map[runfile.ClassKey]*phaseTrace{}, sites: map[uint64]string{}, names: newNames(sites)}
 	if err := analysis.EachProcess(run, procs, b.process, progress...); err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func New(run *runfile.Run, procs []int, progress ...analysis.Progress) (*Report,
 func newNames(sites []runfile.Site) *reconstruct.Names { return reconstruct.NewNames(nil, sites) }
 
 func (b *builder) process(p *analysis.Process) error {
-	way, err := b.way(p)
+	way, err := b.phaseTrace(p)
 	if err != nil {
 		return err
 	}
@@ -167,8 +167,8 @@ func (b *builder) process(p *analysis.Process) error {
 	return nil
 }
 
-// way is how the events of a process lie in phases.
-type way struct {
+// phaseTrace is how the events of a process lie in phases.
+type phaseTrace struct {
 	main  int // thread in which phases end
 	cuts  *cuts
 	kinds map[kind]*part
@@ -177,8 +177,8 @@ type way struct {
 // maxWays bounds the ways that are kept for other ranks of a class.
 const maxWays = 1 << 12
 
-// way finds the way of a process, once for all that are alike.
-func (b *builder) way(p *analysis.Process) (*way, error) {
+// phaseTrace finds the way of a process, once for all that are alike.
+func (b *builder) phaseTrace(p *analysis.Process) (*phaseTrace, error) {
 	key, alike := p.Alike()
 	if alike {
 		b.mu.Lock()
@@ -188,7 +188,7 @@ func (b *builder) way(p *analysis.Process) (*way, error) {
 			return w, nil
 		}
 	}
-	w := &way{}
+	w := &phaseTrace{}
 	w.main, w.cuts = mainStream(p)
 	if w.main < len(p.Data.Streams) {
 		x, err := parts(p, w.main, w.cuts)
@@ -203,7 +203,7 @@ func (b *builder) way(p *analysis.Process) (*way, error) {
 		if len(b.ways) < maxWays {
 			// Who has a class has no times of each event: the cuts, and with them the process, are
 			// not needed again.
-			b.ways[key] = &way{main: w.main, kinds: w.kinds}
+			b.ways[key] = &phaseTrace{main: w.main, kinds: w.kinds}
 		}
 	}
 	return w, nil
@@ -386,7 +386,7 @@ func (r *Row) add(s *share) {
 func (b *builder) nameSites(p *analysis.Process, own map[kind]*share) {
 	var names *reconstruct.Names
 	for k := range own {
-		for _, s := range []spot{k.from, k.until} {
+		for _, s := range []boundary{k.from, k.until} {
 			if _, ok := b.sites[s.site]; ok || s.op == "" {
 				continue
 			}

@@ -77,20 +77,20 @@ func (c *cuts) masks() []uint64 {
 	return list
 }
 
-// spot is a place where phases begin or end. The zero value is the beginning or the
+// boundary is a place where phases begin or end. The zero value is the beginning or the
 // end of the recording.
-type spot struct {
+type boundary struct {
 	op   string
 	site uint64
 }
 
-func spotOf(n *efg.Node) spot {
+func boundaryOf(n *efg.Node) boundary {
 	p := signature.ProcByID(signature.Header(n.Words[0]).Proc())
-	return spot{p.Name, n.Words[1]}
+	return boundary{p.Name, n.Words[1]}
 }
 
 // kind is what phases of one row have in common.
-type kind struct{ from, until spot }
+type kind struct{ from, until boundary }
 
 // part is what a process does in the phases of a kind.
 type part struct {
@@ -142,7 +142,7 @@ type split struct {
 	within []int // in how many kinds of phases each node is
 	hasCut map[*efg.Step]bool
 
-	from  spot
+	from  boundary
 	open  []uint64 // visits since the last cut
 	dirty []int    // nodes with such visits
 	moved analysis.Volume
@@ -221,9 +221,9 @@ func (x *split) add(s *efg.Step, n uint64) {
 
 // close ends m phases with an event of a node; -1: with the end of the recording.
 func (x *split) close(node int, m uint64) {
-	until := spot{}
+	until := boundary{}
 	if node >= 0 {
-		until = spotOf(&x.nodes[node])
+		until = boundaryOf(&x.nodes[node])
 	}
 	k := kind{x.from, until}
 	p := x.kinds[k]

@@ -24,7 +24,7 @@ func follow(p *efg.Process, s *efg.Stream, c *cuts, own map[kind]*share) ([]arri
 	begin := int64(s.Trace.Begin) + p.Clock
 	var came []arrival
 	var mpi, app float64
-	from, last := spot{}, uint64(0)
+	from, last := boundary{}, uint64(0)
 	w := s.Walk(p.Defs)
 	for w.Next() {
 		k := w.Node()
@@ -38,7 +38,7 @@ func follow(p *efg.Process, s *efg.Stream, c *cuts, own map[kind]*share) ([]arri
 		if !c.end(k, w.Words) {
 			continue
 		}
-		id := kind{from, spotOf(&s.Nodes[k])}
+		id := kind{from, boundaryOf(&s.Nodes[k])}
 		if x := own[id]; x != nil {
 			x.mpi += mpi
 			x.app += app
@@ -47,7 +47,7 @@ func follow(p *efg.Process, s *efg.Stream, c *cuts, own map[kind]*share) ([]arri
 		came = append(came, arrival{id, begin + int64(start)})
 		mpi, app, from = 0, 0, id.until
 	}
-	if x := own[kind{from, spot{}}]; x != nil {
+	if x := own[kind{from, boundary{}}]; x != nil {
 		x.mpi += mpi
 		x.app += app
 	}

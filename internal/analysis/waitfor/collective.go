@@ -37,15 +37,15 @@ func objectOf(words []uint64, a *signature.Proc) uint64 {
 	return startObject
 }
 
-// made is what a rank has done in an order, its call in progress included.
-type made struct {
+// collectiveProgress is what a rank has done in an order, its call in progress included.
+type collectiveProgress struct {
 	calls   uint64
 	streams map[int]bool // that made them
 	current []uint64     // the call in progress
 }
 
 // made returns what a rank has done in an order.
-func (n *needs) made(r *Rank, o order) *made {
+func (n *needs) made(r *Rank, o order) *collectiveProgress {
 	c := n.counts[r]
 	if c == nil {
 		c = countCollectives(r)
@@ -54,14 +54,14 @@ func (n *needs) made(r *Rank, o order) *made {
 	if m := c[o]; m != nil {
 		return m
 	}
-	return &made{}
+	return &collectiveProgress{}
 }
 
 // ordered reports whether all calls were made by one thread: those of several have no order.
-func (m *made) ordered() bool { return len(m.streams) == 1 }
+func (m *collectiveProgress) ordered() bool { return len(m.streams) == 1 }
 
-func countCollectives(r *Rank) map[order]*made {
-	c := map[order]*made{}
+func countCollectives(r *Rank) map[order]*collectiveProgress {
+	c := map[order]*collectiveProgress{}
 	for i := range r.Process.Streams {
 		s := &r.Process.Streams[i]
 		visits := Visits(s)
@@ -79,10 +79,10 @@ func countCollectives(r *Rank) map[order]*made {
 }
 
 // addCalls counts calls of a stream.
-func addCalls(c map[order]*made, o order, times uint64, stream int) *made {
+func addCalls(c map[order]*collectiveProgress, o order, times uint64, stream int) *collectiveProgress {
 	m := c[o]
 	if m == nil {
-		m = &made{streams: map[int]bool{}}
+		m = &collectiveProgress{streams: map[int]bool{}}
 		c[o] = m
 	}
 	m.calls += times
@@ -105,7 +105,7 @@ func Visits(s *efg.Stream) []uint64 {
 }
 
 // addCollectives counts the events of a node by their objects.
-func addCollectives(c map[order]*made, node *efg.Node, visits uint64, first, stream int) {
+func addCollectives(c map[order]*collectiveProgress, node *efg.Node, visits uint64, first, stream int) {
 	p, a := lookUp(node.Words)
 	if p == nil || !counted(a) || visits == 0 {
 		return

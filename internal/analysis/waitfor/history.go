@@ -24,8 +24,8 @@ func (n *needs) history(r *Rank) *history {
 	return h
 }
 
-// historian walks through the events of a rank.
-type historian struct {
+// historyBuilder walks through the events of a rank.
+type historyBuilder struct {
 	history
 	rank    *Rank
 	process *analysis.Process
@@ -46,7 +46,7 @@ func newHistory(r *Rank, p *analysis.Process) *history {
 	if events > walkLimit {
 		return nil
 	}
-	h := &historian{
+	h := &historyBuilder{
 		history: history{map[uint64]turn{}, emptyTraffic()}, rank: r, process: p, made: map[order]uint64{},
 		streams: map[order]int{}, open: map[uint64][]channel{}, early: map[uint64][]completed{},
 	}
@@ -73,7 +73,7 @@ func newHistory(r *Rank, p *analysis.Process) *history {
 	return &h.history
 }
 
-func (h *historian) event(e *reconstruct.Event, call *analysis.Call, stream int) {
+func (h *historyBuilder) event(e *reconstruct.Event, call *analysis.Call, stream int) {
 	h.collective(e, stream)
 	request, issues := issuedBy(e)
 	for i := range call.Operations {
@@ -96,7 +96,7 @@ func (h *historian) event(e *reconstruct.Event, call *analysis.Call, stream int)
 }
 
 // collective counts a collective call.
-func (h *historian) collective(e *reconstruct.Event, stream int) {
+func (h *historyBuilder) collective(e *reconstruct.Event, stream int) {
 	words := e.Words()
 	p, a := lookUp(words)
 	if p == nil || !counted(a) {
@@ -125,7 +125,7 @@ func issuedBy(e *reconstruct.Event) (request uint64, ok bool) {
 }
 
 // post takes note of a receive with a wildcard.
-func (h *historian) post(request uint64, c channel) {
+func (h *historyBuilder) post(request uint64, c channel) {
 	early := h.early[request]
 	if len(early) == 0 {
 		h.open[request] = append(h.open[request], c)
@@ -136,7 +136,7 @@ func (h *historian) post(request uint64, c channel) {
 }
 
 // complete takes note of the completion of the request at a position.
-func (h *historian) complete(e *reconstruct.Event, position int) {
+func (h *historyBuilder) complete(e *reconstruct.Event, position int) {
 	request := e.Request(position)
 	list := h.open[request]
 	id, _ := signature.ParseID(request)
@@ -158,7 +158,7 @@ func (h *historian) complete(e *reconstruct.Event, position int) {
 }
 
 // receive credits a receive with a wildcard to the sender that its completion names.
-func (h *historian) receive(c channel, x completed) {
+func (h *historyBuilder) receive(c channel, x completed) {
 	if c.peer == analysis.NoRank {
 		c.peer = h.process.PeerOf(c.comm, x.source)
 	}

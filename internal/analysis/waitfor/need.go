@@ -36,7 +36,7 @@ type waiting struct {
 type needs struct {
 	byRank    map[int]*Rank
 	facts     map[*Rank]*analysis.Process
-	counts    map[*Rank]map[order]*made
+	counts    map[*Rank]map[order]*collectiveProgress
 	messages  map[*Rank]*traffic
 	histories map[*Rank]*history
 	groups    map[matching]*set               // missing members
@@ -59,7 +59,7 @@ type group struct {
 
 func newNeeds(ranks []*Rank) *needs {
 	n := &needs{
-		byRank: map[int]*Rank{}, facts: map[*Rank]*analysis.Process{}, counts: map[*Rank]map[order]*made{},
+		byRank: map[int]*Rank{}, facts: map[*Rank]*analysis.Process{}, counts: map[*Rank]map[order]*collectiveProgress{},
 		messages: map[*Rank]*traffic{}, histories: map[*Rank]*history{}, groups: map[matching]*set{}, all: map[group]*set{},
 		waited: map[matching]map[*Rank][]uint64{}, past: map[rankTurn][]uint64{}, objects: map[*efg.Stream][]uint64{}, steps: stepLimit,
 	}

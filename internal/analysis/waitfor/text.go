@@ -42,21 +42,21 @@ func (x *Texts) Object(m *Mismatch) string {
 	return reconstruct.NewNames(c.Rank.Process.Defs, x.sites).Handle(kind, m.Object)
 }
 
-// Together are calls of a mismatch that match each other and were made at one place.
-type Together struct {
+// MatchingCalls are calls of a mismatch that match each other and were made at one place.
+type MatchingCalls struct {
 	Calls []CollectiveCall // by rank
 	Text  reconstruct.NodeText
 	Ranks []int
 }
 
 // Places sorts the calls of a mismatch by where they were made.
-func (x *Texts) Places(m *Mismatch) []Together {
+func (x *Texts) Places(m *Mismatch) []MatchingCalls {
 	type key struct {
 		matching int
 		site     uint64
 		in       bool
 	}
-	var list []Together
+	var list []MatchingCalls
 	at := map[key]int{}
 	for i := range m.Calls {
 		for _, c := range m.Calls[i].Calls {
@@ -65,7 +65,7 @@ func (x *Texts) Places(m *Mismatch) []Together {
 			if !ok {
 				n = len(list)
 				at[k] = n
-				list = append(list, Together{Text: x.Call(c.Rank.Process, c.Rank.Number, 0, c.Words)})
+				list = append(list, MatchingCalls{Text: x.Call(c.Rank.Process, c.Rank.Number, 0, c.Words)})
 			}
 			list[n].Calls, list[n].Ranks = append(list[n].Calls, c), append(list[n].Ranks, c.Rank.Number)
 		}

@@ -98,9 +98,9 @@ const (
 	closeTimeout    = 2 * time.Second
 )
 
-// bounded lets each user have so many connections, and all those together as many of whom
+// boundedListener lets each user have so many connections, and all those together as many of whom
 // it is not known that they are users. Others are closed.
-type bounded struct {
+type boundedListener struct {
 	net.Listener
 	known func(uid uint32) bool
 	mu    sync.Mutex
@@ -117,7 +117,7 @@ type connection struct {
 	leave func()
 }
 
-func (b *bounded) Accept() (net.Conn, error) {
+func (b *boundedListener) Accept() (net.Conn, error) {
 	for {
 		c, err := b.Listener.Accept()
 		if err != nil {
@@ -132,7 +132,7 @@ func (b *bounded) Accept() (net.Conn, error) {
 	}
 }
 
-func (b *bounded) enter(uid uint32) (leave func(), ok bool) {
+func (b *boundedListener) enter(uid uint32) (leave func(), ok bool) {
 	if !b.known(uid) {
 		uid = unknownUser
 	}
@@ -177,7 +177,7 @@ func (s *supervisor) serve(l net.Listener) {
 			srv.Close()
 		}
 	})
-	if err := srv.Serve(&bounded{Listener: l, known: s.known, open: map[uint32]int{}}); !errors.Is(err, http.ErrServerClosed) {
+	if err := srv.Serve(&boundedListener{Listener: l, known: s.known, open: map[uint32]int{}}); !errors.Is(err, http.ErrServerClosed) {
 		s.opt.Log.Error("HTTP has ended", "problem", err)
 	}
 	ending.Wait()

@@ -144,13 +144,13 @@ func environment(a *account.Account, dir string) []string {
 			env = append(env, name+"="+v)
 		}
 	}
-	if own := fmt.Sprintf("/run/user/%d", a.UID); isFolder(own) {
+	if own := fmt.Sprintf("/run/user/%d", a.UID); isDir(own) {
 		env = append(env, "XDG_RUNTIME_DIR="+own)
 	}
 	return env
 }
 
-func isFolder(path string) bool {
+func isDir(path string) bool {
 	fi, err := os.Lstat(path)
 	return err == nil && fi.IsDir()
 }

@@ -39,8 +39,8 @@ func Color(p byte) color.RGBA {
 	return color.RGBA{paler(c.R), paler(c.G), paler(c.B), 255}
 }
 
-// sheet is how a timeline lies in a picture.
-type sheet struct {
+// plotArea is how a timeline lies in a picture.
+type plotArea struct {
 	*timeline.View
 	cell, line int // width of a pixel and height of a row
 }
@@ -53,17 +53,17 @@ const (
 	mostLegend  = 24
 )
 
-func newSheet(v *timeline.View) *sheet {
-	return &sheet{v, max(1, sheetWidth/max(v.Width, 1)), max(1, min(24, sheetHeight/max(len(v.Rows), 1)))}
+func newSheet(v *timeline.View) *plotArea {
+	return &plotArea{v, max(1, sheetWidth/max(v.Width, 1)), max(1, min(24, sheetHeight/max(len(v.Rows), 1)))}
 }
 
 // size is that of the whole picture.
-func (s *sheet) size() (width, height int) {
+func (s *plotArea) size() (width, height int) {
 	return raster.Left + s.Width*s.cell + 20 + legendWidth, raster.Top + max(len(s.Rows)*s.line, legendStep*(min(len(s.Legend), mostLegend)+2)) + raster.Bottom + 20
 }
 
 // stretches shows the runs of equal pixels of a row.
-func (s *sheet) stretches(row int, show func(from, until int, pixel byte)) {
+func (s *plotArea) stretches(row int, show func(from, until int, pixel byte)) {
 	line := s.Pixels[row*s.Width : (row+1)*s.Width]
 	for from := 0; from < len(line); {
 		until := from + 1
@@ -76,7 +76,7 @@ func (s *sheet) stretches(row int, show func(from, until int, pixel byte)) {
 }
 
 // legend shows what the colours stand for.
-func (s *sheet) legend(show func(line int, pixel byte, text string)) {
+func (s *plotArea) legend(show func(line int, pixel byte, text string)) {
 	total := uint64(0)
 	for _, p := range s.Legend {
 		total += p.Time
@@ -90,7 +90,7 @@ func (s *sheet) legend(show func(line int, pixel byte, text string)) {
 }
 
 // ticks shows places of the time axis: at round times.
-func (s *sheet) ticks(show func(x int, text string)) {
+func (s *plotArea) ticks(show func(x int, text string)) {
 	span := float64(s.To() - s.From)
 	step := int64(1)
 	for _, f := range []int64{1, 2, 5} {
@@ -106,7 +106,7 @@ func (s *sheet) ticks(show func(x int, text string)) {
 }
 
 // rowStep is from how many rows on one has a label.
-func (s *sheet) rowStep() int {
+func (s *plotArea) rowStep() int {
 	step := 1
 	for step*s.line < 14 {
 		step *= 2
@@ -187,7 +187,7 @@ func Hex(p byte) string {
 }
 
 // pixelText names what a pixel stands for.
-func (s *sheet) pixelText(p byte) string {
+func (s *plotArea) pixelText(p byte) string {
 	switch {
 	case p == timeline.Outside:
 		return "outside of MPI"

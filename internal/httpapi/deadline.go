@@ -9,8 +9,8 @@ import (
 // kilobytes.
 const patience = 30 * time.Second
 
-// patientWriter gives up on clients that do not read, however long an answer is.
-type patientWriter struct {
+// deadlineWriter gives up on clients that do not read, however long an answer is.
+type deadlineWriter struct {
 	http.ResponseWriter
 	control *http.ResponseController
 }
@@ -18,7 +18,7 @@ type patientWriter struct {
 // piece is how much is written at once.
 const piece = 64 << 10
 
-func (w *patientWriter) Write(p []byte) (n int, err error) {
+func (w *deadlineWriter) Write(p []byte) (n int, err error) {
 	for first := true; first || len(p) > 0; first = false {
 		w.control.SetWriteDeadline(time.Now().Add(patience)) // not all that tests write to have one
 		k, err := w.ResponseWriter.Write(p[:min(len(p), piece)])
@@ -32,7 +32,7 @@ func (w *patientWriter) Write(p []byte) (n int, err error) {
 }
 
 // Unwrap is for http.ResponseController.
-func (w *patientWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (w *deadlineWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // statusWriter notes the status.
 type statusWriter struct {

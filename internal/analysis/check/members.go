@@ -2,29 +2,29 @@ package check
 
 import "github.com/efg-tools/efg/internal/analysis"
 
-// roster are the members of a communicator, of an intercommunicator both sides, in the
+// memberList are the members of a communicator, of an intercommunicator both sides, in the
 // same order whichever side looks; nil where they are not known, or there is no other
 // side.
-type roster [2]*analysis.Members
+type memberList [2]*analysis.Members
 
-// rosterOf returns the members of a communicator or window of a process.
-func rosterOf(p *analysis.Process, word uint64) roster {
+// memberListOf returns the members of a communicator or window of a process.
+func memberListOf(p *analysis.Process, word uint64) memberList {
 	own, other := p.Members(word)
-	r := roster{own, other}
+	r := memberList{own, other}
 	if r.swapped() {
 		r[0], r[1] = r[1], r[0]
 	}
 	return r
 }
 
-// swapped says whether the second side comes first in a roster.
-func (r *roster) swapped() bool { return r[1] != nil && r[1].At(0) < r[0].At(0) }
+// swapped says whether the second side comes first.
+func (r *memberList) swapped() bool { return r[1] != nil && r[1].At(0) < r[0].At(0) }
 
 // inter says whether there are two sides.
-func (r *roster) inter() bool { return r[1] != nil }
+func (r *memberList) inter() bool { return r[1] != nil }
 
 // size is the number of members.
-func (r *roster) size() int {
+func (r *memberList) size() int {
 	n := 0
 	for _, m := range r {
 		if m != nil {
@@ -35,7 +35,7 @@ func (r *roster) size() int {
 }
 
 // at returns member i as a rank of the run.
-func (r *roster) at(i int) int {
+func (r *memberList) at(i int) int {
 	if n := r[0].Size(); i >= n {
 		return r[1].At(i - n)
 	}
@@ -43,7 +43,7 @@ func (r *roster) at(i int) int {
 }
 
 // index is the position of a rank of the run, -1 if it is no member.
-func (r *roster) index(rank int) int {
+func (r *memberList) index(rank int) int {
 	if r[0] == nil {
 		return -1
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// Look is what a Watch saw.
-type Look struct {
+// Sample is what a Watch saw.
+type Sample struct {
 	Header     Header
 	Activities []Activity
 	// Calls, if asked for. Those of an earlier look are at the same places in a later one.
@@ -27,21 +27,21 @@ type CallTime struct {
 	Dur    uint64 // ns
 }
 
-// looker looks at a segment again and again. What does not change it reads once, and
+// sampler looks at a segment again and again. What does not change it reads once, and
 // the counters of a thread that has done nothing not again.
-type looker struct {
+type sampler struct {
 	reader
-	found   Look
+	found   Sample
 	text    bool // the header's texts were read since the last change
-	threads []*lookThread
+	threads []*sampledThread
 	nodes   uint64 // of all threads
 }
 
-// lookThread is what is known of a thread.
-type lookThread struct {
+// sampledThread is what is known of a thread.
+type sampledThread struct {
 	ref   uint32
 	tail  uint32 // ref of the last node of its list that was seen, 0: none
-	nodes []lookNode
+	nodes []sampledNode
 	words [MaxWords]uint64
 	// Of the last look: the moment of the thread, and whether what nodes have counted was
 	// read at such a moment that was not the first one. What belongs to an event is counted
@@ -50,8 +50,8 @@ type lookThread struct {
 	settled            bool
 }
 
-// lookNode is a node whose counters are looked at.
-type lookNode struct {
+// sampledNode is a node whose counters are looked at.
+type sampledNode struct {
 	stats uint64 // offset of its NodeStats
 	call  int    // in Look.Calls
 }
@@ -60,7 +60,7 @@ type lookNode struct {
 const maxStreams = 4096
 
 // look reads header and activities, and, if calls is set, what nodes have counted.
-func (k *looker) look(calls bool) error {
+func (k *sampler) look(calls bool) error {
 	if err := k.header(); err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (k *looker) look(calls bool) error {
 			return k.corrupt("stream", ref, errors.New("too many"))
 		}
 		if n == len(k.threads) {
-			k.threads = append(k.threads, &lookThread{ref: ref})
+			k.threads = append(k.threads, &sampledThread{ref: ref})
 			k.found.Activities = append(k.found.Activities, Activity{})
 		}
 		t := k.threads[n]
@@ -99,7 +99,7 @@ func (k *looker) look(calls bool) error {
 
 // header reads the header: its numbers, and its texts, which are written with some of
 // them, when these have changed or have just been found as before.
-func (k *looker) header() error {
+func (k *sampler) header() error {
 	const numbers = unsafe.Offsetof(Header{}.Family)
 	if len(k.data) < HeaderSize || binary.LittleEndian.Uint64(k.data) != Magic {
 		return ErrNotSegment
@@ -116,7 +116,7 @@ func (k *looker) header() error {
 }
 
 // counters reads what a thread's nodes have counted.
-func (k *looker) counters(thread int, t *lookThread, live *Stream) error {
+func (k *sampler) counters(thread int, t *sampledThread, live *Stream) error {
 	events, call, last := atomic.LoadUint64(&live.Events), atomic.LoadUint64(&live.CallTick), atomic.LoadUint64(&live.LastTick)
 	same := events == t.events && call == t.call && last == t.last
 	if same && t.settled {
@@ -134,7 +134,7 @@ func (k *looker) counters(thread int, t *lookThread, live *Stream) error {
 }
 
 // newNodes takes up the nodes that were added to a thread's list.
-func (k *looker) newNodes(thread int, t *lookThread, live *Stream) error {
+func (k *sampler) newNodes(thread int, t *sampledThread, live *Stream) error {
 	const size = uint64(unsafe.Sizeof(Node{}))
 	ref := atomic.LoadUint32(&live.Nodes)
 	if t.tail != 0 {
@@ -159,7 +159,7 @@ func (k *looker) newNodes(thread int, t *lookThread, live *Stream) error {
 			if _, err = k.bytes("node", ref, size+8*n, uint64(unsafe.Sizeof(NodeStats{}))); err != nil {
 				return err
 			}
-			t.nodes = append(t.nodes, lookNode{uint64(ref)*RefUnit + size + 8*n, len(k.found.Calls)})
+			t.nodes = append(t.nodes, sampledNode{uint64(ref)*RefUnit + size + 8*n, len(k.found.Calls)})
 		}
 		k.found.Calls = append(k.found.Calls, CallTime{
 			Thread: thread, Header: signature.Header(binary.LittleEndian.Uint64(b[size:])), Site: binary.LittleEndian.Uint64(b[size+8:]),

@@ -8,15 +8,15 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// Tuple is an event of a node, or those of its events together that have equal
+// ValueGroup is an event of a node, or those of its events together that have equal
 // values in the words that were asked for. It is valid until the next one.
-type Tuple struct {
+type ValueGroup struct {
 	Times uint64
 	c     *instance
 }
 
 // Word returns word i; of arrays only the constants in their place.
-func (t *Tuple) Word(i int) uint64 {
+func (t *ValueGroup) Word(i int) uint64 {
 	if i <= 0 || i >= len(t.c.words) {
 		return 0
 	}
@@ -25,17 +25,17 @@ func (t *Tuple) Word(i int) uint64 {
 
 // Vec returns the content of array word i; false if there is a constant in its
 // place.
-func (t *Tuple) Vec(i int) ([]uint64, bool) { return t.c.vec(i) }
+func (t *ValueGroup) Vec(i int) ([]uint64, bool) { return t.c.vec(i) }
 
-// Tuples calls f for the events of a node of Data.Streams[i], those together
+// ValueGroups calls f for the events of a node of Data.Streams[i], those together
 // whose values in the words of mask (bit k is word k) are equal. Polls that are
 // only counted are no events.
-func (p *Process) Tuples(i, node int, mask uint64, f func(t *Tuple) error) error {
+func (p *Process) ValueGroups(i, node int, mask uint64, f func(t *ValueGroup) error) error {
 	s := p.streams[i]
 	if s.visits[node] == 0 || s.Nodes[node].Counted > 0 {
 		return nil
 	}
-	return s.instances(node, mask, func(c *instance) error { return f(&Tuple{c.times, c}) })
+	return s.instances(node, mask, func(c *instance) error { return f(&ValueGroup{c.times, c}) })
 }
 
 // Visits returns how many events each node of Data.Streams[i] has.

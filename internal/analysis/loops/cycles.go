@@ -2,13 +2,13 @@ package loops
 
 import "math"
 
-// lookout makes the pass skip what repeats. Where all branch runs that decide
+// cycleSkipper makes the pass skip what repeats. Where all branch runs that decide
 // are within repeats of their sequences, the way itself repeats: it comes back
 // to a node with everything as it was, but for the whole periods of the
 // sequences that were used. Each time round then counts the same, and as many as there
 // is room for in the sequences count at once. So a program that ran ten times as
 // long takes as long.
-type lookout struct {
+type cycleSkipper struct {
 	deciding []int  // nodes
 	anchor   int    // node where the snapshot was made
 	age      int    // decisions since the snapshot
@@ -39,7 +39,7 @@ const (
 	fewCycles  = 16
 )
 
-func (l *lookout) init(p *pass, least uint64) {
+func (l *cycleSkipper) init(p *pass, least uint64) {
 	l.least = least
 	for v := range p.nodes {
 		if p.nodes[v].decides && len(p.nodes[v].edges) > 0 {
@@ -52,7 +52,7 @@ func (l *lookout) init(p *pass, least uint64) {
 }
 
 // at is called before a node that decides takes its next step.
-func (l *lookout) at(p *pass, v int) {
+func (l *cycleSkipper) at(p *pass, v int) {
 	l.age++
 	cost := len(l.deciding) + len(l.sums)
 	switch {
@@ -60,7 +60,7 @@ func (l *lookout) at(p *pass, v int) {
 		if l.anchor >= 0 {
 			l.limit = min(2*l.limit, math.MaxInt/2)
 		}
-		l.snap(p, v)
+		l.takeSnapshot(p, v)
 	case v == l.anchor && l.age-l.checked >= cost:
 		l.checked = l.age
 		cycles, same := l.cycles(p)
@@ -68,15 +68,15 @@ func (l *lookout) at(p *pass, v int) {
 		case !same || cycles < l.least:
 		case l.repeat(p, cycles):
 			l.limit = firstLimit
-			l.snap(p, v)
+			l.takeSnapshot(p, v)
 		default: // the next time round may be the first that is like the one before
-			l.snap(p, v)
+			l.takeSnapshot(p, v)
 		}
 	}
 }
 
-// snap notes how everything is.
-func (l *lookout) snap(p *pass, v int) {
+// takeSnapshot notes how everything is.
+func (l *cycleSkipper) takeSnapshot(p *pass, v int) {
 	l.anchor, l.age, l.checked = v, 0, 0
 	for i, d := range l.deciding {
 		n, s := &p.nodes[d], &l.states[i]
@@ -93,7 +93,7 @@ func (l *lookout) snap(p *pass, v int) {
 }
 
 // cycles tells whether the way since the snapshot will come again, and how often.
-func (l *lookout) cycles(p *pass) (cycles uint64, same bool) {
+func (l *cycleSkipper) cycles(p *pass) (cycles uint64, same bool) {
 	cycles = math.MaxUint64
 	for i, d := range l.deciding {
 		n, s := &p.nodes[d], &l.states[i]
@@ -134,7 +134,7 @@ func (l *lookout) cycles(p *pass) (cycles uint64, same bool) {
 
 // repeat counts the way since the snapshot so many times more; false, and nothing
 // is done, if it does not count the same each time.
-func (l *lookout) repeat(p *pass, cycles uint64) bool {
+func (l *cycleSkipper) repeat(p *pass, cycles uint64) bool {
 	for i := range p.sums {
 		if !p.sums[i].repeats(&l.sums[i]) {
 			return false

@@ -50,8 +50,8 @@ func (b *branches) next() (branch, bool) {
 	return r, true
 }
 
-// parting is where the branch runs of two matched nodes part.
-type parting struct {
+// divergence is where the branch runs of two matched nodes part.
+type divergence struct {
 	departure uint64 // number of the first one that differs, from 0; never
 	run       uint64 // sequence number of its branch run, from 1
 	x, y      branch // the runs; of length 0 if there is none
@@ -59,19 +59,19 @@ type parting struct {
 
 // departures finds the first departure from node i of a that differs from that of its
 // partner in b.
-func (m *matching) departures(i int) parting {
+func (m *matching) departures(i int) divergence {
 	x, y := m.a.nodes[i].Node, m.b.nodes[m.to[i]].Node
 	if x.Runs != nil && y.Runs != nil && x.Counts == nil && y.Counts == nil {
 		return m.foldedDepartures(x, y)
 	}
-	p := parting{}
+	p := divergence{}
 	for bx, by := newBranches(x), newBranches(y); ; {
 		var more, also bool
 		p.x, more = bx.next()
 		p.y, also = by.next()
 		p.run++
 		if !more && !also {
-			return parting{departure: never}
+			return divergence{departure: never}
 		}
 		if m.differ(&p) {
 			return p
@@ -81,7 +81,7 @@ func (m *matching) departures(i int) parting {
 }
 
 // differ compares two branch runs and puts the number of the departure right.
-func (m *matching) differ(p *parting) bool {
+func (m *matching) differ(p *divergence) bool {
 	switch {
 	case p.x.length == 0 || p.y.length == 0 || m.to[p.x.to] != p.y.to:
 		return true
@@ -94,8 +94,8 @@ func (m *matching) differ(p *parting) bool {
 
 // foldedDepartures is departures for branch runs whose lengths their edges fix:
 // what repeats is gone through once.
-func (m *matching) foldedDepartures(x, y *efg.Node) parting {
-	p := parting{departure: 0}
+func (m *matching) foldedDepartures(x, y *efg.Node) divergence {
+	p := divergence{departure: 0}
 	z := seq.JoinRuns(x.Runs, y.Runs)
 	next, period, again := uint64(0), uint64(0), uint64(0) // position, steps of a period, its repetitions
 	for v, times, ok := z.Next(); ok; v, times, ok = z.Next() {
@@ -121,12 +121,12 @@ func (m *matching) foldedDepartures(x, y *efg.Node) parting {
 }
 
 // ended is the parting of two nodes of which one has all branch runs of the other.
-func (m *matching) ended(x, y *efg.Node) parting {
+func (m *matching) ended(x, y *efg.Node) divergence {
 	a, b := steps(x), steps(y)
 	if a == b {
-		return parting{departure: never}
+		return divergence{departure: never}
 	}
-	return parting{departure: min(a, b), run: min(x.Runs.Len(), y.Runs.Len()) + 1}
+	return divergence{departure: min(a, b), run: min(x.Runs.Len(), y.Runs.Len()) + 1}
 }
 
 // steps is how often a node is left.

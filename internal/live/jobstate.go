@@ -12,12 +12,12 @@ import (
 // RollCallSchema names RollCall's JSON and its version, which is RollCallVersion, too. It
 // is raised when a field changes its meaning; new fields may come without.
 const (
-	RollCallSchema  = "efg-where/1"
-	RollCallVersion = 1
+	JobStateSchema  = "efg-where/1"
+	JobStateVersion = 1
 )
 
-// RollCall tells for each thread of a job what it is doing.
-type RollCall struct {
+// JobState tells for each thread of a job what it is doing.
+type JobState struct {
 	Schema  string    `json:"schema"`
 	Version int       `json:"version"`
 	Command []string  `json:"command"`
@@ -64,7 +64,7 @@ type MismatchCalls struct {
 }
 
 // Hangs reports whether some rank can never go on, or ranks wait in calls that do not match.
-func (c *RollCall) Hangs() bool {
+func (c *JobState) Hangs() bool {
 	return len(c.Deadlocks)+len(c.InVain)+len(c.Behind)+len(c.Mismatches) > 0
 }
 
@@ -132,12 +132,12 @@ type Varying struct {
 	Number int      `json:"number"` // how many there are
 }
 
-// NewRollCall calls the roll of a job.
-func NewRollCall(j *Job) *RollCall {
+// NewJobState works out the state of a job.
+func NewJobState(j *Job) *JobState {
 	v := waitfor.Judge(j.waiting())
 	first := &j.Ranks[0].Process
-	c := &RollCall{
-		Schema: RollCallSchema, Version: RollCallVersion, Command: first.Command, MPI: first.MPI, Running: j.Running, At: j.Real.UTC(),
+	c := &JobState{
+		Schema: JobStateSchema, Version: JobStateVersion, Command: first.Command, MPI: first.MPI, Running: j.Running, At: j.Real.UTC(),
 		Size: j.Size, Missing: notNil(j.Missing()), InVain: notNil(v.InVain), Behind: notNil(v.Behind),
 		Deadlocks: []Deadlock{}, Threads: []Thread{}, Broken: notNil(j.Broken),
 	}
@@ -215,7 +215,7 @@ type groupKey struct {
 	stuck    bool
 }
 
-func (c *RollCall) group() {
+func (c *JobState) group() {
 	at := map[groupKey]int{}
 	var members [][]*Thread
 	for i := range c.Threads {

@@ -15,41 +15,41 @@ import (
 // what has no counterpart yet is kept, and a process with too much of that waits until
 // the others have caught up.
 
-// chronicle goes through the events of the processes of a machine.
-type chronicle struct {
-	b       *builder
-	tellers []*teller
-	here    map[int]bool // ranks, and whether the order of their messages is known
-	limit   int          // how many operations of a queue may have no counterpart yet
-	total   uint64       // events of all tellers
-	lines   map[channel]*line
-	halls   map[scopeKey]*hall
-	clashes map[clashKey]*clash
+// clockCheck goes through the events of the processes of a machine.
+type clockCheck struct {
+	b              *builder
+	streams        []*streamCursor
+	here           map[int]bool // ranks, and whether the order of their messages is known
+	limit          int          // how many operations of a queue may have no counterpart yet
+	total          uint64       // events of all streams
+	queues         map[channel]*messageQueue
+	collectives    map[scopeKey]*openCollectives
+	contradictions map[contradictionKey]*contradiction
 }
 
-// Bounds of chronicle.limit. With the most that is tried a run is not gone through to
+// Bounds of clockCheck.limit. With the most that is tried a run is not gone through to
 // the end if its processes are still further apart.
 const (
 	firstLimit = 1 << 10
 	lastLimit  = 1 << 19
 )
 
-// toldEvery is after how many events progress is told.
-const toldEvery = 1 << 12
+// progressEvery is after how many events progress is told.
+const progressEvery = 1 << 12
 
-// teller goes through the events of a stream.
-type teller struct {
-	proc   *analysis.Process
-	rank   int
-	thread uint32
-	events uint64 // of the stream
-	off    int64  // how far its times may be from the recorded ones
-	names  *reconstruct.Names
-	roles  []*roles // of nodes where requests complete
-	coll   []*collRoles
-	m      *messages // nil: messages are not compared
-	tally  *tally
-	open   map[uint64][]*operation // by request
+// streamCursor goes through the events of a stream.
+type streamCursor struct {
+	proc      *analysis.Process
+	rank      int
+	thread    uint32
+	events    uint64 // of the stream
+	timeError int64  // how far its times may be from the recorded ones
+	names     *reconstruct.Names
+	roles     []*roles // of nodes where requests complete
+	coll      []*collRoles
+	m         *messages // nil: messages are not compared
+	tally     *tally
+	open      map[uint64][]*operation // by request
 	// forgotten are operations whose completion is not compared: too many requests
 	// were open. The first is at event forgot.
 	forgotten, forgot uint64
@@ -58,15 +58,15 @@ type teller struct {
 	stop func()
 	e    *reconstruct.Event // the next one; nil at the end
 
-	moves []transfer // of e
-	scope scopeKey   // of e, if members of a communicator meet there
-	known bool       // moves and scope are those of e
-	met   map[scopeKey]uint64
+	moves           []transfer // of e
+	scope           scopeKey   // of e, if members of a communicator meet there
+	known           bool       // moves and scope are those of e
+	collectiveCalls map[scopeKey]uint64
 }
 
-// moment is an event.
-type moment struct {
-	by    *teller
+// eventTime is an event.
+type eventTime struct {
+	by    *streamCursor
 	node  int32
 	event uint64
 	at    int64 // ns
@@ -74,31 +74,31 @@ type moment struct {
 
 // operation is one side of a message, or what a process has of a collective call.
 type operation struct {
-	begun, ended moment // ended.by is nil if it did not
-	side         int    // 0 sends, 1 receives
-	sync         bool   // a synchronous send
+	begun, ended eventTime // ended.by is nil if it did not
+	side         int       // 0 sends, 1 receives
+	sync         bool      // a synchronous send
 	other        *operation
 }
 
-// line are the operations of a channel, all of one side, that have no counterpart yet;
+// messageQueue are the operations of a channel, all of one side, that have no counterpart yet;
 // nil: the channel is not compared.
-type line struct{ waiting []*operation }
+type messageQueue struct{ waiting []*operation }
 
-// hall are the calls of a communicator that not all members on the machine have made.
-type hall struct {
+// openCollectives are the calls of a communicator that not all members on the machine have made.
+type openCollectives struct {
 	size  int // 0: not compared
 	done  uint64
-	calls []meet
+	calls []openCollective
 }
 
-// meet is a call that nobody leaves before all have come.
-type meet struct {
-	came        int
-	first, last moment // that left, that came
+// openCollective is a call that nobody leaves before all have come.
+type openCollective struct {
+	arrived     int
+	first, last eventTime // that left, that came
 }
 
-// chronicles compares the times of the processes of each machine.
-func (b *builder) chronicles() error {
+// clockChecks compares the times of the processes of each machine.
+func (b *builder) clockChecks() error {
 	if !b.run.Meta.Traced() {
 		return nil
 	}
@@ -119,20 +119,20 @@ func (b *builder) chronicles() error {
 		if host == "" || len(hosts[host]) < 2 {
 			continue
 		}
-		if err := b.chronicle(hosts[host], sites); err != nil {
+		if err := b.clockCheck(hosts[host], sites); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (b *builder) chronicle(procs []int, sites []runfile.Site) error {
-	x := &chronicle{
-		b: b, here: map[int]bool{}, limit: firstLimit, lines: map[channel]*line{}, halls: map[scopeKey]*hall{},
-		clashes: map[clashKey]*clash{},
+func (b *builder) clockCheck(procs []int, sites []runfile.Site) error {
+	x := &clockCheck{
+		b: b, here: map[int]bool{}, limit: firstLimit, queues: map[channel]*messageQueue{}, collectives: map[scopeKey]*openCollectives{},
+		contradictions: map[contradictionKey]*contradiction{},
 	}
 	defer func() {
-		for _, t := range x.tellers {
+		for _, t := range x.streams {
 			t.stop()
 		}
 	}()
@@ -158,7 +158,7 @@ func (b *builder) chronicle(procs []int, sites []runfile.Site) error {
 }
 
 // open adds the streams of a process.
-func (x *chronicle) open(p *analysis.Process, sites []runfile.Site) error {
+func (x *clockCheck) open(p *analysis.Process, sites []runfile.Site) error {
 	m := messagesOf(p)
 	x.here[p.Data.Rank] = m != nil
 	names := reconstruct.NewNames(p.Data.Defs, sites)
@@ -173,17 +173,17 @@ func (x *chronicle) open(p *analysis.Process, sites []runfile.Site) error {
 		if err != nil {
 			return err
 		}
-		t := &teller{
-			proc: p, rank: p.Data.Rank, thread: s.Thread, events: s.Events, off: int64(q.Bound()), names: names, tally: newTally(p),
+		t := &streamCursor{
+			proc: p, rank: p.Data.Rank, thread: s.Thread, events: s.Events, timeError: int64(q.Bound()), names: names, tally: newTally(p),
 			roles: make([]*roles, len(s.Nodes)), coll: make([]*collRoles, len(s.Nodes)),
-			open: map[uint64][]*operation{}, met: map[scopeKey]uint64{},
+			open: map[uint64][]*operation{}, collectiveCalls: map[scopeKey]uint64{},
 		}
 		if m != nil && m.stream == i {
 			t.m = m
 		}
 		t.prepare(s)
 		t.next, t.stop = iter.Pull2(r.Events(i, reconstruct.Options{}))
-		x.tellers = append(x.tellers, t)
+		x.streams = append(x.streams, t)
 		x.total += s.Events
 		if err := t.fetch(); err != nil {
 			return err
@@ -193,7 +193,7 @@ func (x *chronicle) open(p *analysis.Process, sites []runfile.Site) error {
 }
 
 // prepare notes which nodes complete requests, and where members meet.
-func (t *teller) prepare(s *efg.Stream) {
+func (t *streamCursor) prepare(s *efg.Stream) {
 	for k := range s.Nodes {
 		r := rolesOf(&s.Nodes[k])
 		if r.proc == nil || s.Nodes[k].Counted > 0 {
@@ -202,18 +202,18 @@ func (t *teller) prepare(s *efg.Stream) {
 		if t.m != nil && r.requests != 0 && (r.completes != "" || r.frees) {
 			t.roles[k] = r
 		}
-		if c := collectiveOf(r); c != nil && r.proc.Issues == "" && c.meets() {
+		if c := collectiveOf(r); c != nil && r.proc.Issues == "" && c.synchronizes() {
 			t.coll[k] = c
 		}
 	}
 }
 
-// meets reports whether no member leaves such a call before all have come, if data are
+// synchronizes reports whether no member leaves such a call before all have come, if data are
 // exchanged. Those with arrays of counts may have no data for some.
-func (c *collRoles) meets() bool { return c.proc.Synchronises() && !c.vector() }
+func (c *collRoles) synchronizes() bool { return c.proc.Synchronises() && !c.vector() }
 
 // fetch goes to the next event.
-func (t *teller) fetch() error {
+func (t *streamCursor) fetch() error {
 	e, err, ok := t.next()
 	if t.e = e; !ok {
 		t.e = nil
@@ -223,16 +223,16 @@ func (t *teller) fetch() error {
 }
 
 // run goes through all events.
-func (x *chronicle) run() error {
+func (x *clockCheck) run() error {
 	done := uint64(0)
 	for {
 		moved, left := false, false
-		for _, t := range x.tellers {
+		for _, t := range x.streams {
 			before := t.e
-			for t.e != nil && x.enter(t) {
+			for t.e != nil && x.take(t) {
 				moved = true
-				if done++; done%toldEvery == 0 {
-					x.b.tell("events", done, x.total)
+				if done++; done%progressEvery == 0 {
+					x.b.reportProgress("events", done, x.total)
 				}
 				if err := t.fetch(); err != nil {
 					return err
@@ -249,8 +249,8 @@ func (x *chronicle) run() error {
 	}
 }
 
-// enter takes the teller's event in; false if others must catch up before.
-func (x *chronicle) enter(t *teller) bool {
+// take processes the next event of a stream; false if others must catch up first.
+func (x *clockCheck) take(t *streamCursor) bool {
 	k := t.e.Node()
 	role, coll := t.roles[k], t.coll[k]
 	moves := t.movesAt(k)
@@ -258,14 +258,14 @@ func (x *chronicle) enter(t *teller) bool {
 		return true
 	}
 	if !t.known {
-		x.look(t, moves, coll)
+		x.prepareNext(t, moves, coll)
 	}
 	for _, move := range t.moves {
-		if l := x.lines[move.channel]; len(l.waiting) >= x.limit && l.waiting[0].side == move.side {
+		if l := x.queues[move.channel]; len(l.waiting) >= x.limit && l.waiting[0].side == move.side {
 			return false
 		}
 	}
-	if t.scope.word != 0 && !x.meet(t) {
+	if t.scope.word != 0 && !x.addCollective(t) {
 		return false
 	}
 	if moves != nil {
@@ -278,15 +278,15 @@ func (x *chronicle) enter(t *teller) bool {
 }
 
 // movesAt returns nil if events of a node move no messages that are compared.
-func (t *teller) movesAt(node int) *roles {
+func (t *streamCursor) movesAt(node int) *roles {
 	if t.m == nil {
 		return nil
 	}
 	return t.m.roles[node]
 }
 
-// look finds out what the event is about, as far as it is compared.
-func (x *chronicle) look(t *teller, moves *roles, coll *collRoles) {
+// prepareNext finds out what the event is about, as far as it is compared.
+func (x *clockCheck) prepareNext(t *streamCursor, moves *roles, coll *collRoles) {
 	t.moves, t.scope, t.known = t.moves[:0], scopeKey{}, true
 	if moves == nil && coll == nil {
 		return
@@ -297,7 +297,7 @@ func (x *chronicle) look(t *teller, moves *roles, coll *collRoles) {
 	}
 	if moves != nil {
 		for _, move := range t.m.transfers(moves, words) {
-			if x.lineOf(move.channel) != nil {
+			if x.queueOf(move.channel) != nil {
 				t.moves = append(t.moves, move)
 			}
 		}
@@ -306,7 +306,7 @@ func (x *chronicle) look(t *teller, moves *roles, coll *collRoles) {
 		return
 	}
 	scope := t.tally.scope(words[coll.scope])
-	if scope.word == 0 || x.hallOf(scope).size < 2 {
+	if scope.word == 0 || x.collectivesOf(scope).size < 2 {
 		return
 	}
 	if coll.proc.Barrier() || coll.symbolOf(t.tally.types, words, false).amount.bytes > 0 {
@@ -314,26 +314,26 @@ func (x *chronicle) look(t *teller, moves *roles, coll *collRoles) {
 	}
 }
 
-// lineOf returns nil if the channel is not compared.
-func (x *chronicle) lineOf(c channel) *line {
-	l, ok := x.lines[c]
+// queueOf returns nil if the channel is not compared.
+func (x *clockCheck) queueOf(c channel) *messageQueue {
+	l, ok := x.queues[c]
 	if !ok {
 		f := x.b.flows[c]
-		if x.here[int(c.from)] && x.here[int(c.to)] && f != nil && x.b.quiet(c, f) {
-			l = &line{}
+		if x.here[int(c.from)] && x.here[int(c.to)] && f != nil && x.b.allReceived(c, f) {
+			l = &messageQueue{}
 		}
-		x.lines[c] = l
+		x.queues[c] = l
 	}
 	return l
 }
 
-func (x *chronicle) hallOf(k scopeKey) *hall {
-	h := x.halls[k]
+func (x *clockCheck) collectivesOf(k scopeKey) *openCollectives {
+	h := x.collectives[k]
 	if h != nil {
 		return h
 	}
-	h = &hall{}
-	x.halls[k] = h
+	h = &openCollectives{}
+	x.collectives[k] = h
 	s := x.b.scopes[k]
 	if s == nil || s.unordered || s.members[0] == nil || s.members.inter() {
 		return h
@@ -348,36 +348,36 @@ func (x *chronicle) hallOf(k scopeKey) *hall {
 	return h
 }
 
-// moment returns the beginning or the end of the event.
-func (t *teller) moment(end bool) moment {
+// time returns the beginning or the end of the event.
+func (t *streamCursor) time(end bool) eventTime {
 	start, at, _ := t.e.Times()
 	if !end {
 		at = start
 	}
-	return moment{t, int32(t.e.Node()), t.e.Seq, at}
+	return eventTime{t, int32(t.e.Node()), t.e.Seq, at}
 }
 
-// meet takes the event into the calls of its communicator.
-func (x *chronicle) meet(t *teller) bool {
-	h := x.halls[t.scope]
-	i := t.met[t.scope] - h.done
+// addCollective takes the event into the calls of its communicator.
+func (x *clockCheck) addCollective(t *streamCursor) bool {
+	h := x.collectives[t.scope]
+	i := t.collectiveCalls[t.scope] - h.done
 	if i >= uint64(x.limit) {
 		return false
 	}
 	if i == uint64(len(h.calls)) {
-		h.calls = append(h.calls, meet{})
+		h.calls = append(h.calls, openCollective{})
 	}
-	t.met[t.scope]++
+	t.collectiveCalls[t.scope]++
 	c := &h.calls[i]
-	begun, ended := t.moment(false), t.moment(true)
-	if c.came == 0 || ended.at < c.first.at {
+	begun, ended := t.time(false), t.time(true)
+	if c.arrived == 0 || ended.at < c.first.at {
 		c.first = ended
 	}
-	if c.came == 0 || begun.at > c.last.at {
+	if c.arrived == 0 || begun.at > c.last.at {
 		c.last = begun
 	}
-	if c.came++; c.came == h.size {
-		x.judge("is over", &c.first, &c.last)
+	if c.arrived++; c.arrived == h.size {
+		x.requireOrder("is over", &c.first, &c.last)
 		h.calls = h.calls[1:]
 		h.done++
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/efg-tools/efg/internal/analysis"
 )
 
-// vicinity are the neighbours of a process in a communicator, -1 for
+// neighbourhood are the neighbours of a process in a communicator, -1 for
 // MPI_PROC_NULL. The counter finds them by brute force.
-type vicinity struct {
+type neighbourhood struct {
 	in, out       []int
 	dims, periods []int // of a Cartesian one
 }
@@ -29,8 +29,8 @@ func numbers(v any) []int {
 	return list
 }
 
-// makeVicinity notes the topology that a call gives to a communicator.
-func (c *counter) makeVicinity(o *operation) {
+// makeNeighbourhood notes the topology that a call gives to a communicator.
+func (c *counter) makeNeighbourhood(o *operation) {
 	made := ""
 	for _, name := range []string{"comm_cart", "newcomm", "comm_graph", "comm_dist_graph"} {
 		if s, ok := o.out[name].(string); ok {
@@ -41,7 +41,7 @@ func (c *counter) makeVicinity(o *operation) {
 		return
 	}
 	old, _ := o.args["comm"].(string)
-	v := &vicinity{}
+	v := &neighbourhood{}
 	switch o.op {
 	case "MPI_Comm_dup", "MPI_Comm_dup_with_info", "MPI_Comm_idup", "MPI_Comm_idup_with_info":
 		v = c.near[old]
@@ -70,7 +70,7 @@ func (c *counter) makeVicinity(o *operation) {
 }
 
 // lists are the neighbours of rank me.
-func (v *vicinity) lists(me int) (in, out []int) {
+func (v *neighbourhood) lists(me int) (in, out []int) {
 	switch {
 	case v.dims != nil:
 		out = v.grid(me)
@@ -87,7 +87,7 @@ func (v *vicinity) lists(me int) (in, out []int) {
 }
 
 // grid looks for the ranks whose coordinates differ by one in one dimension.
-func (v *vicinity) grid(me int) (list []int) {
+func (v *neighbourhood) grid(me int) (list []int) {
 	total := 1
 	for _, d := range v.dims {
 		total *= d

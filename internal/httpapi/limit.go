@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// withhold lets this process take only so much memory, be the first that is ended when
+// limitSelf lets this process take only so much memory, be the first that is ended when
 // the machine has none left, and work only when others do not.
-func withhold(memory int64) {
+func limitSelf(memory int64) {
 	if memory > 0 {
 		debug.SetMemoryLimit(memory / 10 * 9) // collect harder before it fails
 		// Where the system does not let a process limit itself, the above is what there is.

@@ -22,7 +22,7 @@ func from(t *testing.T, where func(net.Conn) origin) {
 	t.Cleanup(func() { originOf = kernel })
 }
 
-// patient lets strangers and slow clients have all the time that a test takes, unless it
+// patient gives strangers and slow clients have all the time that a test takes, unless it
 // says otherwise.
 func patient(t *testing.T) {
 	kept := timeouts
@@ -154,11 +154,11 @@ func TestStrangersGo(t *testing.T) {
 // others stay, and so do those of who is known.
 func TestLeastWelcome(t *testing.T) {
 	patient(t)
-	g := &gate{}
-	enter := func(o origin) (v, out *visitor) {
+	g := &fairListener{}
+	enter := func(o origin) (v, out *fairConn) {
 		a, b := net.Pipe()
 		t.Cleanup(func() { a.Close(); b.Close() })
-		v = &visitor{Conn: a, gate: g, origin: o}
+		v = &fairConn{Conn: a, listener: g, origin: o}
 		out = g.enter(v)
 		t.Cleanup(v.leave)
 		return v, out
@@ -170,7 +170,7 @@ func TestLeastWelcome(t *testing.T) {
 	if !own.isKnown() || few.isKnown() || !admitted.admit() {
 		t.Fatal("who is known is not told from who is not")
 	}
-	var many []*visitor
+	var many []*fairConn
 	for range 3 * mostStrangers {
 		v, out := enter(origin{address: "192.0.2.1"})
 		if want := len(many) - (mostStrangers - 1); want >= 0 && out != many[want] || want < 0 && out != nil {

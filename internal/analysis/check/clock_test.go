@@ -203,7 +203,7 @@ func TestProgress(t *testing.T) {
 		t.Fatal(err)
 	}
 	events := uint64(2 * (6*firstLimit + 3))
-	want := map[string][2]uint64{"ranks": {2, 2}, "events": {events / toldEvery * toldEvery, events}}
+	want := map[string][2]uint64{"ranks": {2, 2}, "events": {events / progressEvery * progressEvery, events}}
 	if !maps.Equal(last, want) {
 		t.Errorf("%v, want %v", last, want)
 	}

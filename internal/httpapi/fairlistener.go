@@ -16,22 +16,22 @@ const (
 	mostStrangers = 64
 )
 
-// gate is a listener over TCP that nobody can block by holding connections. A connection
+// fairListener is a listener over TCP that nobody can block by holding connections. A connection
 // is a stranger's unless the kernel says that it is this user's or root's, until it has sent
 // a request with the token. Strangers have places of their own, and only for a short time.
 // When all are taken, a new one gets the place of the oldest from where most have come.
-type gate struct {
+type fairListener struct {
 	net.Listener
 	mu    sync.Mutex
-	conns []*visitor // in the order in which they came
+	conns []*fairConn // in the order in which they came
 }
 
-// visitor is a connection through a gate.
-type visitor struct {
+// fairConn is a connection through a fairListener.
+type fairConn struct {
 	net.Conn
-	gate     *gate
+	listener *fairListener
 	origin   origin
-	known    bool // guarded by the gate's mutex
+	known    bool // guarded by the listener's mutex
 	patience *time.Timer
 }
 
@@ -61,12 +61,12 @@ var originOf = func(c net.Conn) origin {
 	return o
 }
 
-func (g *gate) Accept() (net.Conn, error) {
+func (g *fairListener) Accept() (net.Conn, error) {
 	c, err := g.Listener.Accept()
 	if err != nil {
 		return nil, err
 	}
-	v := &visitor{Conn: c, gate: g, origin: originOf(c)}
+	v := &fairConn{Conn: c, listener: g, origin: originOf(c)}
 	if out := g.enter(v); out != nil {
 		out.Close()
 	}
@@ -74,13 +74,13 @@ func (g *gate) Accept() (net.Conn, error) {
 }
 
 // enter takes up a connection, and returns the one, if any, that must go for it.
-func (g *gate) enter(v *visitor) (out *visitor) {
+func (g *fairListener) enter(v *fairConn) (out *fairConn) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	v.known = v.origin.trusted() && g.count(true) < mostKnown
 	if !v.known {
 		if g.count(false) >= mostStrangers {
-			out = g.leastWelcome()
+			out = g.leastPreferred()
 		}
 		v.patience = time.AfterFunc(timeouts.stranger, func() { g.expire(v) })
 	}
@@ -88,7 +88,7 @@ func (g *gate) enter(v *visitor) (out *visitor) {
 	return out
 }
 
-func (g *gate) count(known bool) (n int) {
+func (g *fairListener) count(known bool) (n int) {
 	for _, v := range g.conns {
 		if v.known == known {
 			n++
@@ -97,8 +97,8 @@ func (g *gate) count(known bool) (n int) {
 	return n
 }
 
-// leastWelcome removes the oldest stranger of those from where most come.
-func (g *gate) leastWelcome() *visitor {
+// leastPreferred removes the oldest stranger of those from where most come.
+func (g *fairListener) leastPreferred() *fairConn {
 	strangers := map[origin]int{}
 	for _, v := range g.conns {
 		if !v.known {
@@ -117,7 +117,7 @@ func (g *gate) leastWelcome() *visitor {
 }
 
 // expire closes a connection that is a stranger's still.
-func (g *gate) expire(v *visitor) {
+func (g *fairListener) expire(v *fairConn) {
 	g.mu.Lock()
 	known := v.known
 	g.mu.Unlock()
@@ -128,8 +128,8 @@ func (g *gate) expire(v *visitor) {
 
 // admit notes that a connection has sent the token. It reports whether there is a place
 // for it.
-func (v *visitor) admit() bool {
-	g := v.gate
+func (v *fairConn) admit() bool {
+	g := v.listener
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if v.known {
@@ -143,20 +143,20 @@ func (v *visitor) admit() bool {
 	return true
 }
 
-func (v *visitor) isKnown() bool {
-	v.gate.mu.Lock()
-	defer v.gate.mu.Unlock()
+func (v *fairConn) isKnown() bool {
+	v.listener.mu.Lock()
+	defer v.listener.mu.Unlock()
 	return v.known
 }
 
 // Close implements net.Conn.
-func (v *visitor) Close() error {
+func (v *fairConn) Close() error {
 	v.leave()
 	return v.Conn.Close()
 }
 
-func (v *visitor) leave() {
-	g := v.gate
+func (v *fairConn) leave() {
+	g := v.listener
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if v.patience != nil {
