@@ -76,10 +76,10 @@ func prepareBuiltIn(root *cobra.Command) {
 			cmd.Args = commandRequired
 			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 		case "help":
-			cmd.Args = func(cmd *cobra.Command, args []string) error {
-				_, left, err := root.Find(args)
+			cmd.Args = func(_ *cobra.Command, args []string) error {
+				found, left, err := root.Find(args)
 				if err == nil {
-					err = commandRequired(cmd, left)
+					err = commandRequired(found, left)
 				}
 				return err
 			}

@@ -47,6 +47,54 @@ func TestManualPages(t *testing.T) {
 	}
 }
 
+// A page is dated by SOURCE_DATE_EPOCH. A test binary has no commit, so that without it
+// there is no date.
+func TestManualPageDates(t *testing.T) {
+	for epoch, want := range map[string]string{"": `""`, "86400": `"Jan 1970"`, "1700000000": `"Nov 2023"`} {
+		dir := t.TempDir()
+		t.Setenv("SOURCE_DATE_EPOCH", epoch)
+		if _, errOut, status := efgRun(t, nil, "man", dir); status != 0 {
+			t.Fatal(errOut)
+		}
+		page, err := os.ReadFile(filepath.Join(dir, "efg-hook-build.1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if title := `.TH "EFG-HOOK-BUILD" "1" ` + want + ` "efg" "efg"`; !strings.Contains(string(page), title+"\n") {
+			t.Errorf("SOURCE_DATE_EPOCH=%s: no %s in %.200s", epoch, title, page)
+		}
+	}
+	t.Setenv("SOURCE_DATE_EPOCH", "today")
+	if _, errOut, status := efgRun(t, nil, "man", t.TempDir()); status != 2 || errOut != "efg: SOURCE_DATE_EPOCH=today: want seconds since 1970\n" {
+		t.Errorf("%d, %s", status, errOut)
+	}
+}
+
+// The help lists every command for people in one of the groups, or under cobra's title for
+// those without.
+func TestHelpGroups(t *testing.T) {
+	help, errOut, status := efgRun(t, nil, "--help")
+	if status != 0 {
+		t.Fatal(errOut)
+	}
+	rest := help
+	for _, title := range []string{"Record:", "Inspect:", "Compare:", "Explain:", "Export:", "Run as a service:", "Additional Commands:"} {
+		_, after, ok := strings.Cut(rest, "\n"+title+"\n")
+		if !ok {
+			t.Fatalf("no %s after the groups before it in %s", title, help)
+		}
+		rest = after
+	}
+	for _, c := range newRoot().Commands() {
+		if n := strings.Count(help, "\n  "+c.Name()+" "); n != 1 && !c.Hidden || n > 0 && c.Hidden {
+			t.Errorf("%s is listed %d times", c.Name(), n)
+		}
+		if c.GroupID == "" && c.Name() != "man" && !c.Hidden {
+			t.Errorf("%s has no group", c.Name())
+		}
+	}
+}
+
 // The shells' scripts come from the commands, and bash understands its own.
 func TestCompletion(t *testing.T) {
 	for shell, want := range map[string]string{"bash": "__start_efg", "zsh": "#compdef efg", "fish": "complete -c efg"} {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -67,17 +68,32 @@ func newRoot() *cobra.Command {
 		Args:          commandRequired,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError("%w", err) })
-	root.AddCommand(newRun(), newInfo(), newReconstruct(), newGraph(), newLoops(), newReport(), newMatrix(), newCheck(), newPhases(), newTimeline(), newDiff(), newQuery(), newSQL(), newMerge(), newDump(), newAssemble(), newExport(), newImport(), newMan(), newWhere(), newDaemon(), newRuns(), newOpen(), newView(), newTop(), newHook(), newSite(), newWork())
+	root.SetFlagErrorFunc(flagError)
+	for i, g := range commandGroups {
+		id := strconv.Itoa(i)
+		root.AddGroup(&cobra.Group{ID: id, Title: g.title + ":"})
+		for _, create := range g.commands {
+			cmd := create()
+			cmd.GroupID = id
+			root.AddCommand(cmd)
+		}
+	}
+	root.AddCommand(newMan(), newWork())
 	return root
 }
 
-// commandRequired rejects a first argument that is no command.
-func commandRequired(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usageError("unknown command %q; see efg --help", args[0])
-	}
-	return nil
+// commandGroups are the commands as the help lists them. Those that are about efg
+// itself, and hidden ones, have no group.
+var commandGroups = []struct {
+	title    string
+	commands []func() *cobra.Command
+}{
+	{"Record", []func() *cobra.Command{newRun, newMerge, newHook}},
+	{"Inspect", []func() *cobra.Command{newInfo, newReconstruct, newQuery, newSQL, newMatrix, newTimeline, newGraph, newTop, newView}},
+	{"Compare", []func() *cobra.Command{newDiff}},
+	{"Explain", []func() *cobra.Command{newReport, newPhases, newLoops, newWhere, newCheck}},
+	{"Export", []func() *cobra.Command{newExport, newImport, newDump, newAssemble}},
+	{"Run as a service", []func() *cobra.Command{newDaemon, newRuns, newOpen, newSite}},
 }
 
 // argCount makes a wrong number of arguments an error of the command line.

@@ -83,7 +83,13 @@ func TestRunMistakes(t *testing.T) {
 		{[]string{"run", "-o", dir, "true"}, "efg: " + dir + ": is a folder\n"},
 		{[]string{"run", "-o", dir + "/no/x.efg", "true"}, "efg: cannot write " + dir + "/no/x.efg: no such file or directory\n"},
 		{[]string{"fly"}, "efg: unknown command \"fly\"; see efg --help\n"},
-		{[]string{"hook", "fly"}, "efg: unknown command \"fly\"; see efg --help\n"},
+		{[]string{"hook", "fly"}, "efg: unknown command \"fly\"; see efg hook --help\n"},
+		{[]string{"reprot"}, "efg: unknown command \"reprot\"; did you mean \"report\"?\n"},
+		{[]string{"hook", "biuld"}, "efg: unknown command \"biuld\"; did you mean \"build\"?\n"},
+		{[]string{"help", "inof"}, "efg: unknown command \"inof\"; did you mean \"info\"?\n"},
+		{[]string{"wrk"}, "efg: unknown command \"wrk\"; see efg --help\n"}, // work is hidden
+		{[]string{"run", "--tiem", "stats", "true"}, "efg: unknown flag: --tiem; did you mean --time?\n"},
+		{[]string{"run", "-z", "true"}, "efg: unknown shorthand flag: 'z' in -z\n"},
 		{[]string{"hook", "path", "x"}, "efg: efg hook path: unknown command \"x\" for \"efg hook path\"\n"},
 	} {
 		out, errOut, status := efgRun(t, nil, c.args...)
