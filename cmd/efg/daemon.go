@@ -127,7 +127,7 @@ func runDaemon(ctx context.Context, opt *daemonOptions, errOut io.Writer) error 
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	headroom = nil
+	restoreCollection()
 	limits, err := opt.check()
 	if err != nil {
 		return err

@@ -82,7 +82,7 @@ func runAllUsers(ctx context.Context, opt *daemonOptions, cmd *cobra.Command) er
 	if err := opt.checkAllUsers(cmd); err != nil {
 		return err
 	}
-	headroom = nil
+	restoreCollection()
 	program, err := os.Executable()
 	if err != nil {
 		return err

@@ -20,7 +20,7 @@ which start this command.`,
 		Hidden: true,
 		Args:   argCount(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			headroom = nil
+			restoreCollection()
 			return httpapi.Work(cmd.InOrStdin(), printable.Raw(cmd.OutOrStdout()))
 		},
 	}
