@@ -23,6 +23,12 @@ func (e *Event) AppendJSON(b []byte) []byte {
 	return append(e.node.appendPMPI(b), jsonStyle.end...)
 }
 
+// AppendJSONArguments appends the object of the event's arguments: "args" of AppendJSON.
+func (e *Event) AppendJSONArguments(b []byte) []byte { return e.appendEvent(b, jsonArguments) }
+
+// AppendJSONResults appends the object of the event's results: "out" of AppendJSON.
+func (e *Event) AppendJSONResults(b []byte) []byte { return e.appendEvent(b, jsonResults) }
+
 // appendPMPI appends, in JSON, that the program called the procedure by its PMPI_ name,
 // if it did.
 func (n *node) appendPMPI(b []byte) []byte {

@@ -31,7 +31,12 @@ func body(line string) string {
 func checkJSON(t *testing.T, p *Process, stream int, want []string) {
 	t.Helper()
 	got := lines(t, p, stream, Options{}, (*Event).AppendJSON)
+	args := lines(t, p, stream, Options{}, (*Event).AppendJSONArguments)
+	results := lines(t, p, stream, Options{}, (*Event).AppendJSONResults)
 	for i, l := range got {
+		if parts := `,"args":` + args[i] + `,"out":` + results[i] + `,"site":`; strings.Count(l, parts) != 1 {
+			t.Errorf("event %d: %s\nhas no %s", i, l, parts)
+		}
 		if !json.Valid([]byte(l)) {
 			t.Errorf("event %d is not JSON: %s", i, l)
 		}

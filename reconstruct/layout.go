@@ -28,6 +28,8 @@ var (
 		index: 1, assign: "=", sep: ", ",
 		args: [2]string{"(", ")"}, outs: [2]string{" {", "}"}, end: "\n",
 	}
+	jsonArguments = &style{index: 2, quote: `"`, assign: `":`, sep: `,"`, args: [2]string{"{", "}"}}
+	jsonResults   = &style{index: 3, quote: `"`, assign: `":`, sep: `,"`, outs: [2]string{"{", "}"}}
 )
 
 // layout is how events of a node are written: text that is always the same, and
@@ -164,16 +166,22 @@ func (e *Event) layoutOf(st *style) *layout {
 func (e *Event) makeLayout(st *style) *layout {
 	args, outs := e.node.fields()
 	l := &layout{}
+	switch st {
+	case jsonArguments:
+		text := e.layFields(l, []byte(st.args[0]), args, st)
+		l.segments = append(l.segments, segment{text: append(text, st.args[1]...)})
+		return l
+	case jsonResults:
+		text := e.layResults(l, []byte(st.outs[0]), outs, st)
+		l.segments = append(l.segments, segment{text: append(text, st.outs[1]...)})
+		return l
+	}
 	text := e.appendOp(nil, st)
 	text = append(text, st.args[0]...)
 	text = e.layFields(l, text, args, st)
 	text = append(text, st.args[1]...)
 	text = append(text, st.outs[0]...)
-	text = e.layFields(l, text, outs, st)
-	if e.Failed() {
-		text = st.appendName(text, "error")
-		text = st.appendString(text, ErrorName(e.node.header.ErrorClass()))
-	}
+	text = e.layResults(l, text, outs, st)
 	if brief := bytes.TrimSuffix(text, []byte(textStyle.outs[0])); len(brief) < len(text) && st == textStyle {
 		text = brief // no results
 	} else {
@@ -182,6 +190,16 @@ func (e *Event) makeLayout(st *style) *layout {
 	text = e.appendSite(text, st)
 	l.segments = append(l.segments, segment{text: append(text, st.end...)})
 	return l
+}
+
+// layResults adds the results to the layout, and the error of a call that failed.
+func (e *Event) layResults(l *layout, text []byte, outs []field, st *style) []byte {
+	text = e.layFields(l, text, outs, st)
+	if e.Failed() {
+		text = st.appendName(text, "error")
+		text = st.appendString(text, ErrorName(e.node.header.ErrorClass()))
+	}
+	return text
 }
 
 // layFields adds fields to the layout. text is what was not added yet.

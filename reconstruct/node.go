@@ -29,7 +29,7 @@ type node struct {
 
 	vecs [][]uint64 // content of vec words that are not demoted, by word
 
-	layouts [2]*layout // made when first needed
+	layouts [4]*layout // made when first needed
 }
 
 // completion says which requests a call completes, or looks at.

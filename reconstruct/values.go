@@ -78,7 +78,7 @@ func (n *Names) appendRegion(b []byte, w uint64, st *style) []byte {
 		name = "region" + strconv.FormatUint(w>>48, 10)
 	}
 	text := name + "+0x" + strconv.FormatUint(w&(1<<48-1), 16)
-	if st == jsonStyle {
+	if st.quote != "" {
 		return appendJSONString(b, text)
 	}
 	return append(b, text...)

@@ -1,7 +1,6 @@
 package sql
 
 import (
-	"bytes"
 	"fmt"
 	"iter"
 	"math"
@@ -84,7 +83,7 @@ type eventRows struct {
 	event      *reconstruct.Event
 	follower   *analysis.Follower
 	call       *analysis.Call // nil: not asked for yet
-	line       []byte         // JSON; empty: not made yet
+	text       []byte         // of arguments or results; reused
 	start, end int64
 	known      bool // the times
 }
@@ -158,13 +157,13 @@ func (r *eventRows) open(i int) bool {
 	s := &r.p.data.Streams[i]
 	r.facts, r.thread = r.p.factsOf(i), s.Thread
 	r.chosen = make([]bool, len(s.Nodes))
-	any := false
+	found := false
 	op, one := r.q.texts[eventOp]
 	for k := range r.chosen {
 		r.chosen[k] = !one || r.facts[k].op == op
-		any = any || r.chosen[k]
+		found = found || r.chosen[k]
 	}
-	if !any {
+	if !found {
 		return false
 	}
 	_, sought := r.q.bounds[eventSeq]
@@ -269,7 +268,7 @@ func (r *eventRows) byEvents(i int) func() (bool, error) {
 			if r.db.sandbox.stopped.Load() {
 				return false, errStopped
 			}
-			r.event, r.seq, r.number, r.node, r.call, r.line = e, e.Seq, e.Seq, e.Node(), nil, r.line[:0]
+			r.event, r.seq, r.number, r.node, r.call = e, e.Seq, e.Seq, e.Node(), nil
 			if all {
 				if r.call, err = r.follower.Call(e); err != nil {
 					return false, err
@@ -335,18 +334,14 @@ func (r *eventRows) time(t int64) any {
 	return t
 }
 
-// json is the object of the arguments or of the results. The line's own quotes
-// are the only ones without a backslash, so the names are found where they stand.
+// json is the object of the arguments or of the results.
 func (r *eventRows) json(column int) any {
-	if len(r.line) == 0 {
-		r.line = r.event.AppendJSON(r.line)
-	}
-	_, args, _ := bytes.Cut(r.line, []byte(`,"args":`))
-	args, out, _ := bytes.Cut(args, []byte(`,"out":`))
 	if column == eventArgs {
-		return string(args)
+		r.text = r.event.AppendJSONArguments(r.text[:0])
+	} else {
+		r.text = r.event.AppendJSONResults(r.text[:0])
 	}
-	return string(out[:bytes.LastIndex(out, []byte(`,"site":`))])
+	return string(r.text)
 }
 
 // operation returns what the call does: peer, tag and datatype of the first
