@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"context"
 	"crypto/sha256"
 	"debug/elf"
 	"encoding/hex"
@@ -54,7 +55,7 @@ type product struct {
 	files       []string
 	flags, link []string
 	// ask, if any, asks the compiler for more flags; dir is for files that are gone afterwards.
-	ask func(c compiler, dir string) ([]string, error)
+	ask func(ctx context.Context, c compiler, dir string) ([]string, error)
 }
 
 func frontProduct() (*product, error) {
@@ -76,21 +77,21 @@ func backProduct() (*product, error) {
 }
 
 // front builds the front.
-func (b *builder) front(cc compiler) (string, error) {
+func (b *builder) front(ctx context.Context, cc compiler) (string, error) {
 	p, err := frontProduct()
 	if err != nil {
 		return "", err
 	}
-	return b.built(p, cc)
+	return b.built(ctx, p, cc)
 }
 
 // back builds a back end.
-func (b *builder) back(c compiler) (Back, error) {
+func (b *builder) back(ctx context.Context, c compiler) (Back, error) {
 	p, err := backProduct()
 	if err != nil {
 		return Back{}, err
 	}
-	file, err := b.built(p, c)
+	file, err := b.built(ctx, p, c)
 	return newBack(c, file, err)
 }
 
@@ -134,7 +135,7 @@ func (b *builder) found(p *product, c compiler) (file string, ok bool, err error
 }
 
 // built returns the file of a product: that in the cache, or a new one.
-func (b *builder) built(p *product, c compiler) (string, error) {
+func (b *builder) built(ctx context.Context, p *product, c compiler) (string, error) {
 	if !b.opt.Rebuild {
 		if file, ok, err := b.found(p, c); ok || err != nil {
 			return file, err
@@ -150,9 +151,9 @@ func (b *builder) built(p *product, c compiler) (string, error) {
 	}
 	fmt.Fprintf(b.opt.Log, "efg: building the hook's %s with %s\n", p.kind, c.path)
 	var failed *BuildError
-	err = b.cache.make(b.opt.Stop, build, b.opt.Rebuild, there, func(dir string) error {
-		err := b.compile(p, c, dir)
-		if !errors.As(err, &failed) || p.kind != backKind || b.opt.Stop.Err() != nil || interrupted(failed) {
+	err = b.cache.create(ctx, build, b.opt.Rebuild, there, func(dir string) error {
+		err := b.compile(ctx, p, c, dir)
+		if !errors.As(err, &failed) || p.kind != backKind || ctx.Err() != nil || interrupted(failed) {
 			return err
 		}
 		return os.WriteFile(filepath.Join(dir, failedName), []byte(failed.Output), 0o644)

@@ -72,7 +72,7 @@ func (w *workshop) compiled(name string) bool {
 func (w *workshop) ensure(rebuild bool) (h *Hook, log string) {
 	w.t.Helper()
 	var b strings.Builder
-	h, err := Ensure(Options{Log: &b, Rebuild: rebuild})
+	h, err := Ensure(w.t.Context(), Options{Log: &b, Rebuild: rebuild})
 	w.must(err)
 	return h, b.String()
 }
@@ -130,7 +130,7 @@ func TestBuildsAtTheSameTime(t *testing.T) {
 	hooks := make([]*Hook, 4)
 	for i := range hooks {
 		wg.Go(func() {
-			h, err := Ensure(Options{})
+			h, err := Ensure(t.Context(), Options{})
 			if err != nil {
 				t.Error(err)
 			}
@@ -161,7 +161,7 @@ const ensureVar = "EFG_TEST_ENSURE"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(ensureVar) != "" {
-		Ensure(Options{})
+		Ensure(context.Background(), Options{})
 		return
 	}
 	os.Exit(m.Run())
@@ -184,7 +184,7 @@ func TestKilledBuild(t *testing.T) {
 		w.must(err)
 		return left
 	}
-	_, err := Find(Options{})
+	_, err := Find(t.Context(), Options{})
 	w.must(err)
 	if len(begun()) == 0 {
 		t.Error("a build that goes on is gone")
@@ -192,7 +192,7 @@ func TestKilledBuild(t *testing.T) {
 	w.must(cmd.Process.Kill())
 	cmd.Wait()
 	w.must(os.Remove(filepath.Join(w.bin, "mpicc.hangs")))
-	_, err = Find(Options{})
+	_, err = Find(t.Context(), Options{})
 	w.must(err)
 	if left := begun(); len(left) > 0 {
 		t.Errorf("%v are left", left)
@@ -229,7 +229,7 @@ func TestOnlyBrokenMPI(t *testing.T) {
 	w := newWorkshop(t)
 	w.add("mpicc", "libmpi.so.40")
 	w.must(os.WriteFile(filepath.Join(w.bin, "mpicc.broken"), []byte("mpi.h: No such file or directory"), 0o644))
-	_, err := Ensure(Options{})
+	_, err := Ensure(t.Context(), Options{})
 	var failed *BuildError
 	if !errors.As(err, &failed) || !strings.Contains(failed.Output, "mpi.h") {
 		t.Errorf("error %v", err)
@@ -238,7 +238,7 @@ func TestOnlyBrokenMPI(t *testing.T) {
 	w.add("mpicc", "libmpi.so.40")
 	w.must(os.WriteFile(filepath.Join(w.bin, "mpicc.broken"), []byte(unsupported), 0o644))
 	var not *UnsupportedError
-	if _, err := Ensure(Options{}); !errors.As(err, &not) {
+	if _, err := Ensure(t.Context(), Options{}); !errors.As(err, &not) {
 		t.Errorf("error %v", err)
 	}
 	if text, err := os.ReadFile("shim/back.h"); err != nil || !strings.Contains(string(text), `#error "`+unsupported+`"`) {
@@ -246,7 +246,7 @@ func TestOnlyBrokenMPI(t *testing.T) {
 	}
 	w = newWorkshop(t)
 	w.add("mpicc", "libother.so.1")
-	if _, err := Ensure(Options{}); err == nil || !strings.Contains(err.Error(), "links no shared MPI library") {
+	if _, err := Ensure(t.Context(), Options{}); err == nil || !strings.Contains(err.Error(), "links no shared MPI library") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -257,13 +257,13 @@ func TestStopped(t *testing.T) {
 	w.add("mpicc", "libmpi.so.40")
 	ctx, cancel := context.WithCancel(t.Context())
 	log := &stopAt{text: "building the hook's back", stop: cancel}
-	if _, err := Ensure(Options{Log: log, Stop: ctx}); err == nil {
+	if _, err := Ensure(ctx, Options{Log: log}); err == nil {
 		t.Error("it was built")
 	}
 	if builds, err := filepath.Glob(filepath.Join(os.Getenv("XDG_CACHE_HOME"), "efg", "*back-*")); err != nil || len(builds) > 0 {
 		t.Errorf("%v are left, %v", builds, err)
 	}
-	if _, err := Ensure(Options{}); err != nil {
+	if _, err := Ensure(t.Context(), Options{}); err != nil {
 		t.Errorf("afterwards: %v", err)
 	}
 }
@@ -284,11 +284,11 @@ func (s *stopAt) Write(p []byte) (int, error) {
 func TestNoCompilers(t *testing.T) {
 	w := newWorkshop(t)
 	var missing *MissingError
-	if _, err := Ensure(Options{}); !errors.As(err, &missing) || missing.What != "no MPI compiler" {
+	if _, err := Ensure(t.Context(), Options{}); !errors.As(err, &missing) || missing.What != "no MPI compiler" {
 		t.Errorf("error %v", err)
 	}
 	w.must(os.Remove(filepath.Join(w.bin, "cc")))
-	if _, err := Ensure(Options{}); !errors.As(err, &missing) || missing.What != "no C compiler" {
+	if _, err := Ensure(t.Context(), Options{}); !errors.As(err, &missing) || missing.What != "no C compiler" {
 		t.Errorf("error %v", err)
 	}
 }
@@ -325,7 +325,7 @@ func TestOthersCache(t *testing.T) {
 	refused := func(what string) {
 		t.Helper()
 		for _, rebuild := range []bool{false, true} {
-			h, err := Ensure(Options{Rebuild: rebuild})
+			h, err := Ensure(t.Context(), Options{Rebuild: rebuild})
 			if err == nil || !strings.Contains(err.Error(), "belongs to user 61071") {
 				t.Errorf("%s: %+v, %v", what, h, err)
 			}
@@ -339,12 +339,12 @@ func TestOthersCache(t *testing.T) {
 	}
 	w.must(os.Chown(home, 0, -1))
 	w.must(os.Chown(h.Front, stranger, -1))
-	if h, err := Ensure(Options{}); err == nil {
+	if h, err := Ensure(t.Context(), Options{}); err == nil {
 		t.Errorf("another's front: %+v", h)
 	}
 	w.must(os.Chown(h.Front, 0, -1))
 	w.must(os.Chmod(h.Backs[0].File, 0o666))
-	if h, err := Ensure(Options{}); err == nil {
+	if h, err := Ensure(t.Context(), Options{}); err == nil {
 		t.Errorf("a back end that all can write: %+v", h)
 	}
 	w.must(os.Chmod(h.Backs[0].File, 0o755))

@@ -65,11 +65,11 @@ func (c cache) used(build string) {
 	os.Chtimes(c.path(build), now, now)
 }
 
-// make has a build made: it is in the cache as a whole or not at all. Who makes the same
+// create adds a build to the cache, as a whole or not at all. If another process is creating
 // meanwhile is waited for, and there says whether it is made then. Whatever a killed process
 // has left of it is removed.
-func (c cache) make(stop context.Context, build string, replace bool, there func() bool, fill func(dir string) error) error {
-	tmp, done, err := c.scratch(stop, build)
+func (c cache) create(ctx context.Context, build string, replace bool, there func() bool, fill func(dir string) error) error {
+	tmp, done, err := c.scratch(ctx, build)
 	if err != nil {
 		return err
 	}
@@ -84,8 +84,8 @@ func (c cache) make(stop context.Context, build string, replace bool, there func
 }
 
 // scratch makes an empty directory for a build, which is this process's alone.
-func (c cache) scratch(stop context.Context, build string) (dir string, done func(), err error) {
-	unlock, err := c.lock(stop, build)
+func (c cache) scratch(ctx context.Context, build string) (dir string, done func(), err error) {
+	unlock, err := c.lock(ctx, build)
 	if err != nil {
 		return "", nil, err
 	}
@@ -105,7 +105,7 @@ const (
 
 // lock makes this process the only one that makes a build. The file of the lock is there for
 // as long as somebody has it, or was killed with it.
-func (c cache) lock(stop context.Context, build string) (unlock func(), err error) {
+func (c cache) lock(ctx context.Context, build string) (unlock func(), err error) {
 	for {
 		f, err := c.tryLock(build)
 		if err == nil {
@@ -115,8 +115,8 @@ func (c cache) lock(stop context.Context, build string) (unlock func(), err erro
 			return nil, err
 		}
 		select {
-		case <-stop.Done():
-			return nil, stop.Err()
+		case <-ctx.Done():
+			return nil, ctx.Err()
 		case <-time.After(lockPoll):
 		}
 	}

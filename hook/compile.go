@@ -2,6 +2,7 @@ package hook
 
 import (
 	"cmp"
+	"context"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,36 +13,35 @@ import (
 )
 
 // compile builds a product in dir, which then holds the library alone.
-func (b *builder) compile(p *product, c compiler, dir string) error {
+func (b *builder) compile(ctx context.Context, p *product, c compiler, dir string) error {
 	src := filepath.Join(dir, "src")
 	if err := extract(src); err != nil {
 		return err
 	}
 	defer os.RemoveAll(src)
-	c.stop = b.opt.Stop
 	flags := p.flags
 	if p.ask != nil {
-		more, err := p.ask(c, dir)
+		more, err := p.ask(ctx, c, dir)
 		if err != nil {
 			return err
 		}
 		flags = slices.Concat(flags, more)
 	}
-	if err := b.compileFiles(p.files, flags, c, src); err != nil {
+	if err := b.compileFiles(ctx, p.files, flags, c, src); err != nil {
 		return err
 	}
 	objects := make([]string, len(p.files))
 	for i, f := range p.files {
 		objects[i] = object(f)
 	}
-	return c.run(src, slices.Concat([]string{"-o", filepath.Join("..", p.name)}, objects, p.link)...)
+	return c.run(ctx, src, slices.Concat([]string{"-o", filepath.Join("..", p.name)}, objects, p.link)...)
 }
 
 func object(file string) string { return strings.ReplaceAll(file, "/", "_") + ".o" }
 
 // compileFiles compiles each file, as many at once as there are processors. The longest come
 // first: none of them is left over at the end.
-func (b *builder) compileFiles(files, flags []string, c compiler, src string) error {
+func (b *builder) compileFiles(ctx context.Context, files, flags []string, c compiler, src string) error {
 	var mu sync.Mutex
 	var failed error
 	done := 0
@@ -57,7 +57,7 @@ func (b *builder) compileFiles(files, flags []string, c compiler, src string) er
 		}
 		wg.Go(func() {
 			defer func() { <-limit }()
-			err := c.run(src, append(slices.Clone(flags), "-I.", "-c", "-o", object(f), f)...)
+			err := c.run(ctx, src, append(slices.Clone(flags), "-I.", "-c", "-o", object(f), f)...)
 			mu.Lock()
 			defer mu.Unlock()
 			if failed == nil {

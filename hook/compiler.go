@@ -2,7 +2,6 @@ package hook
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -17,7 +16,6 @@ import (
 type compiler struct {
 	path     string
 	identity string
-	stop     context.Context // ends what it does; nil: nothing does
 }
 
 // cCompiler finds a C compiler.
@@ -34,7 +32,7 @@ func cCompiler() (compiler, error) {
 }
 
 // mpiCompilers finds the MPI compilers, each once.
-func mpiCompilers(stop context.Context) []compiler {
+func mpiCompilers(ctx context.Context) []compiler {
 	var l []compiler
 	seen := map[string]bool{}
 	for _, name := range []string{os.Getenv("MPICC"), "mpicc", "mpicc.openmpi", "mpicc.mpich"} {
@@ -45,7 +43,7 @@ func mpiCompilers(stop context.Context) []compiler {
 		if err != nil {
 			continue
 		}
-		if id := mpiIdentity(stop, path); !seen[id] {
+		if id := mpiIdentity(ctx, path); !seen[id] {
 			seen[id] = true
 			l = append(l, compiler{path: path, identity: id})
 		}
@@ -54,8 +52,8 @@ func mpiCompilers(stop context.Context) []compiler {
 }
 
 // mpiIdentity is what a compiler wrapper would run, and the mpi.h it would use.
-func mpiIdentity(stop context.Context, path string) string {
-	show, err := command(stop, path, "-show").Output()
+func mpiIdentity(ctx context.Context, path string) string {
+	show, err := command(ctx, path, "-show").Output()
 	if err != nil {
 		return path
 	}
@@ -74,18 +72,18 @@ func mpiIdentity(stop context.Context, path string) string {
 	return id
 }
 
-// command is a command that ends, with what it has started, when stop does.
-func command(stop context.Context, path string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(stop, path, args...)
+// command is a command that ends, with what it has started, when ctx is done.
+func command(ctx context.Context, path string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
 	return cmd
 }
 
-// run runs the compiler in a folder.
-func (c compiler) run(dir string, args ...string) error {
-	cmd := command(cmp.Or(c.stop, context.Background()), c.path, args...)
+// run runs the compiler in a directory.
+func (c compiler) run(ctx context.Context, dir string, args ...string) error {
+	cmd := command(ctx, c.path, args...)
 	cmd.Dir = dir
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out

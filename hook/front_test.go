@@ -28,8 +28,8 @@ func newStand(t *testing.T) *stand {
 		t.Fatal(err)
 	}
 	s := &stand{dir: t.TempDir()}
-	b := &builder{cache: cache(s.dir), opt: Options{Log: os.Stderr, Stop: t.Context()}}
-	if s.front, err = b.front(cc); err != nil {
+	b := &builder{cache: cache(s.dir), opt: Options{Log: os.Stderr}}
+	if s.front, err = b.front(t.Context(), cc); err != nil {
 		t.Fatal(err)
 	}
 	shim := s.path("shim")
@@ -49,7 +49,7 @@ func newStand(t *testing.T) *stand {
 		{"-o", "host", "-DPLUGIN_ONLY", src + "/main.c", "-ldl"},
 		{"-o", "static", "-pthread", src + "/main.c", src + "/calls.c", src + "/mpi.c"},
 	} {
-		if err := cc.run(s.dir, args...); err != nil {
+		if err := cc.run(t.Context(), s.dir, args...); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -237,7 +237,7 @@ func TestPrivileged(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Such a program looks for libraries in no folder that is named by its own place.
-	if err := cc.run(s.dir, "-o", "privileged", "-pthread", src+"/main.c", src+"/calls.c", "libmpi.so.40", "-Wl,-rpath,"+s.dir); err != nil {
+	if err := cc.run(t.Context(), s.dir, "-o", "privileged", "-pthread", src+"/main.c", src+"/calls.c", "libmpi.so.40", "-Wl,-rpath,"+s.dir); err != nil {
 		t.Fatal(err)
 	}
 	etc := s.path("etc")

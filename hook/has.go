@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -13,7 +14,7 @@ var hasName = regexp.MustCompile(`\befg_has_(\w+)\.`)
 
 // lackingFlags are the flags BK_NO_... for the names that a compiler's mpi.h does not
 // have. dir is for files that are gone when it returns.
-func lackingFlags(c compiler, dir string) ([]string, error) {
+func lackingFlags(ctx context.Context, c compiler, dir string) ([]string, error) {
 	text, err := sources.ReadFile("shim/gen/has.h")
 	if err != nil {
 		return nil, err
@@ -25,7 +26,7 @@ func lackingFlags(c compiler, dir string) ([]string, error) {
 	}
 	var lacks []string
 	for { // compilers give up after so many errors
-		err := c.run(src, slices.Concat(commonFlags, mpiFlags, lacks, []string{"-w", "-c", "-o", "has.o", "has.c"})...)
+		err := c.run(ctx, src, slices.Concat(commonFlags, mpiFlags, lacks, []string{"-w", "-c", "-o", "has.o", "has.c"})...)
 		var failed *BuildError
 		if err == nil || !errors.As(err, &failed) {
 			return lacks, err

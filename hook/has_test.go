@@ -46,7 +46,7 @@ func TestLackingHeader(t *testing.T) {
 		if err := os.WriteFile(c.path, []byte(script), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		lacks, err := lackingFlags(c, t.TempDir())
+		lacks, err := lackingFlags(t.Context(), c, t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +60,7 @@ func TestLackingHeader(t *testing.T) {
 			t.Fatal(err)
 		}
 		args := slices.Concat([]string{"-fsyntax-only", "-I."}, mpiFlags, commonFlags, lacks, files)
-		if err := c.run(dir, args...); err != nil {
+		if err := c.run(t.Context(), dir, args...); err != nil {
 			t.Error(err)
 		}
 	}
@@ -70,7 +70,7 @@ func TestLackingHeader(t *testing.T) {
 // something removed.
 func TestHasWhatTheHeaderHas(t *testing.T) {
 	for _, mpi := range mpilib.Compilers {
-		lacks, err := lackingFlags(compiler{path: mpi}, t.TempDir())
+		lacks, err := lackingFlags(t.Context(), compiler{path: mpi}, t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}

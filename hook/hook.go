@@ -8,7 +8,6 @@
 package hook
 
 import (
-	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -66,8 +65,6 @@ type Options struct {
 	Progress func(done, total int)
 	// Built, if any, is called for each back end that was built.
 	Built func(back Back)
-	// Stop ends builds that go on; nil: nothing does.
-	Stop context.Context
 }
 
 // MissingError says that something must be installed.
@@ -118,26 +115,25 @@ const unsupported = "efg has no back end for this MPI"
 
 // Ensure returns the hook, building what is not in the cache. An MPI whose back
 // end cannot be built is logged and left out, unless it is the only one.
-func Ensure(opt Options) (*Hook, error) {
-	h, err := Find(opt)
+func Ensure(ctx context.Context, opt Options) (*Hook, error) {
+	h, err := Find(ctx, opt)
 	if err != nil {
 		return nil, err
 	}
-	if err := h.BuildFront(); err != nil {
+	if err := h.BuildFront(ctx); err != nil {
 		return nil, err
 	}
-	if err := h.BuildBacks(); err != nil {
+	if err := h.BuildBacks(ctx); err != nil {
 		return nil, err
 	}
 	return h, nil
 }
 
 // Find returns what of the hook is in the cache, and builds nothing.
-func Find(opt Options) (*Hook, error) {
+func Find(ctx context.Context, opt Options) (*Hook, error) {
 	if opt.Log == nil {
 		opt.Log = io.Discard
 	}
-	opt.Stop = cmp.Or(opt.Stop, context.Background())
 	cache, err := openCache()
 	if err != nil {
 		return nil, err
@@ -147,7 +143,7 @@ func Find(opt Options) (*Hook, error) {
 	if h.cc, err = cCompiler(); err != nil {
 		return nil, err
 	}
-	for _, c := range mpiCompilers(opt.Stop) {
+	for _, c := range mpiCompilers(ctx) {
 		h.mpis = append(h.mpis, &mpi{compiler: c})
 	}
 	if len(h.mpis) == 0 {
@@ -184,9 +180,9 @@ func (h *Hook) look() error {
 }
 
 // BuildFront builds the front if it is not there.
-func (h *Hook) BuildFront() (err error) {
+func (h *Hook) BuildFront(ctx context.Context) (err error) {
 	if h.Front == "" {
-		h.Front, err = h.builder.front(h.cc)
+		h.Front, err = h.builder.front(ctx, h.cc)
 	}
 	return err
 }
@@ -206,14 +202,14 @@ func (h *Hook) Incomplete() bool {
 // BuildBacks builds the back ends that are not there: those for MPI libraries of these
 // sonames, or all. One that cannot be built is logged; it is an error if there is none of
 // those that are wanted.
-func (h *Hook) BuildBacks(sonames ...string) error {
-	return h.build(func(m *mpi) bool {
-		return len(sonames) == 0 || slices.Contains(sonames, m.libraryName(h.builder))
+func (h *Hook) BuildBacks(ctx context.Context, sonames ...string) error {
+	return h.build(ctx, func(m *mpi) bool {
+		return len(sonames) == 0 || slices.Contains(sonames, m.libraryName(ctx, h.builder))
 	})
 }
 
 // build builds the back ends of those MPIs that are wanted.
-func (h *Hook) build(wanted func(m *mpi) bool) error {
+func (h *Hook) build(ctx context.Context, wanted func(m *mpi) bool) error {
 	var failed []error
 	some := false
 	for _, m := range h.mpis {
@@ -221,10 +217,10 @@ func (h *Hook) build(wanted func(m *mpi) bool) error {
 			continue
 		}
 		if m.back == nil && m.failed == nil {
-			m.failed = m.take(h.builder.back(m.compiler))
+			m.failed = m.take(h.builder.back(ctx, m.compiler))
 			h.built(m)
 		}
-		if err := h.builder.opt.Stop.Err(); err != nil {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
 		if some = some || m.back != nil; m.failed != nil {

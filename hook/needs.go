@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"context"
 	"debug/elf"
 	"fmt"
 	"os"
@@ -13,7 +14,7 @@ import (
 // BuildFor builds the back ends that a command is known to need: for the MPI libraries that
 // its programs link, or else for the MPI that its launcher is of. Of a script, say,
 // nothing is known, and nothing is built. It is an error if none of what is needed can be built.
-func (h *Hook) BuildFor(command []string) error {
+func (h *Hook) BuildFor(ctx context.Context, command []string) error {
 	libraries := map[string]bool{}
 	for _, word := range command {
 		if path, err := exec.LookPath(word); err == nil {
@@ -21,33 +22,32 @@ func (h *Hook) BuildFor(command []string) error {
 		}
 	}
 	if len(libraries) > 0 {
-		return h.build(func(m *mpi) bool { return libraries[m.libraryName(h.builder)] })
+		return h.build(ctx, func(m *mpi) bool { return libraries[m.libraryName(ctx, h.builder)] })
 	}
 	mark := launcherMark(command[0])
-	return h.build(func(m *mpi) bool { return mark != "" && strings.Contains(m.identity, mark) })
+	return h.build(ctx, func(m *mpi) bool { return mark != "" && strings.Contains(m.identity, mark) })
 }
 
 // libraryName is the soname of the compiler's MPI library, "" if it links none.
-func (m *mpi) libraryName(b *builder) string {
+func (m *mpi) libraryName(ctx context.Context, b *builder) string {
 	if m.back != nil {
 		return m.back.Soname
 	}
 	if m.soname == "" {
-		m.soname, _ = b.probe(m.compiler)
+		m.soname, _ = b.probe(ctx, m.compiler)
 	}
 	return m.soname
 }
 
 // probe links an empty library, to see which MPI library it needs.
-func (b *builder) probe(c compiler) (string, error) {
-	dir, done, err := b.cache.scratch(b.opt.Stop, fmt.Sprintf("probe-%d", os.Getpid()))
+func (b *builder) probe(ctx context.Context, c compiler) (string, error) {
+	dir, done, err := b.cache.scratch(ctx, fmt.Sprintf("probe-%d", os.Getpid()))
 	if err != nil {
 		return "", err
 	}
 	defer done()
-	c.stop = b.opt.Stop
 	file := filepath.Join(dir, "probe.so")
-	if err := c.run(dir, "-shared", "-Wl,--no-as-needed", "-o", file, "-x", "c", "/dev/null"); err != nil {
+	if err := c.run(ctx, dir, "-shared", "-Wl,--no-as-needed", "-o", file, "-x", "c", "/dev/null"); err != nil {
 		return "", err
 	}
 	return mpiSoname(file)

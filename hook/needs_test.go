@@ -72,19 +72,19 @@ func TestBuildFor(t *testing.T) {
 			w.header("mpicc", "#define OPEN_MPI 1\n")
 			w.add("mpicc.mpich", mpich)
 			w.header("mpicc.mpich", "#define MPICH_VERSION \"4\"\n")
-			h, err := Find(Options{})
+			h, err := Find(t.Context(), Options{})
 			w.must(err)
-			if err := h.BuildFor(c.command(w)); err != nil || !slices.Equal(sonames(h), c.want) {
+			if err := h.BuildFor(t.Context(), c.command(w)); err != nil || !slices.Equal(sonames(h), c.want) {
 				t.Errorf("%v, %v; want %v", sonames(h), err, c.want)
 			}
 			if h.Missing() != (len(c.want) < 2) {
 				t.Errorf("missing: %v", h.Missing())
 			}
-			again, err := Find(Options{})
+			again, err := Find(t.Context(), Options{})
 			if err != nil || !slices.Equal(sonames(again), c.want) || again.Front != "" {
 				t.Errorf("found: %+v, %v", again, err)
 			}
-			w.must(h.BuildBacks(mpich))
+			w.must(h.BuildBacks(t.Context(), mpich))
 			if l := sonames(h); !slices.Contains(l, mpich) || slices.Contains(l, open) != slices.Contains(c.want, open) {
 				t.Errorf("with one more: %v", l)
 			}
@@ -102,21 +102,21 @@ func TestBuildForBroken(t *testing.T) {
 	w.header("mpicc.mpich", "broken")
 	w.must(os.WriteFile(filepath.Join(w.bin, "mpicc.mpich.failing"), []byte("error: no such constant"), 0o644))
 	var log strings.Builder
-	h, err := Find(Options{Log: &log})
+	h, err := Find(t.Context(), Options{Log: &log})
 	w.must(err)
-	w.must(h.BuildFor(app))
+	w.must(h.BuildFor(t.Context(), app))
 	if strings.Contains(log.String(), "constant") || !slices.Equal(sonames(h), []string{"libmpi.so.40"}) {
 		t.Errorf("%v, %s", sonames(h), &log)
 	}
 	for range 2 {
 		var failed *BuildError
-		if err := h.BuildFor(broken); !errors.As(err, &failed) || !strings.Contains(failed.Brief(), "error: no such constant") {
+		if err := h.BuildFor(t.Context(), broken); !errors.As(err, &failed) || !strings.Contains(failed.Brief(), "error: no such constant") {
 			t.Errorf("%v", err)
 		}
 		if !slices.Equal(sonames(h), []string{"libmpi.so.40"}) || h.Missing() {
 			t.Errorf("%v", sonames(h))
 		}
-		h, err = Find(Options{})
+		h, err = Find(t.Context(), Options{})
 		w.must(err)
 	}
 }
@@ -128,13 +128,13 @@ func TestProgress(t *testing.T) {
 	p, err := backProduct()
 	w.must(err)
 	var seen []int
-	h, err := Find(Options{Progress: func(done, total int) {
+	h, err := Find(t.Context(), Options{Progress: func(done, total int) {
 		if total == len(p.files) {
 			seen = append(seen, done)
 		}
 	}})
 	w.must(err)
-	w.must(h.BuildBacks())
+	w.must(h.BuildBacks(t.Context()))
 	if len(seen) != len(p.files) || !slices.IsSorted(seen) || seen[len(seen)-1] != len(p.files) {
 		t.Errorf("%v of %d", seen, len(p.files))
 	}

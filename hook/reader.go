@@ -30,7 +30,7 @@ func KeepReader(layout uint64, program string) error {
 		c.used(build)
 		return nil
 	}
-	err = c.make(context.Background(), build, false, there, func(dir string) error {
+	err = c.create(context.Background(), build, false, there, func(dir string) error {
 		return copyProgram(program, filepath.Join(dir, readerName))
 	})
 	c.prune(readerKind)

@@ -19,7 +19,7 @@ func TestNoWarnings(t *testing.T) {
 		t.Fatal(err)
 	}
 	lacks := func(c compiler) []string {
-		l, err := lackingFlags(c, t.TempDir())
+		l, err := lackingFlags(t.Context(), c, t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -32,7 +32,7 @@ func TestNoWarnings(t *testing.T) {
 			t.Fatal(err)
 		}
 		args := append([]string{"-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-I."}, flags...)
-		if err := c.run(dir, append(args, files...)...); err != nil {
+		if err := c.run(t.Context(), dir, append(args, files...)...); err != nil {
 			t.Error(err)
 		}
 	}

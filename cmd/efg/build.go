@@ -20,6 +20,7 @@ import (
 type foregroundBuild struct {
 	hook.Options
 	progress *progress
+	ctx      context.Context // of the build; done when a signal has come
 	cancel   context.CancelCauseFunc
 	signals  chan os.Signal
 	ended    chan struct{}
@@ -27,9 +28,8 @@ type foregroundBuild struct {
 
 func newForegroundBuild(errOut io.Writer) *foregroundBuild {
 	b := &foregroundBuild{progress: newProgress(errOut, "files compiled", 0), signals: make(chan os.Signal, 1), ended: make(chan struct{})}
-	var stop context.Context
-	stop, b.cancel = context.WithCancelCause(context.Background())
-	b.Options = hook.Options{Log: errOut, Stop: stop, Progress: func(done, total int) {
+	b.ctx, b.cancel = context.WithCancelCause(context.Background())
+	b.Options = hook.Options{Log: errOut, Progress: func(done, total int) {
 		b.progress.total = uint64(total)
 		b.progress.show(uint64(done))
 		if done == total {
@@ -57,12 +57,12 @@ func (e *signalError) Error() string { return e.signal.String() + " while the ho
 
 // find finds the hook for a command, and builds what that is known to need of it.
 func (b *foregroundBuild) find(command []string) (*hook.Hook, error) {
-	h, err := hook.Find(b.Options)
+	h, err := hook.Find(b.ctx, b.Options)
 	if err == nil {
-		err = h.BuildFront()
+		err = h.BuildFront(b.ctx)
 	}
 	if err == nil {
-		err = h.BuildFor(command)
+		err = h.BuildFor(b.ctx, command)
 	}
 	if err != nil {
 		return nil, b.problem(err)
@@ -81,7 +81,7 @@ func (b *foregroundBuild) end() {
 // problem is what an error of a build means for the user: a signal is the reason for
 // whatever went wrong since.
 func (b *foregroundBuild) problem(err error) error {
-	if cause := context.Cause(b.Stop); cause != nil {
+	if cause := context.Cause(b.ctx); cause != nil {
 		return cause
 	}
 	return hookProblem(err)
@@ -99,6 +99,7 @@ func hookProblem(err error) error {
 
 // backgroundBuild finds and builds a hook while a daemon works, and says what of it there is.
 type backgroundBuild struct {
+	ctx    context.Context // of the builds; done when they are to end
 	opt    hook.Options
 	cancel context.CancelFunc
 
@@ -113,8 +114,8 @@ type backgroundBuild struct {
 
 func newBackgroundBuild(ctx context.Context, errOut io.Writer) *backgroundBuild {
 	b := &backgroundBuild{}
-	ctx, b.cancel = context.WithCancel(ctx)
-	b.opt = hook.Options{Log: errOut, Stop: ctx, Built: func(back hook.Back) {
+	b.ctx, b.cancel = context.WithCancel(ctx)
+	b.opt = hook.Options{Log: errOut, Built: func(back hook.Back) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.backs = append(b.backs, back)
@@ -154,17 +155,17 @@ func (b *backgroundBuild) now() (backs []hook.Back, building bool, err error) {
 	b.backs = slices.Clone(h.Backs)
 	if !all {
 		b.running = true
-		b.work.Go(func() { b.finish(build(h)) })
+		b.work.Go(func() { b.finish(build(b.ctx, h)) })
 	}
 	return slices.Clone(b.backs), b.running, nil
 }
 
 // find returns the hook, and whether all that can be built of it is there.
 func (b *backgroundBuild) find() (h *hook.Hook, all bool, err error) {
-	if h, err = hook.Find(b.opt); err != nil || h.Front == "" || h.Missing() {
+	if h, err = hook.Find(b.ctx, b.opt); err != nil || h.Front == "" || h.Missing() {
 		return h, false, err
 	}
-	if err := h.BuildBacks(); err != nil { // it has failed before
+	if err := h.BuildBacks(b.ctx); err != nil { // it has failed before
 		return nil, false, err
 	}
 	b.keepReader()
@@ -179,7 +180,7 @@ func (b *backgroundBuild) first() {
 		b.backs = slices.Clone(h.Backs)
 		b.mu.Unlock()
 		if !all {
-			err = build(h)
+			err = build(b.ctx, h)
 		}
 	}
 	b.finish(err)
@@ -193,11 +194,11 @@ func (b *backgroundBuild) finish(err error) {
 }
 
 // build builds what is missing of a hook.
-func build(h *hook.Hook) error {
-	if err := h.BuildFront(); err != nil {
+func build(ctx context.Context, h *hook.Hook) error {
+	if err := h.BuildFront(ctx); err != nil {
 		return err
 	}
-	return h.BuildBacks()
+	return h.BuildBacks(ctx)
 }
 
 // keepReader keeps this program for later versions, if it can.

@@ -43,7 +43,7 @@ func (b *foregroundBuild) late(h *hook.Hook, folder string) (l *lateBuild, err e
 	}
 	l.listener, err = net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(folder, "socket"), Net: "unix"})
 	if err != nil { // the folder's name is too long for a socket
-		return l, h.BuildBacks()
+		return l, h.BuildBacks(b.ctx)
 	}
 	l.work.Go(l.serve)
 	return l, nil
@@ -75,7 +75,7 @@ func (l *lateBuild) requested(soname string) {
 	if slices.ContainsFunc(all, func(b hook.Back) bool { return b.Soname == soname }) {
 		return
 	}
-	if err := l.hook.BuildBacks(soname); err != nil && l.build.Stop.Err() == nil {
+	if err := l.hook.BuildBacks(l.build.ctx, soname); err != nil && l.build.ctx.Err() == nil {
 		fmt.Fprintln(l.build.Log, "efg:", inLine(err))
 	}
 	if !slices.ContainsFunc(l.hook.Backs, func(b hook.Back) bool { return b.Soname == soname }) {

@@ -28,7 +28,7 @@ type coldCache struct {
 
 func newColdCache(t *testing.T) *coldCache {
 	t.Helper()
-	h, err := hook.Ensure(hook.Options{})
+	h, err := hook.Ensure(t.Context(), hook.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -286,7 +286,7 @@ func TestDaemonRecordsWhileLooking(t *testing.T) {
 	m := mpis[0]
 	program := compileMPI(t, m, "../../../testdata/c/jacobi.c")
 	c := newColdCache(t)
-	if _, err := hook.Ensure(hook.Options{}); err != nil {
+	if _, err := hook.Ensure(t.Context(), hook.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range mpis {

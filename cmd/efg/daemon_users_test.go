@@ -72,7 +72,7 @@ func nameService() string {
 // copyHook puts the hook where all users can read it, and the service looks for it.
 func (s *shared) copyHook() {
 	s.t.Helper()
-	h, err := hook.Ensure(hook.Options{})
+	h, err := hook.Ensure(s.t.Context(), hook.Options{})
 	s.must(err)
 	for _, file := range append([]string{h.Front}, backFiles(h)...) {
 		s.run(exec.Command("cp", "-a", filepath.Dir(file), s.path("cache/efg")))

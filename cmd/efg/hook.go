@@ -44,7 +44,7 @@ func buildHook(cmd *cobra.Command) error {
 	b := newForegroundBuild(cmd.ErrOrStderr())
 	defer b.end()
 	b.Rebuild = true
-	h, err := hook.Ensure(b.Options)
+	h, err := hook.Ensure(b.ctx, b.Options)
 	if err == nil {
 		err = keepReader()
 	}
@@ -62,7 +62,7 @@ func buildHook(cmd *cobra.Command) error {
 func hookPath(cmd *cobra.Command) error {
 	b := newForegroundBuild(cmd.ErrOrStderr())
 	defer b.end()
-	h, err := hook.Ensure(b.Options)
+	h, err := hook.Ensure(b.ctx, b.Options)
 	if err != nil {
 		return b.problem(err)
 	}

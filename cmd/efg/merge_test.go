@@ -67,7 +67,7 @@ func TestMergeLaunched(t *testing.T) {
 func TestMergeRunning(t *testing.T) {
 	m := mpis[0]
 	program := compileMPI(t, m, "space.c")
-	h, err := hook.Ensure(hook.Options{})
+	h, err := hook.Ensure(t.Context(), hook.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ func mountMemory(t *testing.T, size string) string {
 // runIn runs a program whose segments go to dir.
 func runIn(t *testing.T, dir string, args ...string) (out, errOut string, status int) {
 	t.Helper()
-	h, err := hook.Ensure(hook.Options{})
+	h, err := hook.Ensure(t.Context(), hook.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func runIn(t *testing.T, dir string, args ...string) (out, errOut string, status
 // hangIn is runIn for a program that hangs: it is ended when efg where says that it does.
 func hangIn(t *testing.T, dir string, args ...string) {
 	t.Helper()
-	h, err := hook.Ensure(hook.Options{})
+	h, err := hook.Ensure(t.Context(), hook.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -271,12 +271,12 @@ func groupAwaits(g *live.Group) string {
 	return text
 }
 
-func awaitsText(ranks []int, any bool) string {
+func awaitsText(ranks []int, anyOf bool) string {
 	if len(ranks) == 0 {
 		return ""
 	}
 	text := shorten(rankset.Text(ranks), 40)
-	if any {
+	if anyOf {
 		return "any of " + text
 	}
 	return text

@@ -77,7 +77,7 @@ func list(t *testing.T, opt Options, n int) []Summary {
 // of both MPIs, one job each, also those that end badly; without a daemon they
 // run as they are.
 func TestRecorded(t *testing.T) {
-	h, err := hook.Ensure(hook.Options{})
+	h, err := hook.Ensure(t.Context(), hook.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -452,7 +452,7 @@ func peakMemory(t *testing.T, pid int) (n int) {
 // A daemon that is killed while jobs run, and started again while they run or when they
 // have ended, seals each job as one run.
 func TestRestartedMeanwhile(t *testing.T) {
-	h, err := hook.Ensure(hook.Options{})
+	h, err := hook.Ensure(t.Context(), hook.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -510,7 +510,7 @@ func TestRestartedMeanwhile(t *testing.T) {
 // next one; when it has been gone for long they run as they are. One that is there counts,
 // whatever its sign says.
 func TestGoneForLong(t *testing.T) {
-	h, err := hook.Ensure(hook.Options{})
+	h, err := hook.Ensure(t.Context(), hook.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,11 +29,11 @@ const (
 
 // OpenSpool opens a spool folder, and makes it if make is set. It must be private:
 // who can write to it decides what programs load.
-func OpenSpool(dir string, make bool) (*Spool, error) {
+func OpenSpool(dir string, create bool) (*Spool, error) {
 	if !filepath.IsAbs(dir) || strings.ContainsAny(dir, "\n:") {
 		return nil, fmt.Errorf("%s: want an absolute path without colons", dir)
 	}
-	if make {
+	if create {
 		if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 			return nil, err
 		}

@@ -98,8 +98,8 @@ type World struct {
 
 // OpenStore opens a store to read, or, if make is set, makes it if it is not there, and opens it
 // for a daemon: then nobody but the user and root may be able to put anything into it.
-func OpenStore(dir string, make bool) (*Store, error) {
-	if make {
+func OpenStore(dir string, create bool) (*Store, error) {
+	if create {
 		_, err := trusted.Dir(dir, 0o700)
 		if errors.As(err, new(*trusted.Error)) {
 			err = fmt.Errorf("store: %w", err)

@@ -37,7 +37,7 @@ func found(t *testing.T, spool string) map[string]int {
 	t.Helper()
 	f := newTracker(&Spool{spool}, true)
 	defer f.close()
-	if err := f.listFolder(time.Now()); err != nil {
+	if err := f.listDir(time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	jobs := map[string]int{}

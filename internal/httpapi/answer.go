@@ -68,8 +68,8 @@ var errBusy = &statusError{http.StatusServiceUnavailable, "too many questions at
 
 // get returns the answer to the question that a key stands for, kept or made. The key of
 // one that is kept is its ETag. Making it goes on as long as anybody waits for it.
-func (a *answers) get(ctx context.Context, key string, make maker) (*answer, error) {
-	m, err := a.join(key, make)
+func (a *answers) get(ctx context.Context, key string, content maker) (*answer, error) {
+	m, err := a.join(key, content)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (a *answers) get(ctx context.Context, key string, make maker) (*answer, err
 }
 
 // join finds an answer, or begins to make it.
-func (a *answers) join(key string, make maker) (*pendingAnswer, error) {
+func (a *answers) join(key string, content maker) (*pendingAnswer, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if x, ok := a.kept.Get(key); ok {
@@ -98,7 +98,7 @@ func (a *answers) join(key string, make maker) (*pendingAnswer, error) {
 		var ctx context.Context
 		ctx, m.cancel = context.WithCancel(context.Background())
 		a.making[key] = m
-		go a.work(ctx, key, m, make)
+		go a.work(ctx, key, m, content)
 	}
 	m.asked++
 	return m, nil
@@ -116,10 +116,10 @@ func (a *answers) leave(m *pendingAnswer) {
 	}
 }
 
-func (a *answers) work(ctx context.Context, key string, m *pendingAnswer, make maker) {
+func (a *answers) work(ctx context.Context, key string, m *pendingAnswer, content maker) {
 	defer m.cancel()
 	if m.err = a.turns.Acquire(ctx, 1); m.err == nil {
-		m.answer, m.err = compress(ctx, key, make)
+		m.answer, m.err = compress(ctx, key, content)
 		a.turns.Release(1)
 	}
 	a.mu.Lock()
@@ -170,7 +170,7 @@ func (a *answers) keep(key string, x *answer) {
 }
 
 // compress makes an answer, with a tag if it stays. What goes wrong in it is its error, and ends nothing else.
-func compress(ctx context.Context, tag string, make maker) (x *answer, err error) {
+func compress(ctx context.Context, tag string, content maker) (x *answer, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("broken: %v\n%s", p, debug.Stack())
@@ -183,7 +183,7 @@ func compress(ctx context.Context, tag string, make maker) (x *answer, err error
 	}
 	x = &answer{}
 	stays := false
-	if x.contentType, stays, err = make(ctx, z); err != nil {
+	if x.contentType, stays, err = content(ctx, z); err != nil {
 		return nil, err
 	}
 	if stays {

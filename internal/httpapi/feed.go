@@ -47,7 +47,7 @@ func newFeeds(ctx context.Context) *feeds { return &feeds{ctx: ctx, open: map[st
 
 // listen begins to listen to a stream. The channel is closed when the stream has ended;
 // of events that are not taken in time only the newest stays.
-func (f *feeds) listen(key string, make producer) (<-chan message, func(), error) {
+func (f *feeds) listen(key string, produce producer) (<-chan message, func(), error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.clients >= mostStreams {
@@ -55,7 +55,7 @@ func (f *feeds) listen(key string, make producer) (<-chan message, func(), error
 	}
 	s := f.open[key]
 	if s == nil {
-		s = f.start(key, make)
+		s = f.start(key, produce)
 	}
 	c := newMessages()
 	s.listeners[c] = true
@@ -68,14 +68,14 @@ func (f *feeds) listen(key string, make producer) (<-chan message, func(), error
 
 func newMessages() chan message { return make(chan message, 1) }
 
-func (f *feeds) start(key string, make producer) *feed {
+func (f *feeds) start(key string, produce producer) *feed {
 	s := &feed{listeners: map[chan message]bool{}}
 	var ctx context.Context
 	ctx, s.cancel = context.WithCancel(f.ctx)
 	f.open[key] = s
 	go func() {
 		var id uint64
-		make(ctx, func(name string, data []byte) {
+		produce(ctx, func(name string, data []byte) {
 			f.mu.Lock()
 			defer f.mu.Unlock()
 			id++
@@ -123,8 +123,8 @@ func (f *feeds) streams() int {
 }
 
 // stream answers with the events of a feed.
-func (s *Server) stream(w http.ResponseWriter, r *http.Request, key string, make producer) error {
-	messages, leave, err := s.feeds.listen(key, make)
+func (s *Server) stream(w http.ResponseWriter, r *http.Request, key string, produce producer) error {
+	messages, leave, err := s.feeds.listen(key, produce)
 	if err != nil {
 		return err
 	}

@@ -43,9 +43,9 @@ const (
 )
 
 // asJSON is an answerer that writes a document.
-func asJSON(make func(in *input) (any, error)) answerer {
+func asJSON(document func(in *input) (any, error)) answerer {
 	return func(in *input, w io.Writer) (string, error) {
-		v, err := make(in)
+		v, err := document(in)
 		if err == nil {
 			err = jsondoc.Write(w, v)
 		}
@@ -73,14 +73,14 @@ func askInfo(q *query) answerer {
 }
 
 // ofRanks is an answerer that writes a document about the ranks of a parameter.
-func ofRanks(q *query, name string, make func(in *input, procs []int) (any, error)) answerer {
+func ofRanks(q *query, name string, document func(in *input, procs []int) (any, error)) answerer {
 	set, ranges := q.ranks(name), q.number("ranges", math.MaxInt, 1, math.MaxInt)
 	return asJSON(func(in *input) (any, error) {
 		procs, err := set.Find(in.run)
 		if err != nil {
 			return nil, badRequest("%v", err)
 		}
-		v, err := make(in, procs)
+		v, err := document(in, procs)
 		jsondoc.CutRanges(v, ranges)
 		return v, err
 	})

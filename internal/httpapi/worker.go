@@ -231,8 +231,8 @@ func (t *task) answer(out io.Writer) (contentType string, err error) {
 
 // taskOf returns what answers a question, or makes the whole of which an answer is a part.
 func taskOf(path string, q *query) (answerer, error) {
-	if make, ok := wholes[path]; ok {
-		p := make(q)
+	if newWhole, ok := wholes[path]; ok {
+		p := newWhole(q)
 		return p.encode, nil
 	}
 	ask, ok := questions[path]

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -25,7 +26,7 @@ var built *hook.Hook
 
 func TestMain(m *testing.M) {
 	var err error
-	if built, err = hook.Ensure(hook.Options{}); err != nil {
+	if built, err = hook.Ensure(context.Background(), hook.Options{}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

@@ -35,7 +35,7 @@ func (t *tally) newReader(i int) *reader {
 	s := &t.p.Data.Streams[i]
 	r := &reader{t: t, i: i, roles: make([]*collRoles, len(s.Nodes)), cache: map[[2]int]call{}}
 	masks := make([]uint64, len(s.Nodes))
-	any := false
+	found := false
 	for k := range s.Nodes {
 		if s.Nodes[k].Counted > 0 {
 			continue
@@ -44,14 +44,14 @@ func (t *tally) newReader(i int) *reader {
 			if r.failed == nil {
 				r.failed = make([]*collRoles, len(s.Nodes))
 			}
-			r.failed[k], masks[k], any = c, mask(c.scope), true
+			r.failed[k], masks[k], found = c, mask(c.scope), true
 		}
 		if c := collectiveOf(rolesOf(&s.Nodes[k])); c != nil {
-			r.roles[k], masks[k], any = c, c.mask()|c.arrayMask(&s.Nodes[k]), true
+			r.roles[k], masks[k], found = c, c.mask()|c.arrayMask(&s.Nodes[k]), true
 			r.both = r.both || c.gives()
 		}
 	}
-	if !any {
+	if !found {
 		return nil
 	}
 	r.fold = efg.NewFoldedWalk(s, t.p.Data.Defs, masks)

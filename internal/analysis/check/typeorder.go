@@ -128,7 +128,7 @@ func messagesOf(p *analysis.Process) *messages {
 		s := &p.Data.Streams[i]
 		m := &messages{t: newTally(p), stream: i, roles: make([]*roles, len(s.Nodes)), known: map[[2]int][]transfer{}}
 		masks := make([]uint64, len(s.Nodes))
-		any := false
+		compared := false
 		for k := range s.Nodes {
 			n := &s.Nodes[k]
 			proc := procOf(n)
@@ -142,13 +142,13 @@ func messagesOf(p *analysis.Process) *messages {
 			if failed(n) || r.starts || proc.Persistent || r.message != 0 || r.receives && r.posts && mayBeWild(n, r) {
 				return nil
 			}
-			m.roles[k], any = r, true
+			m.roles[k], compared = r, true
 			masks[k] = mask(2, r.dest, r.sendTag, r.sendType, r.sendCount, r.source, r.recvTag, r.recvType, r.statusSource, r.statusTag)
 		}
 		switch {
-		case any && found != nil:
+		case compared && found != nil:
 			return nil
-		case any:
+		case compared:
 			m.fold = efg.NewFoldedWalk(s, p.Data.Defs, masks)
 			found = m
 		}

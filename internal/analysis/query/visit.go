@@ -86,7 +86,7 @@ func (r *reader) eachNode(i int, v visitor) error {
 func (r *reader) eachEvent(p *reconstruct.Process, i int, opt reconstruct.Options, f func(*reconstruct.Event, *analysis.Call) (bool, error)) error {
 	s := &r.Data.Streams[i]
 	facts := make([]*nodeFacts, len(s.Nodes))
-	any := false
+	found := false
 	for k := range s.Nodes {
 		n := r.node(i, k)
 		ok, err := r.possible(i, k, n)
@@ -94,10 +94,10 @@ func (r *reader) eachEvent(p *reconstruct.Process, i int, opt reconstruct.Option
 			return err
 		}
 		if ok {
-			facts[k], any = n, true
+			facts[k], found = n, true
 		}
 	}
-	if !any {
+	if !found {
 		return nil
 	}
 	follower := r.Follow(i, r.engine.fields)

@@ -54,14 +54,14 @@ const mostAwaited = 1 << 16
 
 // Awaits returns the ranks that a thread of the rank at a position needs: all of them, or,
 // if any is set, one of them.
-func (v *Verdict) Awaits(position, thread int) (ranks []int, any bool) {
+func (v *Verdict) Awaits(position, thread int) (ranks []int, anyOf bool) {
 	w := &v.waits[position][thread]
 	for _, x := range w.needs {
 		ranks = append(ranks, x.ranks[:min(len(x.ranks), mostAwaited)]...)
-		any = any || !x.all && len(x.ranks) > 1
+		anyOf = anyOf || !x.all && len(x.ranks) > 1
 	}
 	slices.Sort(ranks)
-	return slices.Compact(ranks), any
+	return slices.Compact(ranks), anyOf
 }
 
 // solver finds the ranks that can go on.
