@@ -177,6 +177,11 @@ uint64_t bk_comm_new(bk_thread *b, MPI_Comm comm, MPI_Comm parent, uint32_t kind
     return install(comm, c);
 }
 
+bk_cold const bk_entry *bk_comm_miss(bk_thread *b, MPI_Comm comm)
+{
+    return bk_map_copy(&bk_comms, BK_KEY(comm), &b->comm[bk_cache_slot(BK_KEY(comm), BK_COMM_BITS)]);
+}
+
 static void start_one(MPI_Comm comm, uint64_t word)
 {
     bk_comm *c = record();

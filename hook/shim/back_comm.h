@@ -15,10 +15,12 @@ typedef struct bk_comm {
     struct bk_comm *next;             /* in the list of free ones */
 } bk_comm;
 
+const bk_entry *bk_comm_miss(bk_thread *b, MPI_Comm comm);
+
 static inline const bk_entry *bk_comm_entry(bk_thread *b, MPI_Comm comm)
 {
-    bk_entry *e = &b->comm[bk_cache_slot(BK_KEY(comm), BK_COMM_BITS)];
-    return bk_is_copy(&bk_comms, BK_KEY(comm), e) ? e : bk_map_copy(&bk_comms, BK_KEY(comm), e);
+    const bk_entry *e = &b->comm[bk_cache_slot(BK_KEY(comm), BK_COMM_BITS)];
+    return bk_is_copy(&bk_comms, BK_KEY(comm), e) ? e : bk_comm_miss(b, comm);
 }
 static inline uint64_t bk_comm_word(bk_thread *b, MPI_Comm comm)
 {

@@ -107,7 +107,7 @@ bool bk_map_release(bk_map *m, uint64_t key, bk_entry *out)
     return found;
 }
 
-bk_cold const bk_entry *bk_map_copy(bk_map *m, uint64_t key, bk_entry *copy)
+const bk_entry *bk_map_copy(bk_map *m, uint64_t key, bk_entry *copy)
 {
     uint32_t gen = atomic_load_explicit(&m->gen, memory_order_acquire);
     if (!bk_map_get(m, key, copy)) {

@@ -4,6 +4,11 @@
 
 bk_map bk_objects[BK_OBJECTS] = { BK_MAP_INIT, BK_MAP_INIT, BK_MAP_INIT, BK_MAP_INIT, BK_MAP_INIT };
 
+bk_cold uint64_t bk_op_miss(bk_thread *b, MPI_Op op)
+{
+    return bk_map_copy(&bk_ops, BK_KEY(op), &b->op[bk_cache_slot(BK_KEY(op), BK_OP_BITS)])->word;
+}
+
 uint64_t bk_op_new(bk_thread *b, MPI_Op op, const void *function, int commute)
 {
     uint64_t w[2] = { efg_site_word(b->t, (void *)(uintptr_t)function), commute != 0 };

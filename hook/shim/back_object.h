@@ -6,10 +6,12 @@
 
 #pragma GCC visibility push(hidden)
 
+uint64_t bk_op_miss(bk_thread *b, MPI_Op op);
+
 static inline uint64_t bk_op_word(bk_thread *b, MPI_Op op)
 {
-    bk_entry *e = &b->op[bk_cache_slot(BK_KEY(op), BK_OP_BITS)];
-    return (bk_is_copy(&bk_ops, BK_KEY(op), e) ? e : bk_map_copy(&bk_ops, BK_KEY(op), e))->word;
+    const bk_entry *e = &b->op[bk_cache_slot(BK_KEY(op), BK_OP_BITS)];
+    return bk_is_copy(&bk_ops, BK_KEY(op), e) ? e->word : bk_op_miss(b, op);
 }
 uint64_t bk_op_new(bk_thread *b, MPI_Op op, const void *function, int commute);
 

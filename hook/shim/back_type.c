@@ -169,6 +169,11 @@ uint64_t bk_type_new(bk_thread *b, MPI_Datatype type)
     return e.word;
 }
 
+bk_cold const bk_entry *bk_type_miss(bk_thread *b, MPI_Datatype type)
+{
+    return bk_map_copy(&bk_types, BK_KEY(type), &b->type[bk_cache_slot(BK_KEY(type), BK_TYPE_BITS)]);
+}
+
 static contents envelope(bk_thread *b, MPI_Datatype type)
 {
     contents c = { 0 };

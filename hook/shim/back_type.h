@@ -6,10 +6,12 @@
 
 #pragma GCC visibility push(hidden)
 
+const bk_entry *bk_type_miss(bk_thread *b, MPI_Datatype type);
+
 static inline const bk_entry *bk_type_entry(bk_thread *b, MPI_Datatype type)
 {
-    bk_entry *e = &b->type[bk_cache_slot(BK_KEY(type), BK_TYPE_BITS)];
-    return bk_is_copy(&bk_types, BK_KEY(type), e) ? e : bk_map_copy(&bk_types, BK_KEY(type), e);
+    const bk_entry *e = &b->type[bk_cache_slot(BK_KEY(type), BK_TYPE_BITS)];
+    return bk_is_copy(&bk_types, BK_KEY(type), e) ? e : bk_type_miss(b, type);
 }
 static inline uint64_t bk_type_word(bk_thread *b, MPI_Datatype type)
 {
