@@ -36,7 +36,7 @@ func openCache() (cache, error) {
 	}
 	dir, err := trusted.Dir(filepath.Join(base, "efg"), 0o755)
 	if err != nil {
-		return "", fmt.Errorf("the hook's cache: %w (XDG_CACHE_HOME says where it is)", err)
+		return "", fmt.Errorf("the hook's cache: %w (set XDG_CACHE_HOME to move it)", err)
 	}
 	if strings.ContainsAny(dir, " :") {
 		return "", fmt.Errorf("the hook's cache: %q: LD_PRELOAD cannot hold blanks and colons: set XDG_CACHE_HOME", dir)

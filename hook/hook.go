@@ -98,7 +98,7 @@ func (e *BuildError) Brief() string {
 	if lines[0] != "" {
 		why = lines[0]
 	}
-	return fmt.Sprintf("the hook cannot be built with %s: %s (efg hook build shows all)", e.Compiler, why)
+	return fmt.Sprintf("the hook cannot be built with %s: %s (efg hook build shows the full output)", e.Compiler, why)
 }
 
 // UnsupportedError says that a compiler is that of an MPI without a back end.

@@ -37,7 +37,7 @@ func run() error {
 	flag.IntVar(&c.Regrid, "regrid", 0, "mesh: steps from change to change")
 	flag.BoolVar(&c.Stats, "stats", false, "with time statistics")
 	flag.BoolVar(&segments, "segments", false, "write a segment for each rank, made by the recorder, not a run file for each node")
-	flag.StringVar(&out, "o", "parts", "folder to write to")
+	flag.StringVar(&out, "o", "parts", "directory to write to")
 	flag.Parse()
 	if grid != "" {
 		if _, err := fmt.Sscanf(grid, "%dx%dx%d", &c.Grid[0], &c.Grid[1], &c.Grid[2]); err != nil {

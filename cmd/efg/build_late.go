@@ -84,7 +84,7 @@ func (l *lateBuild) requested(soname string) {
 	said := &hook.Hook{Backs: slices.Concat(l.hook.Backs, l.refused)}
 	err := l.spool.Publish([][2]string{{service.BackName, said.BackVar()}, {service.BuildingName, flag(true)}})
 	if err != nil {
-		fmt.Fprintln(l.build.Log, "efg: cannot tell the hook what was built:", err)
+		fmt.Fprintln(l.build.Log, "efg: cannot publish what was built to the hook:", err)
 	}
 }
 

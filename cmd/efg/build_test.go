@@ -137,7 +137,7 @@ func TestRunWithBrokenMPI(t *testing.T) {
 	c := newColdCache(t)
 	c.mark(bad, "broken", "note: x\nshim.c:1:2: error: 'MPI_HOST' undeclared\n")
 	file := filepath.Join(t.TempDir(), "x.efg")
-	line := fmt.Sprintf("efg: the hook cannot be built with %s: shim.c:1:2: error: 'MPI_HOST' undeclared (efg hook build shows all)", filepath.Join(c.bin, c.compiler(bad)))
+	line := fmt.Sprintf("efg: the hook cannot be built with %s: shim.c:1:2: error: 'MPI_HOST' undeclared (efg hook build shows the full output)", filepath.Join(c.bin, c.compiler(bad)))
 	for range 2 { // also when it is known
 		want, _ := plain(t, other, "20")
 		out, errOut, status := efgRun(t, nil, "run", "-o", file, other, "20")
@@ -362,8 +362,8 @@ func TestRunAlways(t *testing.T) {
 		err                   string
 		status                int
 	}{
-		{"cache", "XDG_CACHE_HOME", readOnly, file, "the hook's cache: mkdir " + readOnly + "/efg: read-only file system (XDG_CACHE_HOME says where it is)", 1},
-		{"another's cache", "XDG_CACHE_HOME", others, file, "the hook's cache: " + others + ": belongs to user 61071, not to root: name another place (XDG_CACHE_HOME says where it is)", 1},
+		{"cache", "XDG_CACHE_HOME", readOnly, file, "the hook's cache: mkdir " + readOnly + "/efg: read-only file system (set XDG_CACHE_HOME to move it)", 1},
+		{"another's cache", "XDG_CACHE_HOME", others, file, "the hook's cache: " + others + ": belongs to user 61071, not to root: name another place (set XDG_CACHE_HOME to move it)", 1},
 		{"compiler", "PATH", readOnly, file, "no C compiler: looked for $CC, cc, gcc, clang; on Debian: apt install gcc libc6-dev", 2},
 		{"output", "X", "", readOnly + "/x.efg", "cannot write " + readOnly + "/x.efg: read-only file system", 1},
 	} {

@@ -23,17 +23,17 @@ func newCheck() *cobra.Command {
 	var opt checkOptions
 	cmd := &cobra.Command{
 		Use:   "check FILE",
-		Short: "Look for faults of the program in what it called",
-		Long: `Look for faults of the program in its recorded calls: messages that nobody
-received, requests that were never completed or freed, communicators, datatypes,
-windows and files that were never freed, collective calls that do not agree, calls
-before MPI_Init and after MPI_Finalize, persistent requests that were started twice.
-Of a run that hung it says which ranks could never go on, and why, as efg where does.
+		Short: "Find MPI errors of the program in its recorded calls",
+		Long: `Find MPI errors of the program in its recorded calls: messages that were never
+received, requests that were never completed or freed, communicators, datatypes, windows
+and files that were never freed, mismatched collectives, calls before MPI_Init or after
+MPI_Finalize, persistent requests that were started twice. If the run hung, the ranks that
+were deadlocked are reported with the reason, as by efg where.
 
-It looks at what is recorded, after the run, and names calls that never returned.
-With the times of all calls it also tells where these contradict each other.
-The exit status is 3 if the run hung, 1 if something else was found, 0 if nothing was;
-docs/check.md tells more.`,
+The check runs after the program has ended, on what was recorded, and also reports calls
+that never returned. If the times of all calls were recorded (efg run --time trace), it
+also reports calls whose times contradict each other. The exit status is 3 if the run
+hung, 1 if anything else was found, 0 if nothing was. See docs/check.md.`,
 		Example: `  efg check jacobi.efg
   efg check jacobi.efg --json`,
 		Args:              argCount(cobra.ExactArgs(1)),
@@ -43,7 +43,7 @@ docs/check.md tells more.`,
 		},
 	}
 	f := cmd.Flags()
-	f.IntVar(&opt.top, "top", 20, "findings to show of a kind; 0: all")
+	f.IntVar(&opt.top, "top", 20, "findings to show per kind; 0: all")
 	f.BoolVar(&opt.json, "json", false, "write JSON")
 	return cmd
 }
@@ -80,10 +80,10 @@ func writeCheck(w io.Writer, path string, r *check.Report, top int) {
 	fmt.Fprintf(w, "file      %s\n", path)
 	fmt.Fprintf(w, "checked   %s\n", checkedText(r))
 	if n := len(r.Incomplete); n > 0 {
-		fmt.Fprintf(w, "cut off   %s: killed, still running, or out of space. Calls of theirs are missing\n", ranksText(r.Incomplete))
+		fmt.Fprintf(w, "cut off   %s: killed, still running, or out of space. Some of their calls are missing\n", ranksText(r.Incomplete))
 	}
 	if len(r.Missing) > 0 {
-		fmt.Fprintf(w, "missing   %s: not in the file. %s sent to or received from them were not judged\n",
+		fmt.Fprintf(w, "missing   %s: not in the file. %s sent to or received from them were not checked\n",
 			ranksText(r.Missing), pluralOf(r.Unjudged, "message"))
 	}
 	writeUncompared(w, r.Uncompared)
@@ -92,9 +92,9 @@ func writeCheck(w io.Writer, path string, r *check.Report, top int) {
 	case faults == 0 && len(r.Findings) == 0:
 		fmt.Fprintf(w, "found     nothing\n")
 	case faults == 0 && slices.ContainsFunc(r.Findings, func(f check.Finding) bool { return f.Kind == check.TimesContradict }):
-		fmt.Fprintf(w, "found     nothing that is a fault of the program for certain\n")
+		fmt.Fprintf(w, "found     no definite error of the program\n")
 	case faults == 0:
-		fmt.Fprintf(w, "found     nothing beyond what the missing ranks explain\n")
+		fmt.Fprintf(w, "found     nothing that the missing ranks do not explain\n")
 	default:
 		fmt.Fprintf(w, "found     %s\n", pluralOf(uint64(faults), "fault"))
 	}
@@ -168,7 +168,7 @@ func writeFinding(w io.Writer, f *check.Finding) {
 	fmt.Fprintf(w, "  %s, event %d: %s  %s\n", where, f.Event, f.Op, f.Site)
 	fmt.Fprintf(w, "    %s\n", f.Text)
 	if f.Count > 1 || len(f.Ranks) > 1 && !f.Hang() {
-		fmt.Fprintf(w, "    %s times in all, on %s\n", grouped(f.Count), ranksText(f.Ranks))
+		fmt.Fprintf(w, "    %s times in total, on %s\n", grouped(f.Count), ranksText(f.Ranks))
 	}
 	if f.Remark != "" {
 		fmt.Fprintf(w, "    %s\n", f.Remark)

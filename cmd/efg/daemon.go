@@ -43,15 +43,15 @@ preloaded, as in
 
     LD_PRELOAD=$(efg hook path) mpiexec -n 4 ./app
 
-and keep each job as a run in a store: efg runs lists them, efg where and efg top look
-at those that are running, and all other commands take a run's name in place of a file.
-A web page and an HTTP API show both; efg runs tells the address.
+and keep each job as a run in a store. efg runs lists the runs, efg where and efg top show
+running jobs, and all other commands accept the name of a run in place of a file. A web
+page and an HTTP API serve both; efg runs prints the address.
 
-It works until it is interrupted. Killed and started again, it goes on: nothing that
-was recorded is lost. Programs do not depend on it.
+The daemon runs until it is interrupted. If it is killed, start it again: nothing that was
+recorded is lost. The programs do not depend on it.
 
-With --all-users root serves all users of the machine: each gets a daemon when programs
-record, and sees only what is his own.`,
+With --all-users, root's daemon serves all users of the machine: it starts a daemon for
+each user whose programs record, and each user sees only their own runs.`,
 		Example: `  efg daemon
   efg daemon --time trace --keep 30d --max 50GB`,
 		Args: argCount(cobra.NoArgs),
@@ -71,21 +71,21 @@ record, and sees only what is his own.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&opt.store, "store", "", "folder of the runs (default $EFG_STORE, or efg in the state folder of the user)")
-	f.StringVar(&opt.spool, "spool", "", "folder of the segments of running processes (default $EFG_SPOOL, or /dev/shm/efg-UID)")
-	f.DurationVar(&opt.quiet, "quiet", 10*time.Second, "how long a job without processes is waited for, if what started it is still there")
-	f.StringVar(&opt.keepFor, "keep", "", "how long runs are kept, as in 30d or 12h (default for ever)")
-	f.StringVar(&opt.max, "max", "", "how much space runs may take, as in 50GB; the oldest are removed (default no bound)")
-	f.StringVar(&opt.merge, "merge", "256MiB", "make one run of the parts of several machines if they have at most so many bytes; or off")
+	f.StringVar(&opt.store, "store", "", "directory of the runs (default $EFG_STORE, or efg in the user's state directory)")
+	f.StringVar(&opt.spool, "spool", "", "directory of the segments of running processes (default $EFG_SPOOL, or /dev/shm/efg-UID)")
+	f.DurationVar(&opt.quiet, "quiet", 10*time.Second, "how long to wait for a job without processes while its launcher still runs")
+	f.StringVar(&opt.keepFor, "keep", "", "how long to keep runs, as in 30d or 12h (default forever)")
+	f.StringVar(&opt.max, "max", "", "maximum space for runs, as in 50GB; the oldest are removed (default unlimited)")
+	f.StringVar(&opt.merge, "merge", "256MiB", "merge the parts of a run from several machines if their total size is at most this; or off")
 	f.StringVar(&opt.time, "time", "stats", "times to record, as for efg run")
-	f.StringVar(&opt.polls, "polls", "exact", "what to keep of polls that find nothing, as for efg run")
-	f.BoolVar(&opt.queries, "queries", false, "record local queries too")
+	f.StringVar(&opt.polls, "polls", "exact", "how to record unsuccessful polls, as for efg run")
+	f.BoolVar(&opt.queries, "queries", false, "also record local queries")
 	f.BoolVar(&opt.buffers, "buffers", false, "record buffer addresses")
 	opt.http.flags(cmd)
 	completeWords(cmd, "time", "off", "stats", "trace")
 	completeWords(cmd, "polls", "exact", "totals")
 	opt.all.flags(cmd)
-	f.BoolVar(&opt.child, "child", false, "for a user, started by a service for all")
+	f.BoolVar(&opt.child, "child", false, "serve one user, started by the service for all users")
 	f.MarkHidden("child")
 	return cmd
 }

@@ -59,7 +59,7 @@ func (c *childMode) join(o *daemon.Options, opt *daemonOptions) {
 	o.Settings = func() ([][2]string, error) {
 		s, ok := service.Find()
 		if !ok {
-			return nil, errors.New("the service does not tell how to record")
+			return nil, errors.New("the service did not send its recording options")
 		}
 		return opt.howToRecord(s.Back, s.Building), nil
 	}

@@ -28,9 +28,9 @@ type allUsersOptions struct {
 
 func (o *allUsersOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.BoolVar(&o.on, "all-users", false, "as root: record the programs of all users, each with a daemon of his own")
-	f.IntVar(&o.children, "children", 64, "with --all-users: how many users' daemons may work at once")
-	f.DurationVar(&o.idle, "idle", 5*time.Minute, "with --all-users: how long a user's daemon is kept that has nothing to do")
+	f.BoolVar(&o.on, "all-users", false, "as root: record the programs of all users, each with their own daemon")
+	f.IntVar(&o.children, "children", 64, "with --all-users: maximum number of users' daemons at a time")
+	f.DurationVar(&o.idle, "idle", 5*time.Minute, "with --all-users: how long to keep an idle daemon of a user")
 }
 
 // unused refuses flags that need --all-users.
@@ -69,11 +69,11 @@ func (opt *daemonOptions) checkAllUsers(cmd *cobra.Command) error {
 	}
 	for _, name := range []string{"token", "tls-cert", "tls-key", "child"} {
 		if cmd.Flags().Changed(name) {
-			return usageError("--%s: cannot be one for all users", name)
+			return usageError("--%s: cannot be set for all users at once", name)
 		}
 	}
 	if a := opt.http.address; a != "off" && a != "127.0.0.1:0" {
-		return usageError("--http %s: one address cannot be that of all users' pages: want 127.0.0.1:0, which gives each a port, or off", a)
+		return usageError("--http %s: the users' pages cannot share one address: want 127.0.0.1:0, which gives each user a port, or off", a)
 	}
 	return nil
 }
@@ -132,7 +132,7 @@ func forAll(backs []hook.Back) error {
 				return err
 			}
 			if fi.Mode()&need == 0 {
-				return fmt.Errorf("%s: users cannot read what is in %s: set XDG_CACHE_HOME to a folder that they can", b.File, path)
+				return fmt.Errorf("%s: users cannot read what is in %s: set XDG_CACHE_HOME to a directory that they can read", b.File, path)
 			}
 		}
 	}

@@ -261,7 +261,7 @@ func TestAllUsers(t *testing.T) {
 			if text := s.asUser(other, "/v1/runs"); strings.Contains(text, name) {
 				t.Errorf("%s sees %s", other, text)
 			}
-			if text := s.asUser(other, "/users/"+user+"/v1/runs"); text != `{"error":"this is another user's"}`+"\n" {
+			if text := s.asUser(other, "/users/"+user+"/v1/runs"); text != `{"error":"belongs to another user"}`+"\n" {
 				t.Errorf("%s sees %s", other, text)
 			}
 			for _, path := range []string{"store/" + user, fmt.Sprintf("spools/efg-%d", users[user]), "run/users"} {
@@ -419,13 +419,13 @@ func TestAllUsersMistakes(t *testing.T) {
 		args []string
 		err  string
 	}{
-		{[]string{"--all-users", "--http", "127.0.0.1:8080"}, "--http 127.0.0.1:8080: one address cannot be that of all users' pages: want 127.0.0.1:0, which gives each a port, or off"},
-		{[]string{"--all-users", "--token", "x"}, "--token: cannot be one for all users"},
+		{[]string{"--all-users", "--http", "127.0.0.1:8080"}, "--http 127.0.0.1:8080: the users' pages cannot share one address: want 127.0.0.1:0, which gives each user a port, or off"},
+		{[]string{"--all-users", "--token", "x"}, "--token: cannot be set for all users at once"},
 		{[]string{"--all-users", "--keep", "soon"}, "--keep soon: want a number of days, as in 30d; or w, h, m"},
-		{[]string{"--all-users", "--store", "/data"}, "--store /data: want an absolute path with %u, %U or %h in it: each user needs another"},
+		{[]string{"--all-users", "--store", "/data"}, "--store /data: want an absolute path with %u, %U or %h in it: each user needs their own"},
 		{[]string{"--all-users", "--spool", "/nowhere"}, "--spool stat /nowhere: no such file or directory"},
 		{[]string{"--all-users", "--children", "0"}, "--children 0: want at least 1"},
-		{[]string{"--all-users"}, s.path("run") + ": another service works here"},
+		{[]string{"--all-users"}, s.path("run") + ": another service is already running here"},
 		{[]string{"--children", "3"}, "--children: is for --all-users"},
 		{[]string{"--idle", "3s"}, "--idle: is for --all-users"},
 	} {

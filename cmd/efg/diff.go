@@ -23,22 +23,22 @@ func newDiff() *cobra.Command {
 	var opt diffOptions
 	cmd := &cobra.Command{
 		Use:   "diff FILE [FILE]",
-		Short: "Show how ranks, or two runs, differ",
-		Long: `Show how ranks, or two runs, differ: in structure, calls, bytes and time, what
-matters most first.
+		Short: "Compare ranks, or two runs",
+		Long: `Compare ranks, or two runs, by structure, calls, bytes and time; the most important
+differences come first.
 
 One file: the classes of ranks with equal graphs, the imbalance at each callsite, and
-ranks that are far from the others. With two ranks (--ranks 0,7): where their sequences
-of calls part, which nodes and edges only one has, and what that costs at which
+outliers among the ranks. With two ranks (--ranks 0,7): where their sequences of calls
+diverge, which nodes and edges only one of them has, and what that costs at which
 callsite.
 
 Two files: the classes of ranks of one run against those of the other, calls and steps
-that only one run has, and each callsite. --fail-on ends with status 1 if a condition
-holds: "structure", or "calls", "bytes" or "time" of the second run that is more than so
-much above the first's. With one rank (--ranks 3), that rank of one run against the
-other's.
+that only one run has, and each callsite. --fail-on sets exit status 1 if a condition
+holds: "structure", or that "calls", "bytes" or "time" of the second run exceed the
+first's by more than a percentage. With one rank (--ranks 3), that rank is compared
+between the two runs.
 
-All is computed on the graphs; docs/diff.md defines every column.`,
+Everything is computed on the graphs. docs/diff.md defines every column.`,
 		Example: `  efg diff jacobi.efg
   efg diff jacobi.efg --ranks 0,3
   efg diff jacobi.efg jacobi.efg --fail-on 'time>5%,structure'`,
@@ -49,9 +49,9 @@ All is computed on the graphs; docs/diff.md defines every column.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&opt.ranks, "ranks", "", "two ranks to compare, or those to count, as in 0-3,7 (default all)")
-	f.StringVar(&opt.failOn, "fail-on", "", "of two runs: conditions, as in 'time>5%,bytes>1MiB,structure'")
-	f.IntVar(&opt.top, "top", 20, "rows in a table; 0: all")
+	f.StringVar(&opt.ranks, "ranks", "", "two ranks to compare, or the ranks to include, as in 0-3,7 (default all)")
+	f.StringVar(&opt.failOn, "fail-on", "", "with two runs: conditions, as in 'time>5%,bytes>1MiB,structure'")
+	f.IntVar(&opt.top, "top", 20, "rows per table; 0: all")
 	f.BoolVar(&opt.json, "json", false, "write JSON")
 	return cmd
 }

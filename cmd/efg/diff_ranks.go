@@ -14,10 +14,10 @@ func (w *diffWriter) overview(file string, o *diff.Overview) error {
 	if o.Timed {
 		fmt.Fprintf(w, "time      %s in MPI, all ranks together\n", units.Nanoseconds(float64(o.Total.Time.Sum)))
 	} else {
-		fmt.Fprintf(w, "time      not recorded; efg run --time stats does\n")
+		fmt.Fprintf(w, "time      not recorded; efg run --time stats records it\n")
 	}
 	if len(o.Classes) == 1 {
-		fmt.Fprintf(w, "classes   1: all ranks have the same graph, once ranks are made relative\n")
+		fmt.Fprintf(w, "classes   1: all ranks have the same graph, with ranks relative to their own\n")
 	} else {
 		fmt.Fprintf(w, "classes   %s, of %s\n", grouped(uint64(len(o.Classes))), plural(o.Shapes, "shape"))
 	}
@@ -134,7 +134,7 @@ func (w *diffWriter) imbalance(o *diff.Overview) {
 		return
 	}
 	t.rows = rows[:w.shown(len(rows))]
-	w.title("Imbalance", len(rows), "means and maxima over the ranks that make the call, "+order+" that the maximum is above the mean")
+	w.title("Imbalance", len(rows), "means and maxima over the ranks that make the call, "+order+" by which the maximum exceeds the mean")
 	t.write(w)
 }
 
@@ -175,7 +175,7 @@ func (w *diffWriter) outliers(o *diff.Overview) {
 		t.row(string(x.Metric), siteText(x.Op, x.Site), x.Op, grouped(uint64(x.Among)), amount(x.Metric, x.Median), amount(x.Metric, x.Value),
 			fmt.Sprint(x.Rank), fmt.Sprintf("%.1f", x.Score), moved, apart, cut(rankset.Text(x.Ranks)))
 	}
-	w.title("Outliers", len(o.Outliers), "ranks that are far from the median of their shape")
+	w.title("Outliers", len(o.Outliers), "ranks far from the median of their shape")
 	t.write(w)
 }
 

@@ -14,9 +14,9 @@ import (
 func heldText(c *diff.Condition, r *diff.Runs) string {
 	if c.Metric == "" {
 		if len(r.Structure) == 0 {
-			return c.Text + ": ranks that only one run has"
+			return c.Text + ": ranks in only one run"
 		}
-		return fmt.Sprintf("%s: %d calls or steps only in one run", c.Text, len(r.Structure))
+		return fmt.Sprintf("%s: %d calls or steps in only one run", c.Text, len(r.Structure))
 	}
 	a, b := r.Amounts(c.Metric)
 	per := ""
@@ -50,7 +50,7 @@ func (w *diffWriter) runs(in *diffInput, r *diff.Runs) {
 	case r.Identical():
 		fmt.Fprintf(w, "\nThe runs are identical: the same ranks, calls, arguments, order and bytes%s\n", w.timesNote(r, timed))
 	case len(r.Structure) == 0 && !slices.ContainsFunc(r.Classes, func(c diff.ClassPair) bool { return c.Match == diff.NoMatch }):
-		fmt.Fprintf(w, "\nThe structure is the same: ranks make the same calls, and the same steps between them\n")
+		fmt.Fprintf(w, "\nThe structure is the same: the same calls, and the same steps between them\n")
 	}
 	w.pairs(r, timed)
 	w.structure(r)
@@ -120,6 +120,6 @@ func (w *diffWriter) structure(r *diff.Runs) {
 		}
 		t.row([]string{"first", "second"}[s.Side], what, s.Site, s.Op, s.ToSite, s.To, grouped(uint64(s.Ranks)))
 	}
-	w.title("Structure", len(r.Structure), "calls, and steps between them, that only one run has")
+	w.title("Structure", len(r.Structure), "calls, and steps between them, in only one run")
 	t.write(w)
 }

@@ -67,7 +67,7 @@ func (w *diffWriter) pair(files []string, p *diff.Pair) {
 func (w *diffWriter) untimed(timed [2]bool, names [2]string) {
 	switch {
 	case !timed[0] && !timed[1]:
-		fmt.Fprintf(w, "\ntime was not recorded; efg run --time stats does\n")
+		fmt.Fprintf(w, "\ntime was not recorded; efg run --time stats records it\n")
 	case !timed[0] || !timed[1]:
 		name := names[0]
 		if timed[0] {
@@ -126,7 +126,7 @@ func (w *diffWriter) divergence(h *diff.Thread, many bool, names [2]string) {
 			fmt.Fprintf(w, "\n%s arguments or results differ first at event %s\n", of, grouped(h.Arguments.Event))
 			w.events(h.Arguments, names)
 		}
-		fmt.Fprintf(w, "\n%s calls part at event %s\n", of, grouped(h.Calls.Event))
+		fmt.Fprintf(w, "\n%s calls diverge at event %s\n", of, grouped(h.Calls.Event))
 		w.events(h.Calls, names)
 	}
 }

@@ -36,13 +36,13 @@ func newExport() *cobra.Command {
 	var opt exportOptions
 	cmd := &cobra.Command{
 		Use:   "export FILE [--format FORMAT] [-o OUTPUT]",
-		Short: "Write a run, or a part of it, in an exchange format",
-		Long: `Write a run, or a part of it, in an exchange format. efg import makes a run file of
-it again. docs/exchange.md describes the formats.
+		Short: "Write a run, or part of it, in an exchange format",
+		Long: `Write a run, or part of it, in an exchange format. efg import turns it back into a
+run file. docs/exchange.md describes the formats.
 
 Formats: gxl, the MPI Trace Format (MTF) with its metamodel in GXL 1.0, about a
-kilobyte a call; mtf, MTF in a compact form, about as large as the run file. Without
---format it is that of the extension of OUTPUT.`,
+kilobyte per call; mtf, MTF in a compact form, about the size of the run file. Without
+--format, the extension of OUTPUT decides.`,
 		Example: `  efg export jacobi.efg -o jacobi.gxl
   efg export jacobi.efg -o jacobi.mtf
   efg export jacobi.efg --format gxl --rank 0-3 --from 1000 --to 1100 | grep -c '#NonBlockingSend"'`,
@@ -58,7 +58,7 @@ kilobyte a call; mtf, MTF in a compact form, about as large as the run file. Wit
 	f.StringVar(&opt.rank, "rank", "", "ranks to write, as in 0-3,7 (default all)")
 	f.IntVar(&opt.thread, "thread", -1, "thread to write (default all)")
 	f.Uint64Var(&opt.from, "from", 0, "first event to write, counted from 0 in each stream")
-	f.Uint64Var(&opt.to, "to", 0, "event to stop before (default the end)")
+	f.Uint64Var(&opt.to, "to", 0, "event to stop before (default: end of the stream)")
 	completeWords(cmd, "format", slices.Sorted(maps.Keys(exporters))...)
 	return cmd
 }
@@ -134,7 +134,7 @@ func announce(size uint64, output string, errOut io.Writer) error {
 	const advice = "--rank, --thread, --from and --to select a part, --format mtf is compact"
 	if output != "" {
 		if free, ok := freeSpace(filepath.Dir(output)); ok && size/2 > free {
-			return usageError("about %s of GXL do not fit: %s are free in %s; %s", byteText(size), byteText(free), filepath.Dir(output), advice)
+			return usageError("about %s of GXL do not fit: only %s are free in %s; %s", byteText(size), byteText(free), filepath.Dir(output), advice)
 		}
 	}
 	fmt.Fprintf(errOut, "efg: about %s of GXL will be written; %s\n", byteText(size), advice)

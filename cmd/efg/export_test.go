@@ -76,7 +76,7 @@ func TestExportAndImportErrors(t *testing.T) {
 		{"export a.efg --format gxl --from 9 --to 3", "efg: --to 3: lies before --from 9\n"},
 		{"import cut.gxl", "efg: efg import: -o FILE is missing\n"},
 		{"import none.gxl -o b.efg", "efg: open none.gxl: no such file or directory\n"},
-		{"import a.efg -o b.efg", "efg: a.efg: nothing that efg export writes\n"},
+		{"import a.efg -o b.efg", "efg: a.efg: not written by efg export\n"},
 		{"import cut.gxl -o b.efg --format xyz", "efg: --format xyz: want "},
 		{"import cut.gxl -o b.efg", "efg: cut.gxl:2:15: no XML: unexpected EOF\n"},
 	} {

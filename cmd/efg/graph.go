@@ -44,15 +44,16 @@ func newGraph() *cobra.Command {
 		Use:   "graph FILE --rank N",
 		Short: "Draw a rank's event flow graph, or write it for other programs",
 		Long: `Draw the event flow graph of one thread of one rank, or write it for other
-programs. Nodes are different calls, edges the steps between them. The label of
+programs. Nodes are distinct calls, edges the steps between them. The label of
 an edge is its weight or, where a node has several successors, "seq,count" for
 each branch run and "first,last,stride,count" for branch runs of equal length
 whose sequence numbers form an arithmetic progression.
 
 Formats: svg and png (pictures), dot (the language of Graphviz), json and graphml
-(with all that is known of each node). Without --format it is that of the extension
-of OUTPUT, else dot. docs/graph.md describes them. Of graphs that are too large for a
-picture that can be read, the outermost loops are collapsed, unless --collapse is given; 0 collapses none.`,
+(with all data of each node). Without --format, the extension of OUTPUT decides; the
+default is dot. docs/graph.md describes the formats. If a graph is too large for a
+readable picture, its outermost loops are collapsed; --collapse overrides that, and
+--collapse=0 collapses none.`,
 		Example: `  efg graph jacobi.efg --rank 2 > jacobi.dot
   efg graph jacobi.efg --collapse=2 --colour time -o jacobi.svg
   efg graph jacobi.efg --format json`,
@@ -68,7 +69,7 @@ picture that can be read, the outermost loops are collapsed, unless --collapse i
 	f.IntVar(&opt.thread, "thread", 0, "thread to show")
 	f.StringVar(&opt.format, "format", "", wantFormats)
 	f.StringVarP(&opt.output, "output", "o", "", "write to this file")
-	f.IntVar(&opt.collapse, "collapse", 0, "make one node of each loop of this `DEPTH`; without a number 1, the outermost; 0 of none (default as needed for a picture)")
+	f.IntVar(&opt.collapse, "collapse", 0, "collapse each loop of this nesting `DEPTH` into one node; 1, the outermost, if no number is given; 0: none (default: as needed for a picture)")
 	f.Lookup("collapse").NoOptDefVal = "1"
 	f.StringVar(&opt.colour, "colour", "", "colour nodes by their share of the "+measureNames())
 	completeWords(cmd, "format", "svg", "png", "dot", "json", "graphml")
@@ -101,7 +102,7 @@ func (opt *graphOptions) check() (*graph.Measure, error) {
 		return nil, usageError("--thread %d: want one thread", opt.thread)
 	}
 	if opt.collapse < 0 {
-		return nil, usageError("--collapse=%d: want a depth of loops, from 1, or 0 for none", opt.collapse)
+		return nil, usageError("--collapse=%d: want a nesting depth of loops from 1, or 0 for none", opt.collapse)
 	}
 	if opt.colour == "" {
 		return nil, nil
@@ -180,7 +181,7 @@ func drawGraph(w io.Writer, g *graph.Graph, opt *graphOptions, colour *graph.Mea
 		return err
 	}
 	if collapsed {
-		fmt.Fprintf(errOut, "efg: %s and %s are too many for a picture that can be read: the outermost loops are collapsed, which leaves %s; --collapse=0 draws all\n",
+		fmt.Fprintf(errOut, "efg: %s and %s are too many for a readable picture: the outermost loops are collapsed, which leaves %s; --collapse=0 draws all\n",
 			plural(len(g.Nodes), "node"), plural(len(g.Edges), "edge"), plural(p.Nodes(), "node"))
 	}
 	return draw(p, w)

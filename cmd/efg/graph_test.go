@@ -27,7 +27,7 @@ func TestGraph(t *testing.T) {
 		"graph app.efg -o x.gif":         "--format gif: want " + wantFormats,
 		"graph app.efg --colour red":     "--colour red: want time, calls or bytes",
 		"graph app.efg --colour time":    "--colour time: app.efg has no times; efg run --time stats records them",
-		"graph app.efg --collapse=-1":    "--collapse=-1: want a depth of loops, from 1, or 0 for none",
+		"graph app.efg --collapse=-1":    "--collapse=-1: want a nesting depth of loops from 1, or 0 for none",
 		"graph app.efg --thread -1":      "--thread -1: want one thread",
 		"graph app.efg --rank 0,2 -o x.": "--rank 0,2: want one rank",
 	})
@@ -48,7 +48,7 @@ func TestGraphCollapsesForPicture(t *testing.T) {
 	t.Chdir(t.TempDir())
 	denseRun(t, "wide.efg", sim.Config{Program: "random", Ranks: 16, Steps: 1000, Seed: 1})
 	denseRun(t, "dense.efg", sim.Config{Program: "random", Ranks: 64, Steps: 3000, Seed: 1})
-	const said = " are too many for a picture that can be read: the outermost loops are collapsed, which leaves 4 nodes; --collapse=0 draws all\n"
+	const said = " are too many for a readable picture: the outermost loops are collapsed, which leaves 4 nodes; --collapse=0 draws all\n"
 	for _, c := range []struct {
 		args  string
 		nodes int // 0: refused

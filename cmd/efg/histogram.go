@@ -41,7 +41,7 @@ func (w *reportWriter) histogram() {
 		}
 		t.row(cells...)
 	}
-	fmt.Fprintf(w, "\nDurations: each column counts the calls below its bound and at or above the bound before it\n")
+	fmt.Fprintf(w, "\nDurations: each bin counts the calls below its upper bound and at or above that of the bin before it\n")
 	t.write(w)
 }
 

@@ -13,25 +13,25 @@ import (
 func newHook() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "hook",
-		Short: "Build the libraries that efg run puts into programs",
+		Short: "Build the libraries that efg run preloads into programs",
 		Args:  commandRequired,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(
 		&cobra.Command{
 			Use:   "build",
-			Short: "Build the hook anew for every MPI compiler that is found",
-			Long: `Build the hook anew for every MPI compiler that is found: $MPICC, mpicc,
-mpicc.openmpi, mpicc.mpich. efg run builds by itself what it needs.`,
+			Short: "Rebuild the hook for every MPI compiler found",
+			Long: `Rebuild the hook for every MPI compiler found: $MPICC, mpicc, mpicc.openmpi and
+mpicc.mpich. efg run builds what it needs by itself.`,
 			Example: "  efg hook build",
 			Args:    argCount(cobra.NoArgs),
 			RunE:    func(cmd *cobra.Command, _ []string) error { return buildHook(cmd) },
 		},
 		&cobra.Command{
 			Use:   "path",
-			Short: "Print the file to preload, building the hook if it is not there",
-			Long: `Print the file to preload, as in LD_PRELOAD=$(efg hook path); the hook is built if it is
-not there. Programs are recorded if efg daemon is working.`,
+			Short: "Print the file to preload, building the hook if necessary",
+			Long: `Print the file to preload, as in LD_PRELOAD=$(efg hook path). The hook is built if it
+does not exist. Programs are recorded while efg daemon is running.`,
 			Example: "  efg hook path",
 			Args:    argCount(cobra.NoArgs),
 			RunE:    func(cmd *cobra.Command, _ []string) error { return hookPath(cmd) },

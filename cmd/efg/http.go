@@ -24,11 +24,11 @@ type httpOptions struct {
 
 func (o *httpOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.address, "http", "127.0.0.1:0", "address of the web page and API; port 0: a free one; off: none")
-	f.StringVar(&o.token, "token", "", "`FILE` that holds the token which clients must send (default: a new one)")
+	f.StringVar(&o.address, "http", "127.0.0.1:0", "address of the web page and API; port 0: any free port; off: none")
+	f.StringVar(&o.token, "token", "", "token `FILE`: the token that clients must send (default: a new token)")
 	f.StringVar(&o.cert, "tls-cert", "", "`FILE` with the certificate for https")
 	f.StringVar(&o.key, "tls-key", "", "`FILE` with the certificate's key")
-	f.StringSliceVar(&o.hosts, "http-host", nil, "further names by which browsers may call this machine")
+	f.StringSliceVar(&o.hosts, "http-host", nil, "additional host names that browsers may use for this machine")
 }
 
 // listening checks the flags.
@@ -46,7 +46,7 @@ func (o *httpOptions) listening() (*httpapi.Listening, error) {
 		return nil, usageError("--http %s: %w", o.address, err)
 	}
 	if !inside && o.token == "" {
-		return nil, usageError("--http %s: can be reached from other machines: want --token FILE", o.address)
+		return nil, usageError("--http %s: is reachable from other machines: want --token FILE", o.address)
 	}
 	return l, nil
 }
@@ -85,7 +85,7 @@ func (o *httpOptions) serveDaemon(store *daemon.Store, spool *daemon.Spool, sour
 	}
 	if l.Beyond && o.token == "" { // systemd's
 		l.Close()
-		return none, nil, usageError("a socket of systemd can be reached from other machines: want --token FILE")
+		return none, nil, usageError("a socket of systemd is reachable from other machines: want --token FILE")
 	}
 	s := httpapi.New(httpapi.Options{
 		Runs: source, Page: web.Files(), Token: token, Hosts: o.hosts, Beyond: l.Beyond, Metrics: metrics, Workers: metrics.Workers, Scratch: store.Dir, Log: log,
@@ -103,7 +103,7 @@ func (o *httpOptions) serveDaemon(store *daemon.Store, spool *daemon.Spool, sour
 	work.Go(func() { metrics.Work(ctx) })
 	served := daemon.Served{HTTP: l.Address(), TokenFile: file, Socket: where.Unix}
 	if served.HTTP != "" {
-		log.Info("page", "address", served.HTTP, "token", "efg runs tells it") // logs have readers
+		log.Info("page", "address", served.HTTP, "token", "efg runs prints it") // logs have readers
 	}
 	return served, func() { cancel(); work.Wait() }, nil
 }

@@ -30,10 +30,10 @@ func newImport() *cobra.Command {
 	var format, output string
 	cmd := &cobra.Command{
 		Use:   "import INPUT -o FILE",
-		Short: "Make a run file of what efg export wrote",
-		Long: `Make a run file of what efg export wrote; "-" reads it from the standard input. It
-is checked first: what is wrong is told with its place, and no file is written.
-Whole streams must have the events that were recorded, by their hash.`,
+		Short: "Create a run file from the output of efg export",
+		Long: `Create a run file from the output of efg export; "-" reads standard input. The input
+is checked first: an error is reported with its position, and no file is written. The
+events of whole streams must match the recorded hash.`,
 		Example: `  efg import jacobi.gxl -o again.efg
   efg import jacobi.mtf -o again.efg`,
 		Args: argCount(cobra.ExactArgs(1)),
@@ -44,7 +44,7 @@ Whole streams must have the events that were recorded, by their hash.`,
 			return importRun(args[0], format, output, cmd.InOrStdin(), cmd.ErrOrStderr())
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "", "gxl or mtf (default: as the input begins)")
+	cmd.Flags().StringVar(&format, "format", "", "gxl or mtf (default: detected from the input)")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "the run file")
 	completeWords(cmd, "format", slices.Sorted(maps.Keys(exporters))...)
 	return cmd
@@ -72,7 +72,7 @@ func importRun(path, format, output string, in io.Reader, errOut io.Writer) erro
 		return usageError("--format %s: want gxl or mtf", format)
 	}
 	if read == nil {
-		return usageError("%s: nothing that efg export writes", path)
+		return usageError("%s: not written by efg export", path)
 	}
 	bar := newProgress(errOut, "bytes", total)
 	run := importedRun{}

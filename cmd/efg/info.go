@@ -17,9 +17,9 @@ func newInfo() *cobra.Command {
 	var asJSON, all bool
 	cmd := &cobra.Command{
 		Use:   "info FILE",
-		Short: "Show what is in a run file",
-		Long: `Show what is in a run file: processes, threads, events, the size of the graphs,
-and which streams of events are complete.`,
+		Short: "Summarize a run file",
+		Long: `Summarize a run file: processes, threads, events, the size of the graphs, and
+which streams of events are complete.`,
 		Example:           "  efg info jacobi.efg",
 		Args:              argCount(cobra.ExactArgs(1)),
 		ValidArgsFunction: completeRuns(1, false),
@@ -28,7 +28,7 @@ and which streams of events are complete.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "write JSON")
-	cmd.Flags().BoolVar(&all, "all", false, "list every stream, also of a large run")
+	cmd.Flags().BoolVar(&all, "all", false, "list every stream even of a large run")
 	return cmd
 }
 
@@ -93,9 +93,9 @@ func (s *infoWriter) write(out io.Writer, streams bool) error {
 func (s *infoWriter) endText() string {
 	switch {
 	case !s.Ended:
-		return "how long and with which exit status is not known"
+		return "duration and exit status unknown"
 	case s.Status == nil:
-		return fmt.Sprintf("%.3f s, exit status not known", s.Seconds)
+		return fmt.Sprintf("%.3f s, exit status unknown", s.Seconds)
 	}
 	return fmt.Sprintf("%.3f s, exit status %d", s.Seconds, *s.Status)
 }
@@ -117,7 +117,7 @@ func (s *infoWriter) recorded() string {
 		text = "times: trace, within " + percent + " %"
 	}
 	if s.Polls == runfile.PollTotals {
-		text += "; polls that found nothing: totals"
+		text += "; unsuccessful polls: totals"
 	}
 	if s.Queries {
 		text += ", local queries"

@@ -26,12 +26,11 @@ func newLoops() *cobra.Command {
 	var opt loopsOptions
 	cmd := &cobra.Command{
 		Use:   "loops FILE",
-		Short: "Show the loops of the program, as its calls show them",
-		Long: `Show the loops of the program, as its calls show them: how they are nested, how
-often each was entered and gone through, and calls, bytes and time of an
-iteration. Loops are found on the graphs, and nothing is expanded; their numbers
-are exact. Ranks with the same loops are shown together; docs/loops.md tells
-what a loop is.`,
+		Short: "Show the loops of the program, derived from its calls",
+		Long: `Show the loops of the program, derived from its calls: how they are nested, how
+often each was entered and iterated, and the calls, bytes and time per iteration.
+Loops are found on the graphs without expanding them; the counts are exact. Ranks
+with the same loops are shown together. docs/loops.md defines a loop.`,
 		Example: `  efg loops jacobi.efg
   efg loops jacobi.efg --rank 2 --json`,
 		Args:              argCount(cobra.ExactArgs(1)),
@@ -41,7 +40,7 @@ what a loop is.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&opt.ranks, "rank", "", "ranks to look at, as in 0-3,7 (default all)")
+	f.StringVar(&opt.ranks, "rank", "", "ranks to include, as in 0-3,7 (default all)")
 	f.IntVar(&opt.top, "top", 20, "groups of ranks to show; 0: all")
 	f.BoolVar(&opt.json, "json", false, "write JSON")
 	return cmd
@@ -68,7 +67,7 @@ func loopsText(w *bufio.Writer, path string, r *runfile.Run, s *loops.Summary, o
 	}
 	fmt.Fprintf(w, "\nloops     %s\n", loopCounts(s))
 	if !s.Timed {
-		fmt.Fprintf(w, "time      not recorded; efg run --time stats does\n")
+		fmt.Fprintf(w, "time      not recorded; efg run --time stats records it\n")
 	}
 	shown := s.Groups
 	if opt.top > 0 && opt.top < len(shown) {
@@ -131,7 +130,7 @@ func writeLoops(w *bufio.Writer, g *loops.Group, timed bool) {
 	}
 	t.write(w)
 	if irreducible {
-		fmt.Fprintf(w, "*: irreducible: entered at several calls, of which the most frequent counts as the begin of an iteration, or a tangle of such loops\n")
+		fmt.Fprintf(w, "*: irreducible: entered at several calls, the most frequent of which counts as the start of an iteration, or several such loops entangled\n")
 	}
 }
 

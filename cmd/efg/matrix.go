@@ -26,11 +26,11 @@ func newMatrix() *cobra.Command {
 	var opt matrixOptions
 	cmd := &cobra.Command{
 		Use:   "matrix FILE",
-		Short: "Show who sent how much to whom",
-		Long: `Show which rank sent how many bytes and messages to which, as the senders' calls
-tell. Collectives count with --collectives, by what they mean, not by how the
-library does them: a broadcast goes from the root to all others. The receivers'
-calls are only counted: a note tells where they do not agree.
+		Short: "Show which rank sent how much to which",
+		Long: `Show how many bytes and messages each rank sent to each other rank, as recorded in
+the senders' calls. Collectives are included with --collectives, by their meaning rather
+than their implementation: a broadcast goes from the root to all others. The receivers'
+calls are only counted; a note reports where they disagree with the senders'.
 
 With --from or --to only a block of the matrix is shown.`,
 		Example: `  efg matrix jacobi.efg
@@ -44,15 +44,15 @@ With --from or --to only a block of the matrix is shown.`,
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&opt.Collectives, "collectives", false, "add what collective operations move")
-	f.BoolVar(&opt.OneSided, "one-sided", false, "add puts, gets and accumulates")
-	f.BoolVar(&opt.csv, "csv", false, "write one line for each pair: from,to,bytes,messages")
+	f.BoolVar(&opt.Collectives, "collectives", false, "include collective operations")
+	f.BoolVar(&opt.OneSided, "one-sided", false, "include puts, gets and accumulates")
+	f.BoolVar(&opt.csv, "csv", false, "write one line per pair: from,to,bytes,messages")
 	f.BoolVar(&opt.json, "json", false, "write JSON")
-	f.StringVar(&opt.from, "from", "", "show what these `RANKS` send, as in 64-127; default all")
-	f.StringVar(&opt.to, "to", "", "show what goes to these `RANKS`, as in 64-127; default all")
-	f.IntVar(&opt.bins, "bins", 0, "with --json: add up ranks that follow each other, into at most `N` rows and columns")
-	f.StringVar(&opt.png, "png", "", "draw the matrix into `FILE`")
-	f.IntVar(&opt.top, "top", 20, "pairs to show of a matrix that is too large for a table; 0: all")
+	f.StringVar(&opt.from, "from", "", "sending `RANKS`, as in 64-127 (default all)")
+	f.StringVar(&opt.to, "to", "", "receiving `RANKS`, as in 64-127 (default all)")
+	f.IntVar(&opt.bins, "bins", 0, "with --json: sum consecutive ranks into at most `N` rows and columns")
+	f.StringVar(&opt.png, "png", "", "write a PNG of the matrix to `FILE`")
+	f.IntVar(&opt.top, "top", 20, "pairs to show if the matrix is too large for a table; 0: all")
 	return cmd
 }
 
@@ -291,7 +291,7 @@ const mostNotes = 10
 
 func matrixNotes(w io.Writer, m *analysis.Matrix) {
 	if m.Outside.Messages > 0 {
-		fmt.Fprintf(w, "\nnote: %s more messages, %s, of which the other side is not known (a process of another MPI_COMM_WORLD, neighbours that were not recorded)\n",
+		fmt.Fprintf(w, "\nnote: %s more messages, %s, whose other side is unknown (a process of another MPI_COMM_WORLD, neighbours that were not recorded)\n",
 			grouped(m.Outside.Messages), byteText(m.Outside.Bytes))
 	}
 	if len(m.Unmatched) == 0 {

@@ -17,31 +17,31 @@ func newMerge() *cobra.Command {
 	var opt mergeOptions
 	cmd := &cobra.Command{
 		Use:   "merge [flags] PART ... | RUN | --recover [DIR ...]",
-		Short: "Join run files, or segments, of one launch",
-		Long: `Join the recordings of one launch in one run file: run files (.efg) of its nodes,
-segments (.seg) of its processes, and folders of such files. The result does not
-depend on their order or grouping. Memory is bounded, however many there are.
+		Short: "Merge run files or segments of one launch",
+		Long: `Merge the recordings of one launch into one run file: run files (.efg) of its nodes,
+segments (.seg) of its processes, and directories of such files. The result does not
+depend on their order or grouping. Memory use is bounded, whatever their number.
 
-With the name of a run of efg daemon that is in parts, the parts that are there are
-joined in the store, if no -o is given.
+Given the name of a run of efg daemon that is in parts, and no -o, it merges the parts
+that exist in the store.
 
 Started several times by a launcher, as in srun -N16 efg merge ... or
-mpiexec -n 16 efg merge ..., the processes share the work. Interrupted, it goes on
-from where it was when it is started again.
+mpiexec -n 16 efg merge ..., the processes share the work. An interrupted merge resumes
+when it is started again.
 
-With --recover it writes the run files of recordings that efg run has left in /dev/shm
-or $TMPDIR because it was killed or could not write the file: of all, or of those in the
-directories that are named. With --discard it removes them instead.`,
+With --recover it writes the run files of recordings that efg run left in /dev/shm or
+$TMPDIR because it was killed or could not write the file: of all of them, or of those in
+the given directories. With --discard it removes them instead.`,
 		Example:           "  efg merge parts -o run.efg",
 		ValidArgsFunction: completeRuns(1, false),
 		RunE:              func(cmd *cobra.Command, args []string) error { return runMerge(cmd, args, &opt) },
 	}
 	f := cmd.Flags()
 	f.StringVarP(&opt.Output, "output", "o", "run.efg", "file to write")
-	f.BoolVar(&opt.SkipBroken, "skip-broken", false, "leave out files that cannot be read, name them, and end with status 1")
-	f.BoolVar(&opt.leftBehind, "recover", false, "write the run files of what killed efg runs have left")
-	f.BoolVar(&opt.discard, "discard", false, "with --recover: remove it instead")
-	f.StringVar(&opt.worker, "worker", "", "this is worker `K/N`, counted from 0; else as the launcher says")
+	f.BoolVar(&opt.SkipBroken, "skip-broken", false, "skip and report files that cannot be read, and exit with status 1")
+	f.BoolVar(&opt.leftBehind, "recover", false, "write the run files of recordings that killed efg runs left behind")
+	f.BoolVar(&opt.discard, "discard", false, "with --recover: remove them instead")
+	f.StringVar(&opt.worker, "worker", "", "this is worker `K/N`, counted from 0 (default: as set by the launcher)")
 	return cmd
 }
 

@@ -18,7 +18,7 @@ func newNotifier(log *slog.Logger) *notifier {
 	n := &notifier{log: log}
 	limit, err := systemd.SdWatchdogEnabled(false)
 	if err != nil {
-		log.Warn("cannot tell systemd that it works", "problem", err)
+		log.Warn("cannot notify systemd that the daemon is ready", "problem", err)
 	}
 	n.every = limit / 2
 	return n
@@ -27,7 +27,7 @@ func newNotifier(log *slog.Logger) *notifier {
 // notify sends a message; without systemd it does nothing.
 func (n *notifier) notify(state string) {
 	if _, err := systemd.SdNotify(false, state); err != nil {
-		n.log.Warn("cannot tell systemd", "state", state, "problem", err)
+		n.log.Warn("cannot notify systemd", "state", state, "problem", err)
 	}
 }
 

@@ -19,10 +19,10 @@ func newOpen() *cobra.Command {
 	var browser bool
 	cmd := &cobra.Command{
 		Use:   "open [RUN]",
-		Short: "Tell the address of a run in the daemon's web page",
+		Short: "Print the address of a run in the daemon's web page",
 		Long: `Print the address at which the running daemon shows a run or a running job, or the list
-of all. The token in it lets a browser in: it is not for others. To look at a run file
-without a daemon, see efg view.`,
+of all. The address contains the token that grants access: do not share it. To view a run
+file without a daemon, see efg view.`,
 		Example: `  efg open
   efg open last`,
 		Args:              argCount(cobra.MaximumNArgs(1)),
@@ -44,9 +44,9 @@ without a daemon, see efg view.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&store, "store", "", "folder of the runs (default $EFG_STORE, or efg in the state folder of the user)")
-	f.StringVar(&spool, "spool", "", "folder of the segments (default that of the daemon)")
-	f.BoolVar(&browser, "browser", false, "open it with xdg-open, too")
+	f.StringVar(&store, "store", "", "directory of the runs (default $EFG_STORE, or efg in the user's state directory)")
+	f.StringVar(&spool, "spool", "", "directory of the segments (default: the daemon's)")
+	f.BoolVar(&browser, "browser", false, "also open it with xdg-open")
 	return cmd
 }
 
@@ -63,11 +63,11 @@ func runAddress(dir, spool, name string) (string, error) {
 		return "", usageError("%w", err)
 	}
 	if err != nil || !store.Served() {
-		return "", usageError("no daemon is working with %s: efg view FILE shows a run without one", dir)
+		return "", usageError("no daemon is running for %s: efg view FILE shows a run without one", dir)
 	}
 	page := pageAddress(store)
 	if page == "" {
-		return "", usageError("the daemon that works with %s has no web page: it was started with --http off", dir)
+		return "", usageError("the daemon for %s has no web page: it was started with --http off", dir)
 	}
 	if name == "" {
 		return page, nil

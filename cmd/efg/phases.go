@@ -25,13 +25,13 @@ func newPhases() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "phases FILE",
 		Short: "Show calls, bytes and time between global synchronization points",
-		Long: `Show where calls, bytes and time went, phase by phase. A phase ends with a call
-that nobody leaves before all ranks have come: a barrier, an MPI_Allreduce and the
-like on a communicator with all of them. Phases between the same two callsites are
-one row: a loop with a reduction is one row of many phases.
+		Long: `Show calls, bytes and time phase by phase. A phase ends with a global synchronization
+point, a call that no rank leaves before all ranks have entered it: MPI_Barrier,
+MPI_Allreduce and the like on a communicator of all ranks. Phases between the same two
+callsites are one row: a loop with a reduction is one row of many phases.
 
-With --time trace it is known when each rank came to each of these calls: the
-table shows how far the first and the last are apart. docs/phases.md tells more.`,
+With --time trace the arrival of each rank at each of these calls is known, and the
+table shows the difference between the first and the last. See docs/phases.md.`,
 		Example: `  efg phases jacobi.efg
   efg phases jacobi.efg --rank 0-1,2 --json`,
 		Args:              argCount(cobra.ExactArgs(1)),
@@ -41,7 +41,7 @@ table shows how far the first and the last are apart. docs/phases.md tells more.
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&opt.ranks, "rank", "", "ranks to count, as in 0-3,7 (default all)")
+	f.StringVar(&opt.ranks, "rank", "", "ranks to include, as in 0-3,7 (default all)")
 	f.IntVar(&opt.top, "top", 40, "rows in the table; 0: all")
 	f.BoolVar(&opt.json, "json", false, "write JSON")
 	return cmd
@@ -68,9 +68,9 @@ func writePhases(w *bufio.Writer, path string, r *runfile.Run, rep *phases.Repor
 	case rep.Traced:
 		fmt.Fprintf(w, "time      of each call\n")
 	case rep.Timed:
-		fmt.Fprintf(w, "time      statistics; when ranks come to a call is not known: efg run --time trace records it\n")
+		fmt.Fprintf(w, "time      statistics; arrival times unknown: efg run --time trace records them\n")
 	default:
-		fmt.Fprintf(w, "time      not recorded; efg run --time stats does, and --time trace when ranks come to a call\n")
+		fmt.Fprintf(w, "time      not recorded; efg run --time stats records it, and --time trace the arrival times too\n")
 	}
 	rows := rep.Rows
 	if top > 0 && top < len(rows) {
@@ -81,7 +81,7 @@ func writePhases(w *bufio.Writer, path string, r *runfile.Run, rep *phases.Repor
 	}
 	phaseTable(w, rep, rows)
 	if rep.Timed {
-		fmt.Fprintf(w, "\nImbalance: how much longer the slowest rank takes than the mean to reach the ends of the phases\n")
+		fmt.Fprintf(w, "\nImbalance: how much longer the slowest rank takes than the mean to reach the end of a phase\n")
 		imbalanceTable(w, rep, rows)
 	}
 	phaseNotes(w, rep)
@@ -162,9 +162,9 @@ func phaseNotes(w io.Writer, rep *phases.Report) {
 		}
 	}
 	if rep.Others.Calls > 0 {
-		fmt.Fprintf(w, "\nnote: %s of other threads, %s sent: nobody knows in which phases\n", pluralOf(rep.Others.Calls, "call"), byteText(rep.Others.Volume.Sent))
+		fmt.Fprintf(w, "\nnote: %s of other threads, %s sent; their phases are unknown\n", pluralOf(rep.Others.Calls, "call"), byteText(rep.Others.Volume.Sent))
 	}
 	if rep.Incomplete > 0 {
-		fmt.Fprintf(w, "\nnote: ranks whose recording ends early: %d; efg info tells why\n", rep.Incomplete)
+		fmt.Fprintf(w, "\nnote: ranks whose recording ends early: %d; efg info says why\n", rep.Incomplete)
 	}
 }

@@ -18,18 +18,18 @@ func newQuery() *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:   "query FILE QUERY",
-		Short: "Select operations and messages, or count them",
+		Short: "Select or count operations and messages",
 		Long: `Answer a query in the query language of the MPI Trace Format: which operations, of
-which processes, on which communicator, how large. docs/query.md has the grammar.
+which processes, on which communicator, of which size. docs/query.md has the grammar.
 
   SELECT what [FOR|AMONG|BETWEEN processes] [IN COMM(...)] [WHERE ...] [LIMIT n]
   SELECT COUNT(what), SUM(SIZE), ... [...] [GROUP BY field, ...]
   SELECT M_FAN_IN, M_FAN_OUT [...]
   SELECT TOPOLOGY [...]
 
-Formats: jsonl, one JSON object a line (the default when the output is not a
-terminal); text, for people (the default on a terminal); mtf, for selected calls,
-as efg reconstruct has it.`,
+Formats: jsonl, one JSON object per line (the default unless the output is a
+terminal); text, human-readable (the default on a terminal); mtf, for selected calls,
+as written by efg reconstruct.`,
 		Example: `  efg query jacobi.efg 'SELECT SENDS FOR PROCESS(0-3) WHERE SIZE > 64'
   efg query jacobi.efg 'SELECT ALL MESSAGES BETWEEN PROCESS(0,1) LIMIT 10'
   efg query jacobi.efg 'SELECT COUNT(MESSAGES), SUM(SIZE) GROUP BY SENDER, RECEIVER'

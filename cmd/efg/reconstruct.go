@@ -25,12 +25,12 @@ func newReconstruct() *cobra.Command {
 	var opt reconstructOptions
 	cmd := &cobra.Command{
 		Use:   "reconstruct FILE",
-		Short: "Give back every call, in order",
-		Long: `Give back every call of a recorded run, in order, with its arguments. Streams
-follow one another: by rank, and for each rank by thread.
+		Short: "Print every recorded call, in order",
+		Long: `Print every call of a recorded run, in order, with its arguments. Streams follow one
+another by rank and, within a rank, by thread.
 
-Formats: jsonl, one JSON object a line (the default when the output is not a
-terminal); text, one readable line an event (the default on a terminal); mtf,
+Formats: jsonl, one JSON object per line (the default unless the output is a
+terminal); text, one human-readable line per event (the default on a terminal); mtf,
 JSON Lines in the terms of the MPI Trace Format.`,
 		Example: `  efg reconstruct jacobi.efg --rank 2
   efg reconstruct jacobi.efg --rank 0-3,7 --from 1000 --to 1100 --format text
@@ -45,9 +45,9 @@ JSON Lines in the terms of the MPI Trace Format.`,
 	f.StringVar(&opt.rank, "rank", "", "ranks to show, as in 0-3,7 (default all)")
 	f.IntVar(&opt.thread, "thread", -1, "thread to show (default all)")
 	f.Uint64Var(&opt.from, "from", 0, "first event to show, counted from 0 in each stream")
-	f.Uint64Var(&opt.to, "to", 0, "event to stop before (default the end)")
+	f.Uint64Var(&opt.to, "to", 0, "event to stop before (default: end of the stream)")
 	f.StringVar(&opt.format, "format", "", "jsonl, text or mtf")
-	f.BoolVar(&opt.verify, "verify", false, "compare number and hash of the events with what the recorder saw")
+	f.BoolVar(&opt.verify, "verify", false, "compare the number and hash of the events with the recorder's")
 	completeWords(cmd, "format", "jsonl", "text", "mtf")
 	return cmd
 }
@@ -71,7 +71,7 @@ func reconstructRun(path string, opt reconstructOptions, out, errOut io.Writer) 
 	}
 	defer r.Close()
 	if r.Meta.Polls == runfile.PollTotals {
-		fmt.Fprintln(errOut, "efg: polls that found nothing are left out: the run was recorded with --polls totals, which only counts them")
+		fmt.Fprintln(errOut, "efg: unsuccessful polls are left out: the run was recorded with --polls totals, which only counts them")
 	}
 	procs, err := set.find(r)
 	if err != nil {
@@ -208,7 +208,7 @@ func verdict(s *runfile.StreamInfo, err error) string {
 	case s.Dropped > 0:
 		return fmt.Sprintf("verified; %d more were not recorded for lack of space", s.Dropped)
 	case !s.Complete():
-		return "verified, up to where the recording ends"
+		return "verified up to the end of the recording"
 	}
 	return "verified"
 }

@@ -26,11 +26,11 @@ func recoverRuns(paths []string, opt *recoverOptions, out, errOut io.Writer) err
 		return err
 	}
 	if len(dirs) == 0 {
-		fmt.Fprintln(out, "no recording of a killed efg run is left")
+		fmt.Fprintln(out, "no recording of a killed efg run is left behind")
 		return nil
 	}
 	if opt.output != "" && len(dirs) > 1 {
-		return usageError("-o: %d recordings are left; name the one of %s", len(dirs), strings.Join(pathsOf(dirs), ", "))
+		return usageError("-o: %d recordings are left; choose one of %s", len(dirs), strings.Join(pathsOf(dirs), ", "))
 	}
 	var failed error
 	for _, d := range dirs {
@@ -70,7 +70,7 @@ func recoverRun(d *recording.Directory, opt *recoverOptions, out, errOut io.Writ
 	defer d.Close()
 	what := fmt.Sprintf("%s (%s)", d.Started().Format("2006-01-02 15:04:05"), printable.Line(commandText(d.Info.Command)))
 	if d.BeingWritten() {
-		return fmt.Errorf("the program of %s is still running; wait for its end, or end it", what)
+		return fmt.Errorf("the program of %s is still running; wait for it to end, or end it", what)
 	}
 	if opt.discard {
 		fmt.Fprintf(out, "%s: removed the recording of %s\n", d.Path, what)
@@ -88,7 +88,7 @@ func recoverRun(d *recording.Directory, opt *recoverOptions, out, errOut io.Writ
 	case err != nil:
 		return err
 	case r == nil:
-		fmt.Fprintf(out, "%s: nothing was recorded of %s\n", d.Path, what)
+		fmt.Fprintf(out, "%s: nothing of %s was recorded\n", d.Path, what)
 		return d.Remove()
 	}
 	reportLosses(r, errOut)

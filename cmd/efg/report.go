@@ -28,10 +28,10 @@ func newReport() *cobra.Command {
 		Use:   "report FILE",
 		Short: "Show where MPI time and bytes went",
 		Long: `Show where MPI time and bytes went: by procedure, by callsite and by rank, the
-callsites where ranks differ most, and the calls that waited longest. All is
-computed on the graphs and equal to what counting the events gives. Bytes are
-elements times the size of the datatype; docs/report.md tells what counts as
-sent and received.`,
+callsites with the largest imbalance, and the longest waits. Everything is computed on
+the graphs and equals what counting the events gives. Bytes are the number of elements
+times the size of the datatype; docs/report.md defines what counts as sent and
+received.`,
 		Example: `  efg report jacobi.efg
   efg report jacobi.efg --by callsite --histogram
   efg report jacobi.efg --rank 0-2,3 --json`,
@@ -42,10 +42,10 @@ sent and received.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&opt.ranks, "rank", "", "ranks to count, as in 0-3,7 (default all)")
+	f.StringVar(&opt.ranks, "rank", "", "ranks to include, as in 0-3,7 (default all)")
 	f.StringSliceVar(&opt.by, "by", nil, "tables to show: procedure, callsite, rank (default all)")
-	f.IntVar(&opt.top, "top", 20, "rows in a table; 0: all")
-	f.BoolVar(&opt.histogram, "histogram", false, "show how the durations are distributed")
+	f.IntVar(&opt.top, "top", 20, "rows per table; 0: all")
+	f.BoolVar(&opt.histogram, "histogram", false, "show the distribution of the durations")
 	f.BoolVar(&opt.json, "json", false, "write JSON")
 	completeWords(cmd, "by", jsondoc.ReportTables...)
 	return cmd
@@ -112,7 +112,7 @@ func (w *reportWriter) head(path string, r *runfile.Run) {
 	if w.Timed {
 		fmt.Fprintf(w, "time      %s in MPI of %s (%s), all ranks together\n", units.Nanoseconds(float64(t.Time.Sum)), units.Nanoseconds(float64(w.App)), units.Percent(t.Time.Sum, w.App))
 	} else {
-		fmt.Fprintf(w, "time      not recorded; efg run --time stats does\n")
+		fmt.Fprintf(w, "time      not recorded; efg run --time stats records it\n")
 	}
 	switch x := w.InProgress; {
 	case x.Time > 0:
@@ -270,7 +270,7 @@ func (w *reportWriter) imbalance() {
 		t.row(r.Site, r.Op, grouped(uint64(r.Ranks)), units.Nanoseconds(r.Mean()), units.Nanoseconds(float64(r.Most)), fmt.Sprint(r.MostRank),
 			fmt.Sprintf("%.0f%%", 100*r.Imbalance()), units.Nanoseconds(r.Cost()))
 	}
-	fmt.Fprintf(w, "\nImbalance: callsites by what the slowest rank takes longer than the mean of the ranks that make the call\n")
+	fmt.Fprintf(w, "\nImbalance: callsites by how much longer the slowest rank takes than the mean of the ranks that make the call\n")
 	t.write(w)
 }
 
@@ -296,8 +296,8 @@ func (w *reportWriter) notes() {
 		}
 	}
 	note(w.Total.Errors, "calls that returned an error: %s; they move nothing")
-	note(w.Total.Unknown, "calls whose bytes are not known: %s; they count as 0")
+	note(w.Total.Unknown, "calls of unknown size: %s; they count as 0")
 	note(w.Untimed, "calls without times: %s")
-	note(uint64(w.Incomplete), "incomplete streams: %s; efg info tells why")
+	note(uint64(w.Incomplete), "incomplete streams: %s; efg info says why")
 	note(w.Dropped, "calls that were not recorded for lack of space: %s")
 }

@@ -179,10 +179,10 @@ func TestDiffStatus(t *testing.T) {
 		{"diff app.efg ring.efg --fail-on time>1%", "--fail-on time>1%: time was not recorded", 2},
 		{"diff app.efg ring.efg --fail-on time>1%,strukture", "--fail-on: want structure, calls, bytes or time\n  time>1%,strukture\n          ^", 2},
 		{"diff ring.efg longer.efg --fail-on calls>20%,bytes>1KiB", "--fail-on calls>20%: 133, then 163 (+22.6%); bytes>1KiB: 124 KiB, then 154 KiB (+24.2%)", 1},
-		{"diff ring.efg longer.efg --fail-on structure,time>50%", "--fail-on structure: 4 calls or steps only in one run", 1},
+		{"diff ring.efg longer.efg --fail-on structure,time>50%", "--fail-on structure: 4 calls or steps in only one run", 1},
 		{"diff ring.efg longer.efg --fail-on calls>30,time>50%", "", 0},
 		{"diff longer.efg ring.efg --fail-on calls>0,bytes>0%,time>0ns", "", 0},
-		{"diff ring.efg app.efg --fail-on structure", "--fail-on structure: 25 calls or steps only in one run", 1},
+		{"diff ring.efg app.efg --fail-on structure", "--fail-on structure: 25 calls or steps in only one run", 1},
 	} {
 		_, errOut, status := efgRun(t, nil, strings.Fields(c.args)...)
 		want := ""

@@ -36,10 +36,10 @@ func newRun() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run [flags] [--] COMMAND [ARGUMENT ...]",
 		Short: "Run an MPI program and record its calls",
-		Long: `Run an MPI program, or whatever starts one, and record every MPI call of every
-process in order. The program needs no rebuild; it must use MPI as a shared
-library. Its input, output and exit status stay as they are. If it cannot be recorded, it runs
-all the same, and a line says why.`,
+		Long: `Run an MPI program, or a command that starts one, and record every MPI call of every
+process in order. The program needs no rebuild; it must use a shared MPI library. Its
+input, output and exit status do not change. If it cannot be recorded, it runs
+nevertheless, and a message says why.`,
 		Example: "  efg run -o jacobi.efg -- mpiexec -n 4 ./jacobi 400",
 		Args:    argCount(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -50,10 +50,10 @@ all the same, and a line says why.`,
 	f.SetInterspersed(false)
 	f.StringVarP(&opt.output, "output", "o", "run.efg", "file to write")
 	f.StringVar(&opt.time, "time", "stats", "times to record: off, stats (per node), or trace[=ERROR] (of each call, ERROR in percent, 5 by default)")
-	f.StringVar(&opt.polls, "polls", "exact", "what to keep of polls that find nothing: exact (each, in order) or totals (how many)")
-	f.BoolVar(&opt.queries, "queries", false, "record local queries (MPI_Comm_rank, MPI_Get_count ...) too")
+	f.StringVar(&opt.polls, "polls", "exact", "how to record unsuccessful polls: exact (each, in order) or totals (counts only)")
+	f.BoolVar(&opt.queries, "queries", false, "also record local queries (MPI_Comm_rank, MPI_Get_count ...)")
 	f.BoolVar(&opt.buffers, "buffers", false, "record buffer addresses, as region and offset")
-	f.BoolVar(&opt.keep, "keep", false, "keep the folder of segments and say where it is")
+	f.BoolVar(&opt.keep, "keep", false, "keep the directory of segments and print its path")
 	f.BoolVar(&opt.require, "require", false, "do not run a command that cannot be recorded; fail if nothing is recorded")
 	completeWords(cmd, "time", "off", "stats", "trace")
 	completeWords(cmd, "polls", "exact", "totals")
@@ -141,7 +141,7 @@ func (opt *runOptions) meta(command []string) runfile.Meta {
 func checkOutput(file string) error {
 	switch fi, err := os.Stat(file); {
 	case err == nil && fi.IsDir():
-		return usageError("%s: is a folder", file)
+		return usageError("%s: is a directory", file)
 	case err == nil && !fi.Mode().IsRegular():
 		return usageError("%s: is not a regular file", file)
 	}

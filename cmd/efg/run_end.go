@@ -23,7 +23,7 @@ func keepRecording(dir *recording.Directory, opt *runOptions, meta runfile.Meta,
 		result, err = dir.Seal(opt.output, meta)
 		return err
 	}, func(left int) {
-		fmt.Fprintf(errOut, "efg: writing %s; to give up, interrupt it %s\n", opt.output, map[int]string{2: "twice more", 1: "once more"}[left])
+		fmt.Fprintf(errOut, "efg: writing %s; interrupt it %s to give up\n", opt.output, map[int]string{2: "twice more", 1: "once more"}[left])
 	})
 	var given *interruptedError
 	switch {
@@ -87,7 +87,7 @@ func suggestNext(file string, r *merge.Result, errOut io.Writer) {
 
 // nothingRecorded says that there is no run file.
 func nothingRecorded(opt *runOptions, errOut io.Writer) error {
-	err := fmt.Errorf("nothing was recorded, %s was not written: no process called MPI through a shared library that efg knows%s",
+	err := fmt.Errorf("nothing was recorded, %s was not written: no process called MPI through a shared library that efg recognizes%s",
 		opt.output, keepOld(opt.output))
 	if opt.require {
 		return err

@@ -131,7 +131,7 @@ func TestRunEndsWithALine(t *testing.T) {
 func TestRunRecordsNothing(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "x.efg")
-	nothing := "efg: nothing was recorded, " + file + " was not written: no process called MPI through a shared library that efg knows"
+	nothing := "efg: nothing was recorded, " + file + " was not written: no process called MPI through a shared library that efg recognizes"
 	aside := "; that of an earlier run is " + file + "~ now"
 	for _, c := range []struct {
 		older   bool
@@ -429,7 +429,7 @@ func TestRecoverDiscards(t *testing.T) {
 	segments := simulated(t)
 	file := filepath.Join(t.TempDir(), "x.efg")
 	cmd, pid, running := startRun(t, file, segments, "exec sleep 1000")
-	if _, errOut, status := efgRun(t, nil, "merge", "--recover", running); status != 2 || errOut != "efg: "+running+": its efg run is still there\n" {
+	if _, errOut, status := efgRun(t, nil, "merge", "--recover", running); status != 2 || errOut != "efg: "+running+": its efg run is still running\n" {
 		t.Errorf("status %d, errors %q", status, errOut)
 	}
 	cmd.Process.Kill()
@@ -448,7 +448,7 @@ func TestRecoverDiscards(t *testing.T) {
 		}
 	}
 	other := t.TempDir()
-	if _, errOut, status := efgRun(t, nil, "merge", "--recover", other); status != 2 || errOut != "efg: "+other+": holds no recording of efg run that is yet to be finished\n" {
+	if _, errOut, status := efgRun(t, nil, "merge", "--recover", other); status != 2 || errOut != "efg: "+other+": holds no unfinished recording of efg run\n" {
 		t.Errorf("status %d, errors %q", status, errOut)
 	}
 }

@@ -227,12 +227,12 @@ func TestRunPollTotals(t *testing.T) {
 		if _, errOut, status := efgRun(t, nil, append(args, program)...); status != 0 {
 			t.Fatalf("%s: status %d: %s", m.name, status, errOut)
 		}
-		const left = "efg: polls that found nothing are left out: the run was recorded with --polls totals, which only counts them\n"
+		const left = "efg: unsuccessful polls are left out: the run was recorded with --polls totals, which only counts them\n"
 		out, errOut, status := efgRun(t, nil, "reconstruct", file, "--rank", "0")
 		if errOut != left || status != 0 || !strings.Contains(out, `"flag":1`) || strings.Contains(out, `"flag":0`) || strings.Contains(out, `"outcount":0`) {
 			t.Errorf("%s: status %d, errors %q, output\n%s", m.name, status, errOut, out)
 		}
-		if out, _, _ := efgRun(t, nil, "info", file); !strings.Contains(out, "times: stats; polls that found nothing: totals\n") {
+		if out, _, _ := efgRun(t, nil, "info", file); !strings.Contains(out, "times: stats; unsuccessful polls: totals\n") {
 			t.Errorf("info of %s:\n%s", m.name, out)
 		}
 		if out, _, _ := efgRun(t, nil, "graph", file); !strings.Contains(out, " polls, not in the sequence") {

@@ -34,7 +34,7 @@ func withoutBuilds(errOut string) string {
 // Programs that do not call MPI: their results are theirs, nothing is written.
 func TestRunWithoutMPI(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "x.efg")
-	nothing := "efg: nothing was recorded, " + file + " was not written: no process called MPI through a shared library that efg knows\n"
+	nothing := "efg: nothing was recorded, " + file + " was not written: no process called MPI through a shared library that efg recognizes\n"
 	for _, c := range []struct {
 		name     string
 		in       string
@@ -80,7 +80,7 @@ func TestRunMistakes(t *testing.T) {
 		{[]string{"run", "-o", file, "no-such-program"}, "efg: no-such-program: executable file not found in $PATH\n"},
 		{[]string{"run", "-o", file, dir + "/absent"}, "efg: " + dir + "/absent: no such file or directory\n"},
 		{[]string{"run", "-o", file, plain}, "efg: " + plain + ": permission denied\n"},
-		{[]string{"run", "-o", dir, "true"}, "efg: " + dir + ": is a folder\n"},
+		{[]string{"run", "-o", dir, "true"}, "efg: " + dir + ": is a directory\n"},
 		{[]string{"run", "-o", dir + "/no/x.efg", "true"}, "efg: cannot write " + dir + "/no/x.efg: no such file or directory\n"},
 		{[]string{"fly"}, "efg: unknown command \"fly\"; see efg --help\n"},
 		{[]string{"hook", "fly"}, "efg: unknown command \"fly\"; see efg hook --help\n"},

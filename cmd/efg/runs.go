@@ -29,10 +29,10 @@ func newRuns() *cobra.Command {
 	var opt runsOptions
 	cmd := &cobra.Command{
 		Use:   "runs",
-		Short: "List what efg daemon has recorded",
+		Short: "List the runs that efg daemon has recorded",
 		Long: `List the runs that efg daemon has recorded, the newest last, and the jobs that it is
-recording. All commands that take a run file take the name of a run, or as much of it
-as tells it apart; last is the newest one.`,
+recording. All commands that take a run file also accept the name of a run or a unique
+prefix of it; "last" is the newest run.`,
 		Example: "  efg runs --store segments --last 5",
 		Args:    argCount(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -40,11 +40,11 @@ as tells it apart; last is the newest one.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&opt.store, "store", "", "folder of the runs (default $EFG_STORE, or efg in the state folder of the user)")
-	f.StringVar(&opt.spool, "spool", "", "folder of the segments (default that of the daemon)")
-	f.IntVar(&opt.last, "last", 0, "list only the newest; 0: all")
+	f.StringVar(&opt.store, "store", "", "directory of the runs (default $EFG_STORE, or efg in the user's state directory)")
+	f.StringVar(&opt.spool, "spool", "", "directory of the segments (default: the daemon's)")
+	f.IntVar(&opt.last, "last", 0, "list only this many of the newest runs; 0: all")
 	f.BoolVar(&opt.json, "json", false, "write JSON")
-	f.DurationVar(&opt.wait, "wait", 0, "wait until jobs that have ended are stored, at most so long")
+	f.DurationVar(&opt.wait, "wait", 0, "wait at most this long until jobs that have ended are stored")
 	return cmd
 }
 
@@ -101,7 +101,7 @@ func waitStored(dir string, most time.Duration) error {
 		case ended == 0:
 			return nil
 		case !spool.Served():
-			return fmt.Errorf("%s not stored, and no daemon is working with %s", plural(ended, "job"), spool.Dir)
+			return fmt.Errorf("%s not stored, and no daemon is running for %s", plural(ended, "job"), spool.Dir)
 		case time.Now().After(end):
 			return fmt.Errorf("%s not stored after %s", plural(ended, "job"), most)
 		}
@@ -145,7 +145,7 @@ func writeRuns(w *bufio.Writer, l *jsondoc.RunList) {
 		fmt.Fprintf(w, "problem: %s\n", p)
 	}
 	if !l.Daemon {
-		fmt.Fprintln(w, "no daemon is working with this store")
+		fmt.Fprintln(w, "no daemon is running for this store")
 	}
 }
 

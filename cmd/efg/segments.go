@@ -63,7 +63,7 @@ func (f *finder) segments(target string) ([]string, error) {
 		return nil, usageError("%s: %w", target, reason(err))
 	}
 	if !st.IsDir() {
-		return nil, usageError("%s: is no folder of segments", target)
+		return nil, usageError("%s: is not a directory of segments", target)
 	}
 	paths, err := live.Segments(target)
 	if err != nil {
@@ -91,7 +91,7 @@ func (f *finder) jobNamed(name string) ([]string, error) {
 	case len(found) == 1 || name == "last":
 		return found[len(found)-1].Paths(), nil
 	}
-	return nil, usageError("%s: several jobs begin like this, as %s and %s", name, found[0].Name(), found[1].Name())
+	return nil, usageError("%s: ambiguous: a prefix of several jobs, such as %s and %s", name, found[0].Name(), found[1].Name())
 }
 
 // candidate is a job that may be meant.
@@ -124,7 +124,7 @@ func (f *finder) onlyJob() ([]string, error) {
 	case f.problem != nil && !errors.Is(f.problem, fs.ErrNotExist):
 		return nil, usageError("no job of yours is running under efg run, and the daemon's spool cannot be used: %w", f.problem)
 	}
-	return nil, usageError("no job of yours is running under efg here; efg where DIR looks at the segments in a folder")
+	return nil, usageError("no job of yours is running under efg here; efg where DIR shows the segments in a directory")
 }
 
 // underRun finds the jobs that are running under efg run.

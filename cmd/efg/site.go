@@ -14,11 +14,11 @@ import (
 func newSite() *cobra.Command {
 	return &cobra.Command{
 		Use:   "site DIR",
-		Short: "Write units for systemd and the files for Slurm",
-		Long: `Write what a site needs so that its users' programs are recorded without a daemon that
-they start by hand: units for systemd, and prolog, epilog and plugin for Slurm. The files
-start the efg that has written them. Where they belong tell docs/systemd.md and
-docs/slurm.md.`,
+		Short: "Write systemd units and Slurm scripts for a site",
+		Long: `Write what a site needs to record its users' programs without a daemon that they start
+themselves: units for systemd, and prolog, epilog and plugin for Slurm. The files start
+the efg that has written them. docs/systemd.md and docs/slurm.md say where to install
+them.`,
 		Example: "  efg site site",
 		Args:    argCount(cobra.ExactArgs(1)),
 		RunE:    func(_ *cobra.Command, args []string) error { return writeSite(args[0]) },

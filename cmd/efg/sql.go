@@ -31,10 +31,10 @@ func newSQL() *cobra.Command {
 	var opt sqlOptions
 	cmd := &cobra.Command{
 		Use:   "sql FILE STATEMENT",
-		Short: "Ask a run in SQL",
-		Long: `Run an SQL statement on a run file. Its tables: events, nodes, edges, ranks and
-communicators; docs/sql.md has their columns. Events are made while they are read:
-nothing is stored. The SQL is that of SQLite; it can only read.`,
+		Short: "Query a run in SQL",
+		Long: `Run an SQL statement on a run file. Its tables are events, nodes, edges, ranks and
+communicators; docs/sql.md lists their columns. Events are generated as they are read;
+nothing is stored. The dialect is SQLite's, read-only.`,
 		Example: `  efg sql jacobi.efg 'select op, count(*), sum(bytes) from events group by op'
   efg sql jacobi.efg 'select seq, op, peer, tag from events where rank = 2 and seq < 20'
   efg sql jacobi.efg 'select rank, host, events from ranks' --format csv`,
@@ -45,9 +45,9 @@ nothing is stored. The SQL is that of SQLite; it can only read.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&opt.format, "format", "table", "table, csv or json (an object a line)")
-	f.DurationVar(&opt.time, "time-limit", time.Hour, "how long the statement may take; 0: as long as it does")
-	f.StringVar(&opt.memory, "memory", "1GiB", "how much memory SQLite may take")
+	f.StringVar(&opt.format, "format", "table", "table, csv or json (one object per line)")
+	f.DurationVar(&opt.time, "time-limit", time.Hour, "time limit of the statement; 0: none")
+	f.StringVar(&opt.memory, "memory", "1GiB", "memory limit of SQLite")
 	completeWords(cmd, "format", "table", "csv", "json")
 	return cmd
 }

@@ -15,11 +15,11 @@ func newDump() *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "dump FILE [-o TEXT]",
-		Short: "Write everything that is in a run file as text",
-		Long: `Write everything that is in a run file as lines of text: metadata, source
-places, and of each process its definitions and the graph of each thread, with
-sequences as they are folded. docs/text.md describes the lines. efg assemble
-makes the run file of them again.`,
+		Short: "Write the complete contents of a run file as text",
+		Long: `Write the complete contents of a run file as lines of text: metadata, source
+locations, and for each process its definitions and the graph of each thread, with
+sequences in folded form. docs/text.md describes the lines. efg assemble turns the text
+back into a run file.`,
 		Example: `  efg dump jacobi.efg -o jacobi.txt
   efg dump jacobi.efg | grep -c " node "`,
 		Args:              argCount(cobra.ExactArgs(1)),
@@ -56,11 +56,11 @@ func newAssemble() *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "assemble TEXT -o FILE",
-		Short: "Make a run file of the text that efg dump wrote",
-		Long: `Make a run file of the text that efg dump wrote, or that somebody changed or
-wrote by hand; "-" reads it from the standard input. The text is checked first:
-what is wrong is told with line and column, and no file is written. The text of
-a file that this version wrote gives the same bytes again.`,
+		Short: "Create a run file from the output of efg dump",
+		Long: `Create a run file from the output of efg dump, possibly edited, or from text written
+by hand; "-" reads standard input. The text is checked first: an error is reported with
+line and column, and no file is written. The text of a file written by this version
+yields the same bytes again.`,
 		Example: "  efg dump jacobi.efg | efg assemble - -o again.efg",
 		Args:    argCount(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -30,11 +30,11 @@ func newTimeline() *cobra.Command {
 	var opt timelineOptions
 	cmd := &cobra.Command{
 		Use:   "timeline FILE",
-		Short: "Draw what ranks did when",
+		Short: "Draw what each rank did over time",
 		Long: `Draw what each rank did over time, from a run with the times of each call
-(efg run --time trace): at each place the MPI procedure in which most of the time
-passed. --from and --to select a part of the run, in time since it began, as in
-1.5s, 300ms or 20us. docs/timeline.md tells more.`,
+(efg run --time trace): each cell shows the MPI procedure that took most of the time.
+--from and --to select part of the run, as time since its start: 1.5s, 300ms or 20us.
+See docs/timeline.md.`,
 		Example: `  efg timeline traced.efg
   efg timeline traced.efg --from 10ms --to 5s --rank 0-1 --width 60
   efg timeline traced.efg --png timeline.png --svg timeline.svg
@@ -46,14 +46,14 @@ passed. --from and --to select a part of the run, in time since it began, as in
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&opt.from, "from", "", "begin at this `TIME` of the run (default its begin)")
-	f.StringVar(&opt.to, "to", "", "end at this `TIME` (default its end)")
+	f.StringVar(&opt.from, "from", "", "start at this `TIME` of the run (default: its start)")
+	f.StringVar(&opt.to, "to", "", "end at this `TIME` of the run (default: its end)")
 	f.StringVar(&opt.ranks, "rank", "", "ranks to show, as in 0-3,7 (default all)")
-	f.IntVar(&opt.width, "width", 0, "places in a row, at most twice as many (default 50, of pictures and JSON 800)")
-	f.IntVar(&opt.rows, "rows", 0, "rows at most; more ranks share rows (default 32, of pictures and JSON 512)")
-	f.IntVar(&opt.slices, "slices", 0, "with --json: list the calls if they are not more than `N`")
-	f.StringVar(&opt.png, "png", "", "draw into `FILE`, as PNG")
-	f.StringVar(&opt.svg, "svg", "", "draw into `FILE`, as SVG")
+	f.IntVar(&opt.width, "width", 0, "cells per row; up to twice as many are shown (default 50; 800 for pictures and JSON)")
+	f.IntVar(&opt.rows, "rows", 0, "maximum number of rows; more ranks share rows (default 32; 512 for pictures and JSON)")
+	f.IntVar(&opt.slices, "slices", 0, "with --json: list the calls if there are at most `N`")
+	f.StringVar(&opt.png, "png", "", "write a PNG to `FILE`")
+	f.StringVar(&opt.svg, "svg", "", "write an SVG to `FILE`")
 	f.BoolVar(&opt.json, "json", false, "write JSON")
 	return cmd
 }
@@ -125,7 +125,7 @@ func viewTimeline(ctx context.Context, r *runfile.Run, opt *timelineOptions, err
 		return nil, err
 	}
 	if q.From >= q.To {
-		return nil, usageError("from %s to %s: nothing lies between", units.Seconds(q.From), units.Seconds(q.To))
+		return nil, usageError("from %s to %s: the interval is empty", units.Seconds(q.From), units.Seconds(q.To))
 	}
 	p := newProgress(errOut, "ranks", uint64(len(q.Procs)))
 	defer p.close()
@@ -236,12 +236,12 @@ func timelineText(w io.Writer, path string, v *timeline.View) {
 		}
 		t.row(string(letterOf(byte(i+1))), p.Op, units.Nanoseconds(float64(p.Time)), units.Percent(p.Time, total))
 	}
-	t.row(".", "outside of MPI")
+	t.row(".", "outside MPI")
 	t.write(w)
 	if n := hidden(v, &seen); n > 0 {
-		fmt.Fprintf(w, "\nnot seen in this view, as others have more time everywhere: %s\n", pluralOf(n, "procedure"))
+		fmt.Fprintf(w, "\nnot visible in this view because others have more time everywhere: %s\n", pluralOf(n, "procedure"))
 	}
 	if seen[timeline.Nothing] {
-		fmt.Fprintln(w, "\nblank: nothing was recorded: not begun yet, or ended")
+		fmt.Fprintln(w, "\nblank: nothing was recorded, before the start or after the end")
 	}
 }

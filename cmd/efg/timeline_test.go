@@ -28,11 +28,11 @@ rank
                      time  of MPI
 a  MPI_Init        1.05 s   85.4%
 b  MPI_Finalize    178 ms   14.5%
-.  outside of MPI
+.  outside MPI
 
-not seen in this view, as others have more time everywhere: 3 procedures
+not visible in this view because others have more time everywhere: 3 procedures
 
-blank: nothing was recorded: not begun yet, or ended
+blank: nothing was recorded, before the start or after the end
 `
 
 func TestTimeline(t *testing.T) {
@@ -113,7 +113,7 @@ func TestTimelineMistakes(t *testing.T) {
 	sampleRun(t, "app.efg")
 	for args, want := range map[string]string{
 		"timeline none.efg":                    "none.efg: no such file or directory",
-		"timeline app.efg":                     "app.efg: the times of each call were not recorded (efg run --time trace does)",
+		"timeline app.efg":                     "app.efg: the times of each call were not recorded (efg run --time trace records them)",
 		"timeline a.efg --rank 7":              "no rank 7: the run has ranks 0-2",
 		"timeline a.efg --from x":              "--from x: want a time as in 1.5s, 300ms or 20us",
 		"timeline a.efg --from 2s":             "from 2 s to 0.478282465 s: nothing lies between",

@@ -36,11 +36,11 @@ func newTop() *cobra.Command {
 	var opt topOptions
 	cmd := &cobra.Command{
 		Use:   "top [DIR | RUN]",
-		Short: "Show what the ranks of a running job are doing, live",
-		Long: `Show what the ranks of a running job are doing: events per second, the share of time in
-MPI, the call each is in, and the callsites where the time goes. DIR and RUN are as for
-efg where. On a terminal it goes on until it is interrupted, elsewhere it shows one
-interval. The processes notice nothing.`,
+		Short: "Show live what the ranks of a running job are doing",
+		Long: `Show live what the ranks of a running job are doing: events per second, the fraction of
+time in MPI, the call that each is in, and the callsites where the time goes. DIR and RUN
+are as for efg where. On a terminal it runs until it is interrupted, elsewhere it shows
+one interval. The processes are not disturbed.`,
 		Example:           "  efg top segments --interval 100ms --rows 5",
 		Args:              argCount(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: completeRuns(1, true),
@@ -51,11 +51,11 @@ interval. The processes notice nothing.`,
 		},
 	}
 	f := cmd.Flags()
-	f.DurationVar(&opt.interval, "interval", time.Second, "time between two looks")
-	f.IntVar(&opt.count, "count", 0, "show so many intervals (default no end on a terminal, else 1)")
-	f.IntVar(&opt.rows, "rows", 20, "rows in a table; 0: all")
-	f.StringVar(&opt.sort, "sort", "rank", "order of the ranks: rank, events (per second), mpi (least time in MPI first)")
-	f.BoolVar(&opt.json, "json", false, "write JSON Lines, one object for each interval")
+	f.DurationVar(&opt.interval, "interval", time.Second, "length of an interval")
+	f.IntVar(&opt.count, "count", 0, "number of intervals to show (default: unlimited on a terminal, else 1)")
+	f.IntVar(&opt.rows, "rows", 20, "rows per table; 0: all")
+	f.StringVar(&opt.sort, "sort", "rank", "sort the ranks by: rank, events (per second), mpi (least time in MPI first)")
+	f.BoolVar(&opt.json, "json", false, "write JSON Lines, one object per interval")
 	completeWords(cmd, "sort", topOrders...)
 	return cmd
 }

@@ -23,9 +23,9 @@ func newView() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "view FILE...",
 		Short: "Show runs as a web page on this machine",
-		Long: `Show run files as a web page, and answer questions about them over HTTP, until it is
-interrupted. It prints the address to open. Only this machine can reach it, and only who
-has the token in the address; docs/api.md tells more.`,
+		Long: `Show run files as a web page, and answer queries about them over HTTP, until it is
+interrupted. It prints the address to open. Only this machine can reach it, and only with
+the token in the address. See docs/api.md.`,
 		Example: `  efg view jacobi.efg
   efg view jacobi.efg traced.efg`,
 		Args:              argCount(cobra.MinimumNArgs(1)),
@@ -42,7 +42,7 @@ has the token in the address; docs/api.md tells more.`,
 
 func view(ctx context.Context, args []string, opt *httpOptions, out io.Writer) error {
 	if opt.address == "off" {
-		return usageError("--http off: then there is nothing to do")
+		return usageError("--http off: nothing to serve")
 	}
 	where, err := opt.listening()
 	if err != nil {

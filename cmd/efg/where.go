@@ -38,17 +38,17 @@ func newWhere() *cobra.Command {
 	var opt whereOptions
 	cmd := &cobra.Command{
 		Use:   "where [FILE | DIR | RUN]",
-		Short: "Show the call that each rank of a job is in, and which ranks it waits for",
-		Long: `For a job that runs, hangs or was killed, show the call that each rank is in,
-for how long, and which ranks it waits for. Ranks that can never go on, because they
-wait for each other or for a process that has ended, are named, and collective calls
-that do not match. The exit status is 3 if there are any.
+		Short: "Show which call each rank of a job is in, and which ranks it waits for",
+		Long: `For a job that is running, hangs or was killed, show which call each rank is in, for how
+long, and which ranks it waits for. Deadlocked ranks, which wait for each other or for a
+process that has ended, are named, as are mismatched collectives. The exit status is 3 if
+there are any.
 
-FILE is a run file: where the ranks were when the run ended. DIR is a folder with the
-segments of the job's processes: what EFG_DIR names, or what efg run makes while it runs
-and leaves with --keep. RUN is a job that efg daemon is recording, or has stored: then of
-when it ended. Without any it is the one job of this user that is running under efg on
-this machine. The processes notice nothing.`,
+FILE is a run file: it shows the state at the end of the run. DIR is a directory with the
+segments of the job's processes: the one that EFG_DIR names, or the one that efg run uses
+while it runs and leaves behind with --keep. RUN is a job that efg daemon is recording, or
+a stored run, shown as it was when it ended. The default is the only job of this user that
+is running under efg on this machine. The processes are not disturbed.`,
 		Example:           "  efg where segments --rank 0-2",
 		Args:              argCount(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: completeRuns(1, true),
@@ -142,7 +142,7 @@ type whereWriter struct {
 func (w *whereWriter) head() {
 	running := "running"
 	if !w.call.Running {
-		running = "none is running; last sign of life " + w.call.At.Format("2006-01-02 15:04:05 UTC")
+		running = "none is running; last update " + w.call.At.Format("2006-01-02 15:04:05 UTC")
 	}
 	fmt.Fprintf(w, "job       %s\n", strings.Join(w.call.Command, " "))
 	fmt.Fprintf(w, "MPI       %s\n", shorten(w.call.MPI, 60))
@@ -157,10 +157,10 @@ func (w *whereWriter) head() {
 		w.mismatch(&w.call.Mismatches[i])
 	}
 	if len(w.call.InVain) > 0 {
-		fmt.Fprintf(w, "BLOCKED   %s: the process that they wait for has ended\n", ranksText(w.call.InVain))
+		fmt.Fprintf(w, "BLOCKED   %s: they wait for a process that has ended\n", ranksText(w.call.InVain))
 	}
 	if len(w.call.Behind) > 0 {
-		fmt.Fprintf(w, "behind    %s: wait for ranks that cannot go on\n", ranksText(w.call.Behind))
+		fmt.Fprintf(w, "behind    %s: wait for ranks that are blocked forever\n", ranksText(w.call.Behind))
 	}
 	for _, b := range w.call.Broken {
 		fmt.Fprintf(w, "left out  %s\n", b)

@@ -14,8 +14,8 @@ import (
 func newWork() *cobra.Command {
 	return &cobra.Command{
 		Use:   "work",
-		Short: "Answer a question about a large run for efg daemon or efg view",
-		Long: `Answer a question about a large run, in a process of its own, for efg daemon or efg view,
+		Short: "Answer a query about a large run for efg daemon or efg view",
+		Long: `Answer a query about a large run in a separate process for efg daemon or efg view,
 which start this command.`,
 		Hidden: true,
 		Args:   argCount(cobra.NoArgs),

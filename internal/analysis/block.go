@@ -32,7 +32,7 @@ func (m *Matrix) Valid(b Block) bool {
 const mostCut = 50_000_000
 
 // ErrManyPairs: collectives within a block reach too many pairs to list them.
-var ErrManyPairs = errors.New("too many pairs to list them; add ranks up, or take fewer")
+var ErrManyPairs = errors.New("too many pairs to list; sum ranks, or select fewer")
 
 // Cut is the matrix with the cells of a block only. Fans become entries. What goes to
 // processes that are not known is left out.

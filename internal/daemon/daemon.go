@@ -369,7 +369,7 @@ func (d *daemon) canRead(j *Job, now time.Time) bool {
 		}
 		j.Problem = ""
 		if _, ok := d.opt.Reader(s.layout); !ok {
-			j.Problem, j.retry = fmt.Sprintf("recorded by %s, which %s cannot read: kept in %s; efg merge of that version makes a run file of it",
+			j.Problem, j.retry = fmt.Sprintf("recorded by %s, which %s cannot read: kept in %s; efg merge of that version turns it into a run file",
 				cmp.Or(s.origin.Tool, "another version of efg"), cmp.Or(d.opt.Tool, "this version"), d.spool.Dir), now.Add(unreadable)
 			return false
 		}
@@ -458,7 +458,7 @@ func (d *daemon) failed(run string, err error, before string) (text string) {
 // problem writes an error as people should read it.
 func problem(err error) string {
 	if isFull(err) {
-		return "no space in the store: sealing waits, recording goes on"
+		return "no space in the store: sealing waits, recording continues"
 	}
 	return strings.ReplaceAll(err.Error(), "\n", " ")
 }

@@ -51,7 +51,7 @@ func OwnStore() (string, error) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", fmt.Errorf("no folder for the store: %w; set EFG_STORE", err)
+		return "", fmt.Errorf("no directory for the store: %w; set EFG_STORE", err)
 	}
 	return filepath.Join(home, ".local", "state", "efg"), nil
 }

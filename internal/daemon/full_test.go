@@ -21,7 +21,7 @@ func TestNoSpace(t *testing.T) {
 		t.Fatal(err)
 	}
 	opt := testOptions(store, privateDir(t))
-	const why = "no space in the store: sealing waits, recording goes on"
+	const why = "no space in the store: sealing waits, recording continues"
 	var log logged
 	failed := make(chan struct{}, 1000)
 	opt.Log, opt.SealFailed = slog.New(slog.NewTextHandler(&log, nil)), func() { failed <- struct{}{} }

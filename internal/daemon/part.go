@@ -177,7 +177,7 @@ func (s *Store) readClaim(path string) (*claim, error) {
 		err = json.Unmarshal(data, c)
 	}
 	if err == nil && (c.Name == "" || c.Name != plainName(c.Name)) {
-		err = errors.New("no name of a run")
+		err = errors.New("not a name of a run")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)

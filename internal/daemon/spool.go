@@ -66,7 +66,7 @@ func checkPrivate(dir string, fi os.FileInfo) error {
 func (s *Spool) lock() (*os.File, error) {
 	f, err := lockFile(s.path(spoolLock))
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return nil, &InUseError{s.Dir + ": another daemon works with this spool"}
+		return nil, &InUseError{s.Dir + ": another daemon is using this spool"}
 	}
 	return f, err
 }

@@ -38,7 +38,7 @@ func (c *collecting) translate(paths []string) ([]string, error) {
 	for layout, paths := range others {
 		program, ok := c.reader(layout)
 		if !ok {
-			return nil, fmt.Errorf("the program is gone that can read segments of layout %#x", layout)
+			return nil, fmt.Errorf("the program that can read segments has been removed; layout %#x", layout)
 		}
 		made, err := c.readWith(program, filepath.Join(dir, fmt.Sprintf("%016x", layout)), paths)
 		if err != nil {

@@ -16,7 +16,7 @@ import (
 // a whole.
 type Sink func(meta *runfile.Meta, p *efg.Process) error
 
-// Run is a sink that keeps what it gets; runfile.WriteRun makes a run file of it.
+// Run is a sink that keeps what it gets; runfile.WriteRun turns it into a run file.
 type Run struct {
 	Meta  runfile.Meta
 	Procs []*efg.Process

@@ -64,7 +64,7 @@ func newAnswers() *answers {
 }
 
 // errBusy: too many questions wait.
-var errBusy = &statusError{http.StatusServiceUnavailable, "too many questions at once; ask again later"}
+var errBusy = &statusError{http.StatusServiceUnavailable, "too many requests at once; try again later"}
 
 // get returns the answer to the question that a key stands for, kept or made. The key of
 // one that is kept is its ETag. Making it goes on as long as anybody waits for it.

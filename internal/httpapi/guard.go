@@ -46,9 +46,9 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.NewResponseController(w).SetReadDeadline(time.Now().Add(time.Second)) // nobody waits for it
 		fail(w, r, http.StatusRequestEntityTooLarge, "want no body")
 	case who.unix && !who.allowed():
-		fail(w, r, http.StatusForbidden, "this is another user's")
+		fail(w, r, http.StatusForbidden, "belongs to another user")
 	case !who.unix && !g.called(r.Host):
-		fail(w, r, http.StatusMisdirectedRequest, "unknown host name; --http-host allows more")
+		fail(w, r, http.StatusMisdirectedRequest, "unknown host name; add it with --http-host")
 	case !g.sameOrigin(r):
 		fail(w, r, http.StatusForbidden, "request from another site")
 	case !who.unix && r.URL.Path != "/healthz" && !g.entered(w, r, who):
@@ -137,7 +137,7 @@ func admitted(w http.ResponseWriter, r *http.Request, who *peer) bool {
 func (g *guard) refuse(w http.ResponseWriter, r *http.Request) bool {
 	w.Header().Set("Connection", "close")
 	w.Header().Set("WWW-Authenticate", `Bearer realm="efg"`)
-	fail(w, r, http.StatusUnauthorized, "wants the token: open the address that efg daemon or efg view has printed, or send it as Authorization: Bearer TOKEN")
+	fail(w, r, http.StatusUnauthorized, "token required: open the address that efg daemon or efg view printed, or send Authorization: Bearer TOKEN")
 	return false
 }
 

@@ -71,7 +71,7 @@ func part(l *jsondoc.RunList, search, after string, limit int) (*jsondoc.RunList
 			n--
 		}
 		if n == 0 {
-			return nil, badRequest("after=%s: no such run; begin anew", after)
+			return nil, badRequest("after=%s: no such run; start again", after)
 		}
 		n--
 	}

@@ -134,7 +134,7 @@ func TestOtherUser(t *testing.T) {
 	if err := os.Chmod(socket, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if out := ask(); out != `{"error":"this is another user's"}`+"\n" {
+	if out := ask(); out != `{"error":"belongs to another user"}`+"\n" {
 		t.Errorf("an open socket says %s", out)
 	}
 }

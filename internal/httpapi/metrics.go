@@ -55,11 +55,11 @@ func NewMetrics(runs Runs) *Metrics {
 	m.events = counter("events", "Events of the runs that were stored.")
 	m.bytes = counter("bytes", "Bytes of the files of the runs that were stored.")
 	m.dropped = counter("dropped_events", "Events of stored runs that were not recorded for lack of space.")
-	m.leftOut = counter("left_out_segments", "Segments that were put aside when their job was stored: they could not be read, or did not fit.")
+	m.leftOut = counter("left_out_segments", "Segments that were set aside when their job was stored because they could not be read or did not fit.")
 	m.failures = counter("failures", "Failed attempts to store a run.")
-	m.uncounted = counter("uncounted_runs", "Stored runs that the counters by procedure do not have.")
+	m.uncounted = counter("uncounted_runs", "Stored runs that are not in the counters by procedure.")
 	m.sealing = f.NewHistogram(prometheus.HistogramOpts{
-		Name: "efg_sealing_seconds", Help: "How long it took to store a run.", Buckets: prometheus.ExponentialBuckets(0.005, 2, 14),
+		Name: "efg_sealing_seconds", Help: "Time to store a run.", Buckets: prometheus.ExponentialBuckets(0.005, 2, 14),
 	})
 	byProcedure := func(name, help string) *prometheus.CounterVec {
 		return f.NewCounterVec(prometheus.CounterOpts{Name: "efg_procedure_" + name + "_total", Help: help}, []string{"procedure"})
@@ -69,7 +69,7 @@ func NewMetrics(runs Runs) *Metrics {
 	m.sent = byProcedure("sent_bytes", "Bytes that calls of an MPI procedure sent in stored runs.")
 	m.requests = f.NewCounterVec(prometheus.CounterOpts{Name: "efg_http_requests_total", Help: "HTTP requests."}, []string{"route", "status"})
 	m.answering = f.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "efg_http_seconds", Help: "How long HTTP requests took; streams of events as long as they were open.", Buckets: prometheus.ExponentialBuckets(0.001, 4, 9),
+		Name: "efg_http_seconds", Help: "Duration of HTTP requests; of streams of events, how long they were open.", Buckets: prometheus.ExponentialBuckets(0.001, 4, 9),
 	}, []string{"route"})
 	m.registry.MustRegister(&now{runs: runs}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{PidFn: func() (int, error) { return os.Getpid(), nil }}))
 	return m
@@ -184,7 +184,7 @@ var (
 	runningJobs  = prometheus.NewDesc("efg_jobs", "Jobs that are being recorded.", nil, nil)
 	processes    = prometheus.NewDesc("efg_job_processes", "Processes of the jobs that are being recorded.", []string{"state"}, nil)
 	liveEvents   = prometheus.NewDesc("efg_job_events", "Events of the jobs that are being recorded, so far.", nil, nil)
-	problems     = prometheus.NewDesc("efg_problems", "What the daemon could not do so far; efg runs tells what.", nil, nil)
+	problems     = prometheus.NewDesc("efg_problems", "Problems of the daemon so far; efg runs lists them.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.

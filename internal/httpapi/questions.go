@@ -156,7 +156,7 @@ func writeGraph(w io.Writer, g *graph.Graph, format, name string, colour *graph.
 		err = g.PNG(w, colour)
 	}
 	if errors.Is(err, graph.ErrTooLarge) {
-		return &statusError{http.StatusUnprocessableEntity, "the graph is " + err.Error() + "; collapse loops, or take format dot, json or graphml"}
+		return &statusError{http.StatusUnprocessableEntity, "the graph is " + err.Error() + "; collapse loops, or use format dot, json or graphml"}
 	}
 	return err
 }

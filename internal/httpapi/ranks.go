@@ -48,7 +48,7 @@ func rankQuery(q *query) jsondoc.RanksQuery {
 		view.By, view.Down = strings.CutPrefix(q.text("order"), "-")
 		known := append([]string{"rank", analysis.ByShare, analysis.ByCall}, analysis.RankColumns()...)
 		if !slices.Contains(known, view.By) {
-			q.fail("order", "one of "+strings.Join(known, ", ")+", perhaps with - in front")
+			q.fail("order", "one of "+strings.Join(known, ", ")+", optionally preceded by -")
 		}
 	}
 	return view

@@ -120,7 +120,7 @@ func (s *Server) routes() {
 	s.route("/v1/runs/{id}/live", []string{"interval"}, s.live)
 	s.route("/v1/events", nil, s.events)
 	s.mux.HandleFunc("/v1/", func(w http.ResponseWriter, r *http.Request) {
-		fail(w, r, http.StatusNotFound, "no such question; see /openapi.yaml")
+		fail(w, r, http.StatusNotFound, "no such query; see /openapi.yaml")
 	})
 	s.mux.HandleFunc("/", s.page)
 }

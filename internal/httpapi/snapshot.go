@@ -134,7 +134,7 @@ func (s *snapshots) reopen(x *snapshot) (*os.File, error) {
 	defer s.mu.Unlock()
 	f, err := os.Open(fmt.Sprintf("/proc/self/fd/%d", x.file.Fd()))
 	if err != nil {
-		return nil, &statusError{503, "the snapshot has just been replaced; ask again"}
+		return nil, &statusError{503, "the snapshot has just been replaced; try again"}
 	}
 	return f, nil
 }

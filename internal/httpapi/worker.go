@@ -117,7 +117,7 @@ func (k *Workers) answer(ctx context.Context, t task, files []*os.File, w io.Wri
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	case errors.Is(context.Cause(limited), errTooLong):
-		return "", &statusError{http.StatusUnprocessableEntity, fmt.Sprintf("to answer takes more than %v; the command efg does it without a limit", k.Time)}
+		return "", &statusError{http.StatusUnprocessableEntity, fmt.Sprintf("the answer takes more than %v; the command efg has no limit", k.Time)}
 	case err != nil:
 		return "", err
 	case o.Status != 0:
@@ -166,9 +166,9 @@ func (k *Workers) failure(err error, said []byte) error {
 	var exit *exec.ExitError
 	killed := errors.As(err, &exit) && !exit.Exited()
 	if killed || bytes.Contains(said, []byte("out of memory")) || bytes.Contains(said, []byte("cannot allocate memory")) {
-		return &statusError{http.StatusUnprocessableEntity, fmt.Sprintf("to answer takes more memory than the %d MiB that there are for it; the command efg does it without a limit", k.Memory>>20)}
+		return &statusError{http.StatusUnprocessableEntity, fmt.Sprintf("the answer takes more than its limit of %d MiB of memory; the command efg has no limit", k.Memory>>20)}
 	}
-	return fmt.Errorf("the process that was to answer has failed: %v: %s", err, bytes.TrimSpace(said))
+	return fmt.Errorf("the worker process failed: %v: %s", err, bytes.TrimSpace(said))
 }
 
 // limitedBuffer keeps the beginning of what is written.

@@ -233,7 +233,7 @@ func TestWorkersFail(t *testing.T) {
 	for how, want := range map[string]string{
 		"killed": `422 {"error":"to answer takes more memory than the 1024 MiB that there are for it; the command efg does it without a limit"}`,
 		"eat":    `422 {"error":"to answer takes more memory than the 192 MiB that there are for it; the command efg does it without a limit"}`,
-		"die":    `500 {"error":"the process that was to answer has failed: exit status 4: broken"}`,
+		"die":    `500 {"error":"the worker process failed: exit status 4: broken"}`,
 		"stay":   `422 {"error":"to answer takes more than 200ms; the command efg does it without a limit"}`,
 	} {
 		t.Run(how, func(t *testing.T) {

@@ -82,7 +82,7 @@ func Read(paths []string, pause time.Duration) (*Job, error) {
 		}
 	}
 	if len(j.Ranks) == 0 {
-		return nil, fmt.Errorf("nothing can be read: %s", strings.Join(append(j.Broken, "no segments"), "; "))
+		return nil, fmt.Errorf("no segment can be read: %s", strings.Join(append(j.Broken, "no segments"), "; "))
 	}
 	if j.Running {
 		time.Sleep(pause - time.Since(began))

@@ -81,7 +81,7 @@ func (f *finder) argument(arg string) error {
 		return nil
 	}
 	if f.isOutput(arg, st) {
-		return argumentError(arg, errors.New("is the file to be written"))
+		return argumentError(arg, errors.New("is the output file"))
 	}
 	if !st.Mode().IsRegular() {
 		return argumentError(arg, errNotRegular)

@@ -36,7 +36,7 @@ func Launched(getenv func(string) string) (worker, workers int, err error) {
 		return worker, workers, nil
 	}
 	if rank := getenv("PMIX_RANK"); rank != "" {
-		return 0, 0, &ArgumentError{fmt.Errorf("PMIX_RANK=%s: the launcher does not say how many there are; say it with --worker %s/N", rank, rank)}
+		return 0, 0, &ArgumentError{fmt.Errorf("PMIX_RANK=%s: the launcher does not set the number of workers; pass --worker %s/N", rank, rank)}
 	}
 	return 0, 1, nil
 }

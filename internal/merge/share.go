@@ -31,7 +31,7 @@ func (m *merger) help() error {
 		return nil
 	}
 	if !m.awaitDir() {
-		m.log("worker %d has nothing to do: worker 0 is not there, or has finished", m.opt.Worker)
+		m.log("worker %d has nothing to do: worker 0 is not running, or has finished", m.opt.Worker)
 		return nil
 	}
 	stop, err := m.live()
@@ -103,7 +103,7 @@ func (m *merger) leadChunks() error {
 				break
 			}
 			if w.isDead(worker) {
-				m.log("worker %d does not work: worker 0 does its share", worker)
+				m.log("worker %d does not take part: worker 0 does its share", worker)
 				if err := m.ensure(c); err != nil {
 					return err
 				}

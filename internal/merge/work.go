@@ -76,7 +76,7 @@ func (m *merger) makeWorkDir() error {
 			return nil
 		}
 	}
-	return fmt.Errorf("cannot make a work folder: %w", err)
+	return fmt.Errorf("cannot create a work directory: %w", err)
 }
 
 func (m *merger) findWorkDir() bool {

@@ -113,9 +113,9 @@ func lock(f *os.File) error {
 
 var (
 	// ErrInUse: the efg run that records there, or somebody who finishes it, is at work.
-	ErrInUse = errors.New("its efg run is still there")
+	ErrInUse = errors.New("its efg run is still running")
 	// ErrNone: the directory is not of an efg run that is yet to be finished.
-	ErrNone = errors.New("holds no recording of efg run that is yet to be finished")
+	ErrNone = errors.New("holds no unfinished recording of efg run")
 )
 
 // Open opens a directory that is left of an efg run.

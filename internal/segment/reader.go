@@ -185,7 +185,7 @@ const (
 )
 
 // errBusy: the recorder is too fast to be read in between.
-var errBusy = errors.New("changes too fast to be read")
+var errBusy = errors.New("changes too fast to read")
 
 // reader decodes records. Each record may be reached once only, so that a list
 // that loops ends in an error. The bytes may change while they are read: records

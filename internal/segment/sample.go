@@ -76,7 +76,7 @@ func (k *sampler) look(calls bool) error {
 		}
 		t := k.threads[n]
 		if t.ref != ref {
-			return k.corrupt("stream", ref, errors.New("another one was there"))
+			return k.corrupt("stream", ref, errors.New("it was replaced"))
 		}
 		b, err := k.bytes("stream", ref, 0, uint64(unsafe.Sizeof(Stream{})))
 		if err != nil {
@@ -153,7 +153,7 @@ func (k *sampler) newNodes(thread int, t *sampledThread, live *Stream) error {
 		node := view[Node](b)
 		n := uint64(node.N)
 		if k.nodes == most || n < signature.FirstWord || n > MaxWords {
-			return k.corrupt("node", ref, errors.New("a list without end, or a node of no or too many words"))
+			return k.corrupt("node", ref, errors.New("an endless list, or a node of no or too many words"))
 		}
 		if k.found.Header.TimeMode != timesOff {
 			if _, err = k.bytes("node", ref, size+8*n, uint64(unsafe.Sizeof(NodeStats{}))); err != nil {

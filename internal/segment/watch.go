@@ -132,7 +132,7 @@ func guarded(f func() error) (err error) {
 		switch e := recover().(type) {
 		case nil:
 		case interface{ Addr() uintptr }:
-			err = &CorruptError{"file", 0, errors.New("cut short while it was read")}
+			err = &CorruptError{"file", 0, errors.New("truncated while it was read")}
 		default:
 			panic(e)
 		}

@@ -187,7 +187,7 @@ func check(path string, st *unix.Stat_t, kind uint32) error {
 		return err
 	}
 	if st.Mode&0o002 != 0 || st.Mode&0o020 != 0 && !ownGroup(st.Gid) {
-		return &Error{path, "others can write to it: chmod go-w " + path}
+		return &Error{path, "writable by others: chmod go-w " + path}
 	}
 	return nil
 }
@@ -201,7 +201,7 @@ func owned(path string, st *unix.Stat_t) error {
 	if me != 0 {
 		whose = fmt.Sprintf("user %d or root", me)
 	}
-	return &Error{path, fmt.Sprintf("belongs to user %d, not to %s: name another place", st.Uid, whose)}
+	return &Error{path, fmt.Sprintf("belongs to user %d, not to %s: use another path", st.Uid, whose)}
 }
 
 // ownGroup reports whether a group is the user's private one: where each user has such a group

@@ -48,10 +48,10 @@ func TestWhoCanChange(t *testing.T) {
 		{"nobody", func(*place) {}, "", ""},
 		{"another's directory", func(p *place) { p.must(os.Chown(p.at("a/b/c"), stranger, -1)) }, "/a/b/c: belongs to user 61071, not to root: name another place", ""},
 		{"another's on the way", func(p *place) { p.must(os.Chown(p.at("a"), stranger, -1)) }, "/a: belongs to user 61071, not to root: name another place", ""},
-		{"for all", func(p *place) { p.must(os.Chmod(p.at("a/b/c"), 0o757)) }, "/a/b/c: others can write to it: chmod go-w ", ""},
-		{"for a group, on the way", func(p *place) { p.must(os.Chmod(p.at("a/b"), 0o775)) }, "/a/b: others can write to it: chmod go-w ", ""},
+		{"for all", func(p *place) { p.must(os.Chmod(p.at("a/b/c"), 0o757)) }, "/a/b/c: writable by others: chmod go-w ", ""},
+		{"for a group, on the way", func(p *place) { p.must(os.Chmod(p.at("a/b"), 0o775)) }, "/a/b: writable by others: chmod go-w ", ""},
 		{"sticky on the way", func(p *place) { p.must(os.Chmod(p.at("a/b"), 0o777|fs.ModeSticky)) }, "", ""},
-		{"sticky itself", func(p *place) { p.must(os.Chmod(p.at("a/b/c"), 0o777|fs.ModeSticky)) }, "/a/b/c: others can write to it: chmod go-w ", ""},
+		{"sticky itself", func(p *place) { p.must(os.Chmod(p.at("a/b/c"), 0o777|fs.ModeSticky)) }, "/a/b/c: writable by others: chmod go-w ", ""},
 		{"another's in a sticky one", func(p *place) {
 			p.must(os.Chmod(p.at("a"), 0o777|fs.ModeSticky))
 			p.must(os.Chown(p.at("a/b"), stranger, -1))

@@ -64,7 +64,7 @@ func (a *arguments) unknownHandle() string {
 	if len(list) == 0 {
 		return ""
 	}
-	return strings.Join(list, " or ") + " is no handle of an object: it was freed, or never made"
+	return strings.Join(list, " or ") + " is not a valid handle: it was freed, or never created"
 }
 
 // values are the values of an argument: the elements of an array, as far as they are known.
@@ -79,7 +79,7 @@ func (a *arguments) values(i int) []uint64 {
 func (a *arguments) invalid(q *signature.Param, i int, v uint64) string {
 	switch {
 	case v == signature.Absent && q.Kind == signature.Req:
-		return "is no request that is open: it is complete, freed or was never made"
+		return "is not an active request: it is complete or freed, or was never created"
 	case v == signature.Absent:
 		return ""
 	case q.Kind.Handle():
@@ -89,7 +89,7 @@ func (a *arguments) invalid(q *signature.Param, i int, v uint64) string {
 	case q.Kind == signature.Root:
 		return a.invalidRoot(v)
 	case q.Kind == signature.Tag && signature.IsConst(v) && !(v == signature.AnyTag && a.takes(q)):
-		return "is " + tagText(v) + ", which is no tag of a message"
+		return "is " + tagText(v) + ", which is not a valid tag"
 	case q.NonNegative() && negative(v):
 		return fmt.Sprintf("is %d: it is negative", int64(v))
 	case q.Kind == signature.Buf && (v == wordNull || v == wordBottom):
@@ -180,7 +180,7 @@ func (a *arguments) invalidPeer(q *signature.Param, v uint64) string {
 		if v == signature.ProcNull || v == signature.AnySource && a.takes(q) {
 			return ""
 		}
-		return fmt.Sprintf("is %s, which is no rank", tagText(v))
+		return fmt.Sprintf("is %s, which is not a rank", tagText(v))
 	}
 	return a.outOfRange(v)
 }
@@ -193,7 +193,7 @@ func (a *arguments) outOfRange(v uint64) string {
 	}
 	switch {
 	case negative(v):
-		return fmt.Sprintf("is %d: no rank is negative", int64(v))
+		return fmt.Sprintf("is %d: a rank cannot be negative", int64(v))
 	case own != nil && own.Size() > 0 && v >= uint64(own.Size()):
 		return fmt.Sprintf("is %d, and the ranks are 0 to %d", int64(v), own.Size()-1)
 	}
@@ -207,7 +207,7 @@ func (a *arguments) invalidRoot(v uint64) string {
 	if _, other := a.t.p.Members(a.words[2]); other != nil && (v == signature.RootHere || v == signature.ProcNull) {
 		return ""
 	}
-	return fmt.Sprintf("is %s, which is no rank of an intracommunicator", tagText(v))
+	return fmt.Sprintf("is %s, which is not a rank of an intracommunicator", tagText(v))
 }
 
 // In most libraries MPI_BOTTOM is a null pointer.

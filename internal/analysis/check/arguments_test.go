@@ -36,8 +36,8 @@ var endings = []struct{ name, op, text string }{
 	{"ibarrier_comm", "MPI_Ibarrier", "comm is MPI_COMM_NULL; "},
 	{"gather_count", "MPI_Gather", "sendcount is -1: it is negative; "},
 	{"uncommitted", "MPI_Send", "datatype was never committed; "},
-	{"freed_comm", "MPI_Barrier", "comm is no handle of an object: it was freed, or never made"},
-	{"freed_type", "MPI_Send", "datatype or comm is no handle of an object: it was freed, or never made"},
+	{"freed_comm", "MPI_Barrier", "comm is not a valid handle: it was freed, or never created"},
+	{"freed_type", "MPI_Send", "datatype or comm is not a valid handle: it was freed, or never created"},
 	{"freed_request", "MPI_Start", "request is no request that is open"},
 	{"waited_twice", "MPI_Wait", "request is no request that is open"},
 	{"start_null", "MPI_Start", "request is MPI_REQUEST_NULL; "},
@@ -53,7 +53,7 @@ var endings = []struct{ name, op, text string }{
 	{"truncated_wait", "MPI_Wait", statusOnly + " 1"},
 	{"crash_in", "MPI_Allreduce", " in MPI_Allreduce(count=1"},
 	{"crash", "MPI_Init", "which was in none then"},
-	{"aborts", "MPI_Abort", "the program ended itself"},
+	{"aborts", "MPI_Abort", "the program exited by itself"},
 	{"right", "", ""},
 }
 

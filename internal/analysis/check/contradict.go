@@ -78,7 +78,7 @@ func (x *clockCheck) compare(o *operation) {
 	case o.side == 1:
 		x.requireOrder("got a message", &o.ended, &o.other.begun)
 	case o.sync:
-		x.requireOrder("is over with a synchronous send", &o.ended, &o.other.begun)
+		x.requireOrder("is complete for a synchronous send", &o.ended, &o.other.begun)
 	}
 }
 
@@ -125,7 +125,7 @@ func (x *clockCheck) report() {
 	})
 	for _, k := range keys {
 		c := x.contradictions[k]
-		c.first.remark = "a clock or the recording is to blame, not the program"
+		c.first.remark = "due to a clock or the recording, not to the program"
 		for _, r := range slices.Sorted(maps.Keys(c.count)) {
 			s := *c.first
 			s.count = c.count[r]
@@ -143,13 +143,13 @@ func (x *clockCheck) remainder() {
 		if t.e != nil && t.events > t.e.Seq {
 			x.b.report.Uncompared = append(x.b.report.Uncompared, Uncompared{
 				t.rank, t.thread, t.e.Seq, t.events - t.e.Seq,
-				fmt.Sprintf("some processes are over %d calls of a communicator or channel ahead of others", x.limit),
+				fmt.Sprintf("some processes are more than %d calls on a communicator or channel ahead of others", x.limit),
 			})
 		}
 		if t.forgotten > 0 {
 			x.b.report.Uncompared = append(x.b.report.Uncompared, Uncompared{
 				t.rank, t.thread, t.forgot, t.forgotten,
-				fmt.Sprintf("over %d requests were open at a time: what came later was compared when it began, not when it completed", maxUncompleted),
+				fmt.Sprintf("more than %d requests were open at a time: the later ones were compared by when they started, not by when they completed", maxUncompleted),
 			})
 		}
 	}

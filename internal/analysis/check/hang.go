@@ -17,7 +17,7 @@ import (
 const (
 	Deadlock           Kind = "deadlock"
 	WaitInVain         Kind = "wait for a process that has ended"
-	CollectiveMismatch Kind = "collective calls that do not match, in progress"
+	CollectiveMismatch Kind = "mismatched collective calls in progress"
 )
 
 // hangKinds say that the run hung.
@@ -59,7 +59,7 @@ func (b *builder) hangs() error {
 	if crashed(&b.run.Meta) {
 		for i := range list {
 			if list[i].Kind != CollectiveMismatch { // that is a fault whoever ended
-				list[i].Remark = "a signal ended a process, perhaps in its call"
+				list[i].Remark = "a process was ended by a signal, perhaps during its call"
 			}
 		}
 	}
@@ -171,7 +171,7 @@ func (h *hang) callText(rank int) string {
 // neverMatched adds a rank that waits for one that has ended to those that do so in the same call.
 func (h *hang) neverMatched(list []Finding, rank int) []Finding {
 	f := h.finding(WaitInVain, []int{rank}, rank)
-	f.Text = "waits for what has ended"
+	f.Text = "waits for a process that has ended"
 	if i, t := h.waiting(rank); i >= 0 {
 		awaited, _ := h.verdict.Awaits(i, t)
 		var ended []int

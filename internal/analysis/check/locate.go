@@ -130,13 +130,13 @@ func (g *group) describe(p *analysis.Process, names *reconstruct.Names) string {
 	case UnsentMessage:
 		return fmt.Sprintf("got a message from %s %s that is not among those that it sent", rankText(p, c.comm, int(c.from), names), on)
 	case OpenReceive:
-		return "posted a receive that no call completed"
+		return "posted a receive that was never completed"
 	case OpenRequest:
-		return "made a request that no call completed or freed"
+		return "created a request that was never completed or freed"
 	case OpenStart:
-		return "made a persistent request that was started and not completed"
+		return "created a persistent request that was started and not completed"
 	case UnfreedRequest:
-		return "made a persistent request that was never freed"
+		return "created a persistent request that was never freed"
 	case UnfreedObject:
 		return fmt.Sprintf("made the %s %s, which was never freed", g.text, names.Handle(g.object.kind, g.object.word))
 	}
@@ -147,7 +147,7 @@ func (g *group) describe(p *analysis.Process, names *reconstruct.Names) string {
 		return fmt.Sprintf("%s, on %s", g.local, names.Handle(signature.Comm, g.object.word))
 	}
 	if g.kind == EndedEarly {
-		return g.text + "; this is the last call that was recorded of the process, which was in none then"
+		return g.text + "; this is the last recorded call of the process, which was not in MPI then"
 	}
 	return g.text
 }

@@ -30,7 +30,7 @@ var mistakes = []struct{ name, faults, text string }{
 	{"not_freed", "persistent request never freed at MPI_Send_init event 1 on 4", ""},
 	{"comm_leak", "object never freed at MPI_Comm_split event 1 on 4", ""},
 	{"type_leak", "object never freed at MPI_Type_vector event 1 on 4", ""},
-	{"op_types", "message of other datatypes at MPI_Send event 1 on 1", "of MPI_FLOAT, is received as of MPI_INT by MPI_Recv of rank 1 (event 1, op_types mistakes.c:"},
+	{"op_types", "message with different datatypes at MPI_Send event 1 on 1", "of MPI_FLOAT, is received as of MPI_INT by MPI_Recv of rank 1 (event 1, op_types mistakes.c:"},
 	{"bcast_types", "collective call with other data at MPI_Bcast event 1 on 1", ""},
 	{"reduce_ops", "collective call with another operation at MPI_Allreduce event 1 on 1", ""},
 	{"extra_collective", "collective call out of order at MPI_Bcast event 2 on 1", ""},

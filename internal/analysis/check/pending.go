@@ -101,7 +101,7 @@ func aborts(s *efg.Stream) (list []candidateFault) {
 		if p := procOf(n); p != nil && p.NoReturn {
 			list = append(list, candidateFault{
 				kind: Aborted, at: place{s.Thread, int32(k)}, op: p.Name, site: n.Words[1], count: 1, event: s.Events - 1,
-				text: "the program ended itself",
+				text: "the program exited by itself",
 			})
 		}
 	}
@@ -128,7 +128,7 @@ func (b *builder) endings() {
 		case s.call == nil:
 			continue
 		default:
-			s.remark = "it hung, or the run was killed for another reason"
+			s.remark = "it hung, or it was killed for another reason"
 		}
 		b.group(s)
 	}

@@ -16,8 +16,8 @@ type Kind string
 
 const (
 	LostMessage       Kind = "lost message"
-	UnsentMessage     Kind = "message from nowhere"
-	OtherTypes        Kind = "message of other datatypes"
+	UnsentMessage     Kind = "message without a sender"
+	OtherTypes        Kind = "message with different datatypes"
 	OpenReceive       Kind = "receive never completed"
 	OpenRequest       Kind = "request never completed"
 	OpenStart         Kind = "started request never completed"
@@ -397,7 +397,7 @@ func (t *tally) neverStarted() (list []candidateFault) {
 		if !t.begun[at] {
 			op, site := t.caller(at)
 			list = append(list, candidateFault{
-				kind: PersistentMisused, at: at, op: op, site: site, count: n, idle: true, text: "made a persistent request that was waited for and never started",
+				kind: PersistentMisused, at: at, op: op, site: site, count: n, idle: true, text: "created a persistent request that was waited for but never started",
 			})
 		}
 	}

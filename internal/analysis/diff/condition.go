@@ -109,7 +109,7 @@ func parseCondition(list string, from, to int) (Condition, error) {
 		c.Limit = v * scale
 	}
 	if skip(); from < to {
-		return wrong(from, "want a comma, or the end")
+		return wrong(from, "want a comma or the end")
 	}
 	return c, nil
 }

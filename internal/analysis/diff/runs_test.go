@@ -207,10 +207,10 @@ func TestConditions(t *testing.T) {
 		"time>5":            "want % or ns, µs, ms, s, min\n  time>5\n        ^",
 		"bytes>5s":          "want % or B, KiB, MiB, GiB, TiB\n  bytes>5s\n         ^",
 		"calls>5s":          "want % or nothing after a number of calls\n  calls>5s\n         ^",
-		"structure>5":       "want a comma, or the end\n  structure>5\n           ^",
+		"structure>5":       "want a comma or the end\n  structure>5\n           ^",
 		"time>5%,,calls>1":  "want structure, calls, bytes or time\n  time>5%,,calls>1\n          ^",
 		"time>5%,structur":  "want structure, calls, bytes or time\n  time>5%,structur\n          ^",
-		"time>5% structure": "want a comma, or the end\n  time>5% structure\n          ^",
+		"time>5% structure": "want a comma or the end\n  time>5% structure\n          ^",
 		"µ>1":               "want structure, calls, bytes or time\n  µ>1\n  ^",
 	} {
 		_, err := diff.ParseConditions(text)

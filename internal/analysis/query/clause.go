@@ -53,7 +53,7 @@ func (p *parser) between() error {
 // timeWindow reads TIME t1 AND [TIME] t2.
 func (p *parser) timeWindow(at int) error {
 	if p.q.window != nil {
-		return p.errorAt(at, "a second BETWEEN TIME")
+		return p.errorAt(at, "BETWEEN TIME is given twice")
 	}
 	if err := p.advance(); err != nil {
 		return err
@@ -89,7 +89,7 @@ func (p *parser) processes(r relation) error {
 
 func (p *parser) relationTo(r relation, at int) (err error) {
 	if p.q.relation != anyProcess {
-		return p.errorAt(at, "processes have been told already")
+		return p.errorAt(at, "the processes are given twice")
 	}
 	p.q.relation = r
 	if p.q.sets[0], err = p.processSet(); err != nil || r != betweenProcesses {

@@ -54,7 +54,7 @@ func (e *engine) checkTimes() error {
 	if e.traced {
 		return nil
 	}
-	const missing = "the times of single calls were not recorded"
+	const missing = "the times of individual calls were not recorded"
 	if e.window != nil {
 		return &Error{e.text, e.window.at, missing}
 	}
@@ -66,7 +66,7 @@ func (e *engine) checkTimes() error {
 	switch {
 	case e.timeTotal == nil:
 	case e.byEvents:
-		return &Error{e.text, e.timeTotal.at, missing + ", so that TIME cannot be told of some calls at a place"}
+		return &Error{e.text, e.timeTotal.at, missing + ", so the TIME of some of the calls at a callsite is unknown"}
 	case e.run.Meta.Time == "off":
 		return &Error{e.text, e.timeTotal.at, "times were not recorded"}
 	}

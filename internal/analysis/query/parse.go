@@ -213,7 +213,7 @@ func (p *parser) totals() error {
 	case err != nil:
 		return err
 	case of && p.q.unit != nil:
-		return p.errorAt(at, "COUNT has told of what")
+		return p.errorAt(at, "COUNT is given already")
 	case of:
 		return p.units()
 	case p.q.unit == nil:
@@ -231,7 +231,7 @@ func (p *parser) countArgument() error {
 	if p.is("*") {
 		err = p.advance()
 	} else if p.q.unit != nil {
-		return p.errorAt(p.tok.at, "an earlier COUNT has told of what: want *")
+		return p.errorAt(p.tok.at, "an earlier COUNT is given already: want *")
 	} else {
 		err = p.units()
 	}
@@ -270,7 +270,7 @@ func (p *parser) check() error {
 	case q.groups != nil && q.aggregates == nil:
 		return p.errorAt(p.clauses["GROUP BY"], "GROUP BY is for totals: SELECT COUNT(…) …")
 	case q.limit > 0 && q.isTotal():
-		return p.errorAt(p.clauses["LIMIT"], "LIMIT is for selections")
+		return p.errorAt(p.clauses["LIMIT"], "LIMIT applies to selections only")
 	}
 	for i := range q.aggregates {
 		a := &q.aggregates[i]

@@ -173,7 +173,7 @@ func (t *totaler) endNode(n *efg.Node, visits uint64) error {
 }
 
 // errPart says that the graph does not tell the time of some calls.
-var errPart = errors.New("times were recorded for some calls together of which only a part is asked for: the time of that part is not known")
+var errPart = errors.New("some times were recorded only in total for calls of which the query selects a part: the time of that part is unknown")
 
 // Totals answers a query for totals. IsTotal must hold.
 func (q *Query) Totals(run *runfile.Run) (*Table, error) {
@@ -185,7 +185,7 @@ func (q *Query) Totals(run *runfile.Run) (*Table, error) {
 		return e.fans()
 	}
 	if e.aggregates == nil {
-		return nil, errors.New("no query for totals")
+		return nil, errors.New("not a query for totals")
 	}
 	all, err := e.allRows()
 	if errors.Is(err, errPart) && e.traced {

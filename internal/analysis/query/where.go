@@ -47,7 +47,7 @@ func (p *parser) and() (condition, error) {
 
 func (p *parser) not() (condition, error) {
 	if p.depth++; p.depth > maxDepth {
-		return nil, p.errorAt(p.tok.at, "more than %d brackets and NOTs in each other", maxDepth)
+		return nil, p.errorAt(p.tok.at, "more than %d nested brackets and NOTs", maxDepth)
 	}
 	defer func() { p.depth-- }()
 	if no, err := p.accept("NOT"); err != nil {

@@ -36,7 +36,7 @@
 //
 // Then rows × width bytes follow, the first row first:
 //
-//	0         most of the time passed outside of MPI
+//	0         most of the time passed outside MPI
 //	1 … 250   in procedure number n of the legend (the first is 1)
 //	251       in one that is not in the legend, which has 250 at most
 //	254       not looked at for the limit of events

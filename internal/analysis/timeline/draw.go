@@ -161,7 +161,7 @@ func opName(proc uint16) string {
 }
 
 // pixels tells for each pixel where most of the time passed. Of equals it is the
-// procedure with the lowest number; outside of MPI comes last.
+// procedure with the lowest number; outside MPI comes last.
 func (r *rowSums) pixels() []uint16 {
 	inside, most, proc := make([]uint64, r.width), make([]uint64, r.width), make([]uint16, r.width)
 	for p, sum := range r.procs {

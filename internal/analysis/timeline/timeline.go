@@ -16,7 +16,7 @@ import (
 )
 
 // ErrNoTimes: the run does not have the times of each event.
-var ErrNoTimes = errors.New("the times of each call were not recorded (efg run --time trace does)")
+var ErrNoTimes = errors.New("the times of each call were not recorded (efg run --time trace records them)")
 
 // ErrQuery is wrapped by errors about what was asked for.
 var ErrQuery = errors.New("no such view")

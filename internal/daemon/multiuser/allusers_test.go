@@ -82,8 +82,8 @@ func TestEachHisOwn(t *testing.T) {
 		{bob, "/v1/runs", "uid 61022: /v1/runs"},
 		{bob, "/metrics", "uid 61022: /metrics"},
 		{bob, "/users/bob/v1/runs", "uid 61022: /v1/runs"},
-		{bob, "/users/alice/v1/runs", `{"error":"this is another user's"}`},
-		{bob, "/users/dave/v1/runs", `{"error":"this is another user's"}`},
+		{bob, "/users/alice/v1/runs", `{"error":"belongs to another user"}`},
+		{bob, "/users/dave/v1/runs", `{"error":"belongs to another user"}`},
 		{0, "/users/alice/v1/runs/last", "uid 61021: /v1/runs/last"},
 		{0, "/users/bob/", "uid 61022: /"},
 		{0, "/users/dave/v1/runs", `{"error":"no such user"}`},
@@ -451,16 +451,16 @@ func TestMistakes(t *testing.T) {
 		change func(s *stand)
 		err    string
 	}{
-		{func(s *stand) { s.opt.Store = "/data/efg" }, "--store /data/efg: want an absolute path with %u, %U or %h in it: each user needs another"},
-		{func(s *stand) { s.opt.Store = "data/%u" }, "--store data/%u: want an absolute path with %u, %U or %h in it: each user needs another"},
+		{func(s *stand) { s.opt.Store = "/data/efg" }, "--store /data/efg: want an absolute path with %u, %U or %h in it: each user needs their own"},
+		{func(s *stand) { s.opt.Store = "data/%u" }, "--store data/%u: want an absolute path with %u, %U or %h in it: each user needs their own"},
 		{func(s *stand) { s.opt.Store = "/data/%x" }, "--store /data/%x: %x: want %u, %U, %h or %%"},
 		{func(s *stand) { s.opt.Store = "/data/%" }, "--store /data/%: % at the end"},
-		{func(s *stand) { s.opt.Spools = s.base }, "want a folder of root's in which everybody can make files, as in /tmp (mode 1777)"},
+		{func(s *stand) { s.opt.Spools = s.base }, "want a directory of root's in which everybody can create files, as in /tmp (mode 1777)"},
 		{func(s *stand) { s.opt.Children = 0 }, "--children 0: want at least 1"},
 		{func(s *stand) { s.opt.Idle = 0 }, "--idle 0s: want a time"},
 		{func(s *stand) { s.must(os.Mkdir(s.dir, 0o777)); s.must(os.Chmod(s.dir, 0o777)) }, "is not a folder that only root can write to"},
 		{func(s *stand) { s.must(os.Mkdir(s.dir, 0o755)); s.must(os.Chown(s.dir, bob, -1)) }, "is not a folder that only root can write to"},
-		{func(s *stand) { s.start() }, "another service works here"},
+		{func(s *stand) { s.start() }, "another service is already running here"},
 	} {
 		s := newStand(t)
 		c.change(s)

@@ -93,7 +93,7 @@ func fakeChild(store, spool string, args []string) int {
 		fmt.Fprintln(os.Stderr, "efg: the store is made of cheese")
 		return 2
 	case "taken":
-		fmt.Fprintln(os.Stderr, "efg: another daemon works with this spool")
+		fmt.Fprintln(os.Stderr, "efg: another daemon is using this spool")
 		return StatusTaken
 	case "stop":
 		syscall.Kill(os.Getpid(), syscall.SIGSTOP)

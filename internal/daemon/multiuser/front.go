@@ -246,7 +246,7 @@ func (s *supervisor) askNamed(w http.ResponseWriter, r *http.Request) {
 	a, err := account.ByName(r.Context(), r.PathValue("name"))
 	switch {
 	case peer != 0 && (err != nil || a.UID != peer):
-		fail(w, http.StatusForbidden, "this is another user's")
+		fail(w, http.StatusForbidden, "belongs to another user")
 	case err != nil:
 		fail(w, http.StatusNotFound, err.Error())
 	default:
@@ -278,7 +278,7 @@ func (s *supervisor) askChild(w http.ResponseWriter, r *http.Request, uid uint32
 			p.Out.Header.Del("Upgrade")
 		},
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
-			fail(w, http.StatusBadGateway, "the daemon has gone: "+err.Error())
+			fail(w, http.StatusBadGateway, "the daemon has ended: "+err.Error())
 		},
 	}
 	proxy.ServeHTTP(w, r)

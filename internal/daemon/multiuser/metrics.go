@@ -26,8 +26,8 @@ func newMetrics(s *supervisor) *metrics {
 	}
 	m.starts = counter("starts", "Daemons of users that were started.")
 	m.failures = counter("failures", "Daemons of users that could not be started, or ended with an error.")
-	m.squatted = counter("squatted_spools", "Spools whose place somebody else had taken.")
-	m.refused = f.NewCounterVec(prometheus.CounterOpts{Name: "efg_service_refused_total", Help: "Wishes for a daemon that were refused."}, []string{"reason"})
+	m.squatted = counter("squatted_spools", "Spools whose path was occupied by another user.")
+	m.refused = f.NewCounterVec(prometheus.CounterOpts{Name: "efg_service_refused_total", Help: "Requests for a daemon that were refused."}, []string{"reason"})
 	m.registry.MustRegister(m, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{PidFn: func() (int, error) { return os.Getpid(), nil }}))
 	return m
 }
@@ -37,7 +37,7 @@ func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: atOnce, EnableOpenMetrics: true})
 }
 
-var usersDesc = prometheus.NewDesc("efg_service_users", "Users by what their daemon does.", []string{"state"}, nil)
+var usersDesc = prometheus.NewDesc("efg_service_users", "Users by the state of their daemon.", []string{"state"}, nil)
 
 // Describe implements prometheus.Collector.
 func (m *metrics) Describe(c chan<- *prometheus.Desc) { c <- usersDesc }

@@ -129,7 +129,7 @@ func (p *process) copyText(out io.Writer, user string) {
 		if ok, first := passing.pass(); ok {
 			fmt.Fprintf(out, "user=%s %s\n", user, text)
 		} else if first {
-			fmt.Fprintf(out, "user=%s more lines of this minute are left out\n", user)
+			fmt.Fprintf(out, "user=%s more lines in this minute are left out\n", user)
 		}
 	}
 }

@@ -374,7 +374,7 @@ func (s *supervisor) ask(ctx context.Context, uid uint32) (socket string, done f
 		case <-changed:
 		case <-ctx.Done():
 			done()
-			return "", nil, errors.New(cmp.Or(problem, "too many users' daemons are working"))
+			return "", nil, errors.New(cmp.Or(problem, "too many users' daemons are running"))
 		}
 	}
 }

@@ -26,7 +26,7 @@ func checkSpools(dir string) error {
 	}
 	everybody := fi.Mode().Perm() == 0o777 && fi.Mode()&fs.ModeSticky != 0
 	if !filepath.IsAbs(dir) || strings.ContainsAny(dir, "\n:") || !fi.IsDir() || ownerOf(fi) != 0 || !everybody {
-		return fmt.Errorf("%s: want a folder of root's in which everybody can make files, as in /tmp (mode 1777)", dir)
+		return fmt.Errorf("%s: want a directory of root's in which everybody can create files, as in /tmp (mode 1777)", dir)
 	}
 	return nil
 }
@@ -80,7 +80,7 @@ func (s *supervisor) clearSpool(uid uint32) error {
 		return rename(away, path)
 	}
 	if ok, _ := s.putAway.pass(); ok {
-		s.opt.Log.Warn("put away what was in the place of a user's spool", "uid", uid, "of", ownerOf(fi), "to", away)
+		s.opt.Log.Warn("moved aside what was in place of a user's spool", "uid", uid, "of", ownerOf(fi), "to", away)
 	}
 	s.metrics.squatted.Inc()
 	os.Remove(away) // if it is nothing but its name

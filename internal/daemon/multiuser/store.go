@@ -27,7 +27,7 @@ func checkStore(path string) error {
 		return err
 	}
 	if x == y || !filepath.IsAbs(x) {
-		return errors.New("want an absolute path with %u, %U or %h in it: each user needs another")
+		return errors.New("want an absolute path with %u, %U or %h in it: each user needs their own")
 	}
 	return nil
 }

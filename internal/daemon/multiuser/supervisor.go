@@ -161,7 +161,7 @@ func makeDir(dir string) (*os.File, error) {
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		f.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			err = errors.New("another service works here")
+			err = errors.New("another service is already running here")
 		}
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}

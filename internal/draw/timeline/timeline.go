@@ -86,7 +86,7 @@ func (s *plotArea) legend(show func(line int, pixel byte, text string)) {
 		show(line, byte(i+1), fmt.Sprintf("%s %s", p.Op, units.Percent(p.Time, total)))
 		line++
 	}
-	show(line, timeline.Outside, "outside of MPI")
+	show(line, timeline.Outside, "outside MPI")
 }
 
 // ticks shows places of the time axis: at round times.
@@ -190,7 +190,7 @@ func Hex(p byte) string {
 func (s *plotArea) pixelText(p byte) string {
 	switch {
 	case p == timeline.Outside:
-		return "outside of MPI"
+		return "outside MPI"
 	case p == timeline.Unread:
 		return "not looked at"
 	case int(p) <= len(s.Legend):

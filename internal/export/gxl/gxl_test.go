@@ -272,7 +272,7 @@ func TestErrors(t *testing.T) {
 	good := write(t, r, sel)
 	again(t, good)
 	for _, c := range []struct{ from, to, want string }{
-		{good, "", "no GXL: the document is empty"},
+		{good, "", "not GXL: the document is empty"},
 		{good, "<html></html>", `no GXL: the document is a "html"`},
 		{good, "<gxl></gxl>", "no processes"},
 		{"</gxl>", "", "no XML: unexpected EOF"},

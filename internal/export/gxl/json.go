@@ -18,7 +18,7 @@ type member struct {
 	value value
 }
 
-var errObject = errors.New("an operation that is no object")
+var errObject = errors.New("an operation that is not an object")
 
 // parseObject reads an object that package reconstruct wrote. It begins with its
 // class.

@@ -52,7 +52,7 @@ func (r *reader) document() error {
 			continue
 		}
 		if e.Name.Local != "gxl" {
-			return r.errorf("no GXL: the document is a %.40q", e.Name.Local)
+			return r.errorf("not GXL: the document is a %.40q", e.Name.Local)
 		}
 		found = true
 		if err := r.graphs(); err != nil {
@@ -60,7 +60,7 @@ func (r *reader) document() error {
 		}
 	}
 	if !found {
-		return r.errorf("no GXL: the document is empty")
+		return r.errorf("not GXL: the document is empty")
 	}
 	if err := r.endProcess(); err != nil {
 		return err
@@ -234,7 +234,7 @@ func (f *fields) int(name string, bits int, low int64) int64 {
 	}
 	v, err := strconv.ParseInt(strings.TrimSpace(a.text), 10, bits)
 	if err != nil || v < low {
-		f.err = fmt.Errorf("attribute %s: %.40q is no integer of %d bits from %d on", name, a.text, bits, low)
+		f.err = fmt.Errorf("attribute %s: %.40q is not an integer of %d bits from %d on", name, a.text, bits, low)
 	}
 	return v
 }
@@ -246,7 +246,7 @@ func (f *fields) uint(name string, bits int) uint64 {
 	}
 	v, err := strconv.ParseUint(strings.TrimSpace(a.text), 10, bits)
 	if err != nil {
-		f.err = fmt.Errorf("attribute %s: %.40q is no number of %d bits", name, a.text, bits)
+		f.err = fmt.Errorf("attribute %s: %.40q is not a number of %d bits", name, a.text, bits)
 	}
 	return v
 }
@@ -259,7 +259,7 @@ func (f *fields) word(name string) uint64 {
 	}
 	v, err := strconv.ParseUint(a.text, 0, 64)
 	if err != nil {
-		f.err = fmt.Errorf("attribute %s: %.40q is no number of 64 bits", name, a.text)
+		f.err = fmt.Errorf("attribute %s: %.40q is not a number of 64 bits", name, a.text)
 	}
 	return v
 }

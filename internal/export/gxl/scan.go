@@ -133,7 +133,7 @@ func (s *scanner) element() (xml.StartElement, bool, error) {
 	for {
 		t, err := s.next()
 		if err == io.EOF {
-			err = s.errorf("no XML: the document ends early")
+			err = s.errorf("not XML: the document ends early")
 		}
 		if err != nil {
 			return xml.StartElement{}, false, err
@@ -166,7 +166,7 @@ func (s *scanner) text() (string, error) {
 	for {
 		t, err := s.next()
 		if err == io.EOF {
-			err = s.errorf("no XML: the document ends early")
+			err = s.errorf("not XML: the document ends early")
 		}
 		if err != nil {
 			return "", err

@@ -108,7 +108,7 @@ func (r *reader) take() {
 		return
 	}
 	if (r.kind == kindRun) != (r.record == 0) {
-		r.fail(errors.New("the run is described first, and once"))
+		r.fail(errors.New("the run must be described first, and once"))
 		return
 	}
 	switch r.kind {

@@ -283,7 +283,7 @@ func (o *openNode) next(defs []efg.Def) ([]export.Value, error) {
 	for k := range o.values {
 		raw, ok := o.values[k].Next()
 		if !ok {
-			return nil, fmt.Errorf("values end early: %v", o.values[k].Err())
+			return nil, fmt.Errorf("values are missing: %v", o.values[k].Err())
 		}
 		v := &o.out[k]
 		form := o.forms[k]

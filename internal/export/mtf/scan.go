@@ -31,7 +31,7 @@ func (e *Error) Unwrap() error { return e.Cause }
 // one of this package.
 func IsFile(head []byte) bool { return len(head) >= len(magic) && string(head[:len(magic)]) == magic }
 
-var errNotMTF = errors.New("no compact MTF: written by something else")
+var errNotMTF = errors.New("not compact MTF, or not written by efg")
 
 // counting counts the bytes that are read.
 type counting struct {
@@ -120,7 +120,7 @@ func (r *recordReader) next() error {
 	}
 	if k := r.uint(); r.err == nil {
 		if k >= uint64(kinds) {
-			return r.fail(fmt.Errorf("kind %d: unknown, or of a newer version", k))
+			return r.fail(fmt.Errorf("kind %d: unknown, or from a newer version", k))
 		}
 		r.kind = kind(k)
 		r.left--
@@ -247,7 +247,7 @@ func (r *recordReader) runs(what string, limit int) []int {
 		}
 	}
 	if len(flat) > 0 {
-		r.fail(fmt.Errorf("numbers of %s that are no runs", what))
+		r.fail(fmt.Errorf("numbers of %s that are not runs", what))
 	}
 	return list
 }

@@ -21,7 +21,7 @@ import (
 )
 
 func main() {
-	out := flag.String("o", filepath.Join("internal", "web", "dist"), "folder to write to")
+	out := flag.String("o", filepath.Join("internal", "web", "dist"), "directory to write to")
 	flag.Parse()
 	modules, err := findModules(filepath.Join("internal", "web"))
 	if err == nil {
@@ -119,7 +119,7 @@ func bundle(src, modules string) (map[string][]byte, error) {
 // what is in packages without being named there, those of a folder of ours.
 func licences(ours, modules string) ([]byte, error) {
 	var b bytes.Buffer
-	b.WriteString("The page of efg contains these works of others.\n")
+	b.WriteString("The page of efg contains the following third-party software.\n")
 	for _, path := range []string{
 		filepath.Join(modules, "preact", "LICENSE"),
 		filepath.Join(modules, "uplot", "LICENSE"),

@@ -32,7 +32,7 @@ function Findings({ check, text }) {
       <Note>{`checked: ${what.join(", ")}`}</Note>
       {check.incomplete.length > 0 && <Note>{`recordings that end early: ranks ${shorten(rankText(check.incomplete), 80)}`}</Note>}
       {check.missing.length > 0 && (
-        <Note>{`ranks that are not in the file: ${shorten(rankText(check.missing), 80)}. ${plural(check.unjudged, "message")} sent to or received from them were not judged`}</Note>
+        <Note>{`ranks that are not in the file: ${shorten(rankText(check.missing), 80)}. ${plural(check.unjudged, "message")} sent to or received from them were not checked`}</Note>
       )}
       {uncompared(check.uncompared).map((text) => <Note key={text}>{text}</Note>)}
       {check.findings.length > 0 && (

@@ -134,7 +134,7 @@ function Notes({ report }) {
   return (
     <>
       {note(report.total.errors, "calls that returned an error; they move nothing")}
-      {note(report.total.unknown, "calls whose bytes are not known; they count as 0")}
+      {note(report.total.unknown, "calls of unknown size; they count as 0")}
       {note(report.untimed, "calls without times")}
     </>
   );
