@@ -22,14 +22,14 @@ var liveRanks = []int{128, 512}
 // lookingFor is how long a job is looked at, ten times a second.
 const lookingFor = 10 * time.Second
 
-// daemonPart measures what efg daemon and somebody who looks on cost with very many real
+// daemonPart measures what efg daemon and someone who looks on cost with very many real
 // processes, which sleep in a call.
 func daemonPart(b *bench) error {
 	j, err := b.sleepingJob()
 	if err != nil {
 		return err
 	}
-	fmt.Printf("\n## The daemon\n\n%s, processes of bench/mpi/sleepers.c under one launcher, each a world of its own. For %v each: nobody looks; "+
+	fmt.Printf("\n## The daemon\n\n%s, processes of bench/mpi/sleepers.c under one launcher, each a world of its own. For %v each: no one looks; "+
 		"`efg top --interval 100ms`; a page does, over HTTP, ten times a second. Then they are killed. Aims: daemon and who looks 15 %% of a core, "+
 		"the daemon 150 MiB, sealing 2 s.\n\n", j.mpi.name, lookingFor)
 	fmt.Print(jobHead)
@@ -61,7 +61,7 @@ func (b *bench) sleepingJob() (*sleepingJob, error) {
 	return j, err
 }
 
-// served is a daemon with its folders.
+// served is a daemon with its directories.
 type served struct {
 	*bench
 	store, spool string
@@ -69,7 +69,7 @@ type served struct {
 	end          func()
 }
 
-// serve starts a daemon with a store that is there, or, without one, with its own.
+// serve starts a daemon with a store that exists, or, without one, with its own.
 func (b *bench) serve(store string) (*served, error) {
 	s := &served{bench: b, store: store}
 	var err error

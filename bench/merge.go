@@ -42,7 +42,7 @@ func mergeCommand(b *bench) error {
 	return nil
 }
 
-// mergeRow merges what prepare has put in a folder.
+// mergeRow merges what prepare has put in a directory.
 func (b *bench) mergeRow(name string, c sim.Config, prepare func(dir string) error) error {
 	dir, err := os.MkdirTemp(b.dir, "parts-")
 	if err != nil {

@@ -93,7 +93,7 @@ func (b *bench) simulated(c sim.Config) (merged, error) {
 	return m, nil
 }
 
-// resetPeak makes the peak of resident memory begin anew.
+// resetPeak makes the peak of resident memory begin again.
 func resetPeak() error {
 	runtime.GC()
 	return os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)

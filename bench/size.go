@@ -29,9 +29,9 @@ const smallTrace = 1 << 20
 // recording is a program and how to record it.
 type recording struct {
 	name    string
-	mpi     string // "" for the first that is there
+	mpi     string // "" for the first that exists
 	ranks   int    // 0: 4
-	input   string // file that the program wants in its working folder
+	input   string // file that the program wants in its working directory
 	source  string // of testdata; "" for an installed program
 	command []string
 }

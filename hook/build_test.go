@@ -64,7 +64,7 @@ func (w *workshop) header(name, text string) {
 	w.must(os.WriteFile(filepath.Join(dir, "mpi.h"), []byte(text), 0o644))
 }
 
-// compiled says whether the compiler compiled since it was last asked.
+// compiled reports whether the compiler compiled since it was last asked.
 func (w *workshop) compiled(name string) bool {
 	return os.Remove(filepath.Join(w.bin, name+".log")) == nil
 }
@@ -99,11 +99,11 @@ func TestBuildOnce(t *testing.T) {
 	w.header("mpicc", "2")
 	other, _ := w.ensure(false)
 	if !w.compiled("mpicc") || w.compiled("mpicc.mpich") || other.Backs[0].File == first.Backs[0].File {
-		t.Error("another mpi.h: not built anew, or in the same place")
+		t.Error("another mpi.h: not built again, or in the same place")
 	}
 	_, log = w.ensure(true)
 	if strings.Count(log, "building") != 3 || !w.compiled("mpicc.mpich") {
-		t.Errorf("asked to build anew: log %q", log)
+		t.Errorf("asked to build again: log %q", log)
 	}
 	w.tidy()
 }
@@ -167,8 +167,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Of a build that was killed nothing is left as soon as somebody looks at the cache, and what
-// somebody else is building stays.
+// Of a build that was killed nothing is left as soon as someone looks at the cache, and what
+// someone else is building stays.
 func TestKilledBuild(t *testing.T) {
 	w := newWorkshop(t)
 	w.add("mpicc", "libmpi.so.40")
@@ -333,7 +333,7 @@ func TestOthersCache(t *testing.T) {
 	}
 	home := os.Getenv("XDG_CACHE_HOME")
 	w.must(os.Chown(home, stranger, -1))
-	refused("a cache in another's folder")
+	refused("a cache in another's directory")
 	if err := KeepReader(7, "/bin/true"); err == nil {
 		t.Error("a program was put there")
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/efg-tools/efg/internal/trusted"
 )
 
-// cache is the directory of all builds. Nobody but the user or root can change it.
+// cache is the directory of all builds. No one but the user or root can change it.
 type cache string
 
 // Builds that are kept: of each kind the ones used last, and all that were used of
@@ -66,7 +66,7 @@ func (c cache) used(build string) {
 }
 
 // create adds a build to the cache, as a whole or not at all. If another process is creating
-// meanwhile is waited for, and there says whether it is made then. Whatever a killed process
+// meanwhile is waited for, and there reports whether it is made then. Whatever a killed process
 // has left of it is removed.
 func (c cache) create(ctx context.Context, build string, replace bool, there func() bool, fill func(dir string) error) error {
 	tmp, done, err := c.scratch(ctx, build)
@@ -104,7 +104,7 @@ const (
 )
 
 // lock makes this process the only one that makes a build. The file of the lock is there for
-// as long as somebody has it, or was killed with it.
+// as long as someone has it, or was killed with it.
 func (c cache) lock(ctx context.Context, build string) (unlock func(), err error) {
 	for {
 		f, err := c.tryLock(build)
@@ -122,7 +122,7 @@ func (c cache) lock(ctx context.Context, build string) (unlock func(), err error
 	}
 }
 
-// tryLock takes a lock that nobody has; EWOULDBLOCK if somebody has.
+// tryLock takes a lock that no one has; EWOULDBLOCK if someone has.
 func (c cache) tryLock(build string) (*os.File, error) {
 	path := c.path("." + build + lockExt)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
@@ -157,7 +157,7 @@ func (c cache) sweep() {
 	}
 }
 
-// prune removes builds of a kind that nobody has used for long. What cannot be removed stays.
+// prune removes builds of a kind that no one has used for long. What cannot be removed stays.
 func (c cache) prune(kind string) {
 	entries, err := os.ReadDir(string(c))
 	if err != nil {
@@ -190,7 +190,7 @@ func (c cache) prune(kind string) {
 	}
 }
 
-// publish renames a build to its final name. If somebody else was faster theirs
+// publish renames a build to its final name. If someone else was faster theirs
 // stays: it is the same. A rebuilt one is put in its place file by file, so that
 // the name is never without a whole file.
 func publish(tmp, final string, replace bool) error {

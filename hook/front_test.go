@@ -83,7 +83,7 @@ func wrapped(caller string) string {
 		w("MPI_Sendrecv") + "sendrecv 650\n" + strings.Repeat(w("mpi_barrier"), 3) + "fortran 62 62 62 82\n"
 }
 
-// service makes the folder of a service for all users, which puts spools into one of its own.
+// service makes the directory of a service for all users, which puts spools into one of its own.
 func (s *stand) service(t *testing.T, name string, folder, file os.FileMode) string {
 	t.Helper()
 	dir, spools := s.path(name), filepath.Dir(s.spool(name))
@@ -130,13 +130,13 @@ func TestFront(t *testing.T) {
 		status   int
 	}{
 		{"a daemon", []string{daemon}, []string{"program", "all"}, wrapped("program"), "", 5},
-		{"a daemon's folder that others may read", []string{open}, []string{"program", "all"}, passed, "", 5},
+		{"a daemon's directory that others may read", []string{open}, []string{"program", "all"}, passed, "", 5},
 		{"a daemon's file that others may write", []string{writable}, []string{"program", "all"}, passed, "", 5},
 		{"a service for all users", []string{service}, []string{"program", "all"}, wrapped("program"), "", 5},
 		{"a service again", []string{service}, []string{"program", "all"}, wrapped("program"), "", 5},
-		{"a service's folder that others may write to", []string{others}, []string{"program", "all"}, passed, "", 5},
+		{"a service's directory that others may write to", []string{others}, []string{"program", "all"}, passed, "", 5},
 		{"a service's file that others may write", []string{changed}, []string{"program", "all"}, passed, "", 5},
-		{"a file in the place of the spool, and nobody to put it away", []string{squatted}, []string{"program", "all"}, passed, "", 5},
+		{"a file in the place of the spool, and no one to put it away", []string{squatted}, []string{"program", "all"}, passed, "", 5},
 		{"a daemon before a service", []string{twice, daemon}, []string{"program", "all"}, wrapped("program"), "", 5},
 		{"no daemon where one is named, and a service", []string{twice, "EFG_SPOOL=/nowhere"}, []string{"program", "all"}, passed, "", 5},
 		{"efg run before a daemon", []string{daemon, "EFG_DIR=x", "EFG_BACK=libmpi.so.40=/nowhere.so"}, []string{"program", "all"}, passed, "efg: /nowhere.so: cannot open shared object file: No such file or directory: the program runs unrecorded\n", 5},
@@ -151,7 +151,7 @@ func TestFront(t *testing.T) {
 		{"fork", []string{back}, []string{"program", "fork"}, "open 1 libmpi.so.40\n" + barrier + "child 41 43\n" + barrier + "parent 42\n", "", 5},
 		{"threads", []string{back}, []string{"program", "threads"}, "open 1 libmpi.so.40\n" + strings.Repeat(barrier, 8) + "sum 328\n", "", 5},
 		{"PMPI names", []string{back}, []string{"program", "pmpi"}, "open 1 libmpi.so.40\n" + barrier + "barrier 52\nwrapper MPI_Init from program\ninit 54\nrank 53 7\n" + barrier + barrier + "barrier 42 53\nwrapper mpi_barrier from program\nfortran 72\n", "", 5},
-		{"PMPI names, nobody records", []string{"EFG_SPOOL=/nowhere"}, []string{"program", "pmpi"}, "barrier 52\ninit 54\nrank 53 7\nbarrier 42 53\nfortran 72\n", "", 5},
+		{"PMPI names, no one records", []string{"EFG_SPOOL=/nowhere"}, []string{"program", "pmpi"}, "barrier 52\ninit 54\nrank 53 7\nbarrier 42 53\nfortran 72\n", "", 5},
 		{"no such function", []string{back}, []string{"program", "missing"}, "open 1 libmpi.so.40\n", "efg: the program calls MPI_Send, which its MPI library does not have\n", -1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -236,7 +236,7 @@ func TestPrivileged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Such a program looks for libraries in no folder that is named by its own place.
+	// Such a program looks for libraries in no directory that is named by its own place.
 	if err := cc.run(t.Context(), s.dir, "-o", "privileged", "-pthread", src+"/main.c", src+"/calls.c", "libmpi.so.40", "-Wl,-rpath,"+s.dir); err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// answer publishes settings in a folder as soon as the front asks there for a back end.
+// answer publishes settings in a directory as soon as the front asks there for a back end.
 func (s *stand) answer(t *testing.T, folder, settings string) {
 	t.Helper()
 	l, err := net.Listen("unix", filepath.Join(folder, "socket"))
@@ -51,7 +51,7 @@ func (s *stand) say(folder, settings string) error {
 
 // A process whose back end is still being compiled waits for it, whoever compiles: a daemon, a
 // service for all users, efg run. It goes on unrecorded, and says so, if there will
-// be none, or nobody is left to compile it.
+// be none, or no one is left to compile it.
 func TestFrontWaits(t *testing.T) {
 	s := newStand(t)
 	const building = "EFG_BACK=other.so=/x\nEFG_BUILDING=1\n"
@@ -61,7 +61,7 @@ func TestFrontWaits(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		run    bool   // by efg run
-		answer string // "": nobody listens
+		answer string // "": no one listens
 		out    string
 		err    string
 	}{

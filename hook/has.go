@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// hasName finds names in what a compiler says of gen/has.h.
+// hasName finds names in what a compiler says about gen/has.h.
 var hasName = regexp.MustCompile(`\befg_has_(\w+)\.`)
 
 // lackingFlags are the flags BK_NO_... for the names that a compiler's mpi.h does not

@@ -2,7 +2,7 @@
 // are embedded in the binary, and finds them again.
 //
 // There is one front, which is preloaded and knows no MPI, and one back end for
-// each MPI, compiled against its mpi.h. Both lie in a cache folder under names
+// each MPI, compiled against its mpi.h. Both lie in a cache directory under names
 // that change with the sources and the compiler, so that a build is done once
 // and never replaced under a running program.
 package hook
@@ -38,7 +38,7 @@ type mpi struct {
 	compiler
 	back   *Back  // nil: not built
 	failed error  // why it cannot be built
-	soname string // of the MPI library, "" as long as nobody has asked
+	soname string // of the MPI library, "" as long as no one has asked
 }
 
 // Back is a back end.
@@ -156,7 +156,7 @@ func Find(ctx context.Context, opt Options) (*Hook, error) {
 	return h, h.look()
 }
 
-// look takes up what is in the cache.
+// look loads what is in the cache.
 func (h *Hook) look() error {
 	front, err := frontProduct()
 	if err != nil {
@@ -179,7 +179,7 @@ func (h *Hook) look() error {
 	return nil
 }
 
-// BuildFront builds the front if it is not there.
+// BuildFront builds the front if it does not exist.
 func (h *Hook) BuildFront(ctx context.Context) (err error) {
 	if h.Front == "" {
 		h.Front, err = h.builder.front(ctx, h.cc)

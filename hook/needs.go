@@ -60,7 +60,7 @@ var launchers = []struct{ word, mark string }{
 	{"mpich", "#define MPICH_VERSION"}, {"hydra", "#define MPICH_VERSION"},
 }
 
-// launcherMark is what stands in mpi.h of the MPI that a launcher is of, "" if that is not known.
+// launcherMark is what stands in mpi.h of the MPI that a launcher is of, "" if that is unknown.
 func launcherMark(name string) string {
 	path, err := exec.LookPath(name)
 	for links := 0; err == nil && links < 40; links++ {
@@ -80,7 +80,7 @@ func launcherMark(name string) string {
 
 // linked finds the MPI libraries that programs link, themselves or by other libraries, where
 // the dynamic linker would find these: nearly, for what is built too much is not wrong,
-// and what is not known is built when a process asks for it.
+// and what is unknown is built when a process asks for it.
 type linked struct {
 	libraries map[string]bool // found, by soname
 	seen      map[string]bool

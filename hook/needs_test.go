@@ -64,7 +64,7 @@ func TestBuildFor(t *testing.T) {
 			w.add("mpicc.other", "libmpi.so.12") // is not looked for
 			return []string{w.program("app", w.bin+"/mpicc.other.library")}
 		}, nil},
-		{"nothing that is there", func(*workshop) []string { return []string{"nothing"} }, nil},
+		{"nothing that exists", func(*workshop) []string { return []string{"nothing"} }, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorkshop(t)
@@ -92,7 +92,7 @@ func TestBuildFor(t *testing.T) {
 	}
 }
 
-// Of an MPI that is not needed nobody wants to know that it does not work; of one that is.
+// Of an MPI that is not needed no one wants to know that it does not work; of one that is.
 func TestBuildForBroken(t *testing.T) {
 	w := newWorkshop(t)
 	w.add("mpicc", "libmpi.so.40")

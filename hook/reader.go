@@ -37,7 +37,7 @@ func KeepReader(layout uint64, program string) error {
 	return err
 }
 
-// Reader finds a program that reads segments of a layout. Nobody else can have put it there.
+// Reader finds a program that reads segments of a layout. No one else can have put it there.
 func Reader(layout uint64) (program string, ok bool) {
 	c, err := openCache()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 func TestReader(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	if _, ok := Reader(7); ok {
-		t.Error("there is one that nobody has kept")
+		t.Error("there is one that no one has kept")
 	}
 	program := filepath.Join(t.TempDir(), "efg")
 	if err := os.WriteFile(program, []byte("old"), 0o755); err != nil {

@@ -133,7 +133,7 @@ func (n *node) receivedType() int {
 	return n.proc.Roles.Recv.Type
 }
 
-// constant says whether a field is the same for all events of the node.
+// constant reports whether a field is the same for all events of the node.
 func (n *node) constant(f *field) bool {
 	if n.demoted(f.word) {
 		return false
@@ -259,7 +259,7 @@ func (st *style) appendText(b, text []byte) []byte {
 	return append(b, text...)
 }
 
-// opens says whether b ends with the opening bracket of a list of fields.
+// opens reports whether b ends with the opening bracket of a list of fields.
 func opens(b []byte) bool {
 	return len(b) > 0 && (b[len(b)-1] == '{' || b[len(b)-1] == '(')
 }

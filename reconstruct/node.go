@@ -20,7 +20,7 @@ type node struct {
 	requests    int
 	requestsVec bool
 	completes   completion
-	// flag, index and indices are the words that tell what completed; 0: none.
+	// flag, index and indices are the words that say what completed; 0: none.
 	flag, index, indices int
 	// request is the slot word of the request that the call issues; 0: none.
 	request int

@@ -3,7 +3,7 @@
 // and in the terms of the MPI Trace Format (MTF).
 //
 // Events are produced one at a time while the graph is walked: nothing is
-// expanded in memory, and what nobody asks for is not decoded.
+// expanded in memory, and what no one asks for is not decoded.
 package reconstruct
 
 import (
@@ -216,7 +216,7 @@ func (e *Event) tick() error {
 // machines agree as far as their clocks of the day do.
 func (e *Event) Times() (start, end int64, ok bool) { return e.start, e.end, e.clock != nil }
 
-// known tells whether everything about the event can be told: that its array of
+// known reports whether everything about the event can be told: that its array of
 // requests and what its requests were posted with was seen.
 func (e *Event) known() bool {
 	t, n := e.track, e.node
@@ -271,7 +271,7 @@ func (e *Event) Op() string { return e.node.op() }
 // Header tells language, variant and error class.
 func (e *Event) Header() signature.Header { return e.node.header }
 
-// Failed says whether the call returned an error.
+// Failed reports whether the call returned an error.
 func (e *Event) Failed() bool { return e.node.header.ErrorClass() != 0 }
 
 // Site is the call's place in the source.
@@ -372,7 +372,7 @@ func (e *Event) RequestText(position int) string {
 }
 
 // Issuer returns the number of the event that issued a request or, if it is
-// persistent, last started it; Options.Issues must be set. It is not known for
+// persistent, last started it; Options.Issues must be set. It is unknown for
 // requests that another thread issued.
 func (e *Event) Issuer(request uint64) (seq uint64, ok bool) {
 	seq, ok = e.track.issues[request]

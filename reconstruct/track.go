@@ -45,7 +45,7 @@ func newTracker(s *stream, issues bool) *tracker {
 	return t
 }
 
-// knows tells whether what there is to know of a request was read.
+// knows reports whether what there is to know of a request was read.
 func (t *tracker) knows(w uint64) bool {
 	n := t.stream.process.issuer(w)
 	if id, _ := signature.ParseID(w); n == nil || t.seen[w] || id.Thread != t.stream.Thread {
@@ -206,7 +206,7 @@ func (t *tracker) add(i int, w uint64) {
 	}
 }
 
-// issuer returns the node that issued a request, nil if it is not known.
+// issuer returns the node that issued a request, nil if it is unknown.
 func (p *Process) issuer(w uint64) *node {
 	id, ok := signature.ParseID(w)
 	if !ok {
@@ -241,7 +241,7 @@ func (t *tracker) postedWith(w uint64) (posted, bool) {
 }
 
 // postedBy reads what a receive is posted with, from the node and, where
-// arguments are demoted, from the event; without it they are not known.
+// arguments are demoted, from the event; without it they are unknown.
 func (t *tracker) postedBy(n *node, e *Event) posted {
 	word := func(i int) uint64 {
 		switch {

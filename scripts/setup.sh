@@ -80,7 +80,7 @@ check_go() {
 }
 
 # install_modules puts the npm packages of the page, as internal/web/package-lock.json has
-# them, into a folder that its tests look into; its name has the lock's hash.
+# them, into a directory that its tests look into; its name has the lock's hash.
 install_modules() {
     local sum dir new
     sum=$(sha256sum internal/web/package-lock.json)
@@ -96,11 +96,11 @@ install_modules() {
         echo "setup: npm ci failed for internal/web/package-lock.json" >&2
         return 1
     fi
-    # Somebody else may have been quicker.
+    # Someone else may have been quicker.
     mv -T "$new" "$dir" 2>/dev/null || rm -rf "$new"
 }
 
-# unpack_systemd unpacks systemd into a folder that the tests of units look into. To
+# unpack_systemd unpacks systemd into a directory that the tests of units look into. To
 # install it would change how the machine starts, and what is in its /tmp.
 unpack_systemd() {
     local dir=${XDG_CACHE_HOME:-$HOME/.cache}/efg/systemd new
@@ -114,7 +114,7 @@ unpack_systemd() {
         echo "setup: systemd-analyze is missing, and cannot be had by apt-get download systemd libsystemd-shared" >&2
         return 1
     fi
-    # Somebody else may have been quicker.
+    # Someone else may have been quicker.
     mv -T "$new" "$dir" 2>/dev/null || rm -rf "$new"
 }
 

@@ -59,7 +59,7 @@ trap 'exit 1' HUP INT TERM
 chmod 755 "$dir"
 mkdir "$dir/state" "$dir/munge"
 
-# Munge wants its folder and key to be its user's.
+# Munge wants its directory and key to be its user's.
 dd if=/dev/urandom of="$dir/munge/key" bs=1024 count=1 2>/dev/null
 chown -R munge "$dir/munge"
 chmod 700 "$dir/munge" && chmod 400 "$dir/munge/key"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# systemd.sh SCRIPT...: runs a script beside a systemd that is booted on a root folder of its
+# systemd.sh SCRIPT...: runs a script beside a systemd that is booted on a root directory of its
 # own, in namespaces: with the machine's /usr, which it cannot change, and nothing else of
 # the machine. The script has $INSIDE, which runs a command there, as root: $INSIDE COMMAND...,
 # bin/efg as /opt/efg/efg, and users alice and bob. Needs root, bin/efg and the packages
@@ -46,7 +46,7 @@ boot() {
     exec env -i PATH="$PATH" container=systemd-test /lib/systemd/systemd --system --unit=multi-user.target </dev/null >/dev/null 2>&1
 }
 
-# folders makes the root folder.
+# directories makes the root directory.
 folders() {
     for dir in dev etc/systemd/system old opt/efg proc root run sys tmp usr var/lib/systemd users/alice users/bob; do
         mkdir -p "$root/$dir"

@@ -9,7 +9,7 @@ if [ "$(id -u)" -eq 0 ]; then
 fi
 
 # sweep removes what the MPI libraries leave of jobs that tests kill: shared memory that no
-# process has mapped, and the folders of launchers that are gone; of these only what has come
+# process has mapped, and the directories of launchers that are gone; of these only what has come
 # since the tests began.
 sweep() {
     local mapped file dir sessions

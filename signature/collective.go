@@ -22,7 +22,7 @@ const (
 	SyncSome            // perhaps for some members: the library's affair
 	SyncAll             // for all members
 	SyncRoot            // for the root
-	SyncAtRoot          // the root waits for all members, the others for nobody
+	SyncAtRoot          // the root waits for all members, the others for no one
 	SyncLower           // for the members of lower ranks
 	SyncNeighbours      // for neighbours in the topology
 )

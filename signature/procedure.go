@@ -106,7 +106,7 @@ type Proc struct {
 	Anytime  bool   // may be called before it begins and after its end
 	Cancels  bool   // cancels its request
 	Commits  bool   // makes its datatype fit for communication
-	Shared   bool   // what it makes belongs to MPI, nobody needs to free it
+	Shared   bool   // what it makes belongs to MPI, no one needs to free it
 	Existing bool   // what it hands out may be there already
 	NoReturn bool
 

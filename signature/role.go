@@ -29,7 +29,7 @@ type Roles struct {
 
 	Request  int // that the call issues
 	Requests int // one, or an array, that it completes, looks at, starts, frees, cancels …
-	// Flag, Index, Indices and Outcount tell what completed or was found.
+	// Flag, Index, Indices and Outcount say what completed or was found.
 	Flag, Index, Indices, Outcount int
 
 	// StatusSource, StatusTag and StatusBytes are the parts of a single status,
@@ -43,7 +43,7 @@ type Roles struct {
 }
 
 // Payload is a buffer of Count elements of a datatype. Its size in bytes is that
-// of the datatype times the count; times Parts, if that is there.
+// of the datatype times the count; times Parts, if that exists.
 type Payload struct {
 	Buffer int
 	// Count and Type may be arrays, with an element for each peer, or for each
@@ -51,7 +51,7 @@ type Payload struct {
 	Count, Type, Displs int
 	Parts               int // partitions, each of Count elements
 	// Blocks: the buffer has a block for each peer. Where Count is an array and
-	// Blocks is not set, only the element of the own rank counts.
+	// Blocks is not set, only the element of its own rank counts.
 	Blocks bool
 }
 

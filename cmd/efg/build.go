@@ -129,7 +129,7 @@ func (b *backgroundBuild) end() {
 	b.work.Wait()
 }
 
-// now returns the back ends that are there, and whether there may be more soon: what is
+// now returns the back ends that exist, and whether there may be more soon: what is
 // missing begins to be built. It is an error if there is nothing, and nothing can be built.
 // The first call returns at once: asking the compilers what they are takes time, too, in which
 // programs may start.

@@ -34,7 +34,7 @@ const (
 	askTimeout  = time.Second
 )
 
-// late has processes that record into a folder ask for what is missing of the hook. Where
+// late has processes that record into a directory ask for what is missing of the hook. Where
 // they could not, everything is built now. end must be called.
 func (b *foregroundBuild) late(h *hook.Hook, folder string) (l *lateBuild, err error) {
 	l = &lateBuild{hook: h, build: b, spool: &daemon.Spool{Dir: folder}}
@@ -42,7 +42,7 @@ func (b *foregroundBuild) late(h *hook.Hook, folder string) (l *lateBuild, err e
 		return l, nil
 	}
 	l.listener, err = net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(folder, "socket"), Net: "unix"})
-	if err != nil { // the folder's name is too long for a socket
+	if err != nil { // the directory's name is too long for a socket
 		return l, h.BuildBacks(b.ctx)
 	}
 	l.work.Go(l.serve)

@@ -98,7 +98,7 @@ func (c *coldCache) tidy() {
 	}
 }
 
-// With an empty cache what the program links is built, and nothing else; where that is not known,
+// With an empty cache what the program links is built, and nothing else; where that is unknown,
 // in a script, that which its processes ask for. Either way all is recorded.
 func TestRunBuildsWhatIsNeeded(t *testing.T) {
 	for _, m := range mpis {
@@ -151,7 +151,7 @@ func TestRunWithBrokenMPI(t *testing.T) {
 	if procs, _, errOut, status := record(t, recorded, "20"); status != 0 || len(procs) != 1 || errOut != "" {
 		t.Errorf("%d processes, status %d, %s", len(procs), status, errOut)
 	}
-	// Nobody has known before that the script needs it. Both write to one file, as to a terminal.
+	// No one has known before that the script needs it. Both write to one file, as to a terminal.
 	errFile, err := os.Create(filepath.Join(t.TempDir(), "errors"))
 	c.must(err)
 	defer errFile.Close()

@@ -45,7 +45,7 @@ func exitStatus(cmd *exec.Cmd, err error) (int, error) {
 	return cmd.ProcessState.ExitCode(), nil
 }
 
-// fromTerminal tells whether the terminal has sent the signal, so that the whole
+// fromTerminal reports whether the terminal has sent the signal, so that the whole
 // foreground group, the program included, has it already. (A launcher takes a
 // second interrupt for impatience and kills its processes.)
 func fromTerminal(s os.Signal) bool {

@@ -245,7 +245,7 @@ func findRun(name string) (string, error) {
 	return store.RunFile(found), nil
 }
 
-// isRunName tells whether an argument that is no file could be a run's name.
+// isRunName reports whether an argument that is no file could be a run's name.
 func isRunName(arg string) bool {
 	return arg != "" && !strings.ContainsAny(arg, "/.")
 }

@@ -27,7 +27,7 @@ type childMode struct {
 // runChild is a daemon for its user, as long as the service wants it.
 func runChild(ctx context.Context, opt *daemonOptions, errOut io.Writer) error {
 	syscall.Umask(0o077)
-	signal.Ignore(syscall.SIGPIPE)                                 // nobody reads what it writes when the service is gone
+	signal.Ignore(syscall.SIGPIPE)                                 // no one reads what it writes when the service is gone
 	os.WriteFile("/proc/self/oom_score_adj", []byte("500"), 0o644) // before the service, and before programs
 	child, ctx, err := multiuser.NewChild(ctx)
 	if err != nil {

@@ -29,7 +29,7 @@ type shared struct {
 	log         bytes.Buffer
 }
 
-// Users of the machine. Dora's home folder is not there.
+// Users of the machine. Dora's home directory is not there.
 var users = map[string]int{"alice": 61031, "bob": 61032, "carol": 61033, "dora": 61034}
 
 func newShared(t *testing.T) *shared {
@@ -127,7 +127,7 @@ func (s *shared) start(args ...string) {
 	})
 }
 
-// kill ends the service as nobody should.
+// kill ends the service as no one should.
 func (s *shared) kill() {
 	s.service.Process.Kill()
 	s.service.Wait()
@@ -291,7 +291,7 @@ func TestAllUsersKilled(t *testing.T) {
 	for n, m := range mpis {
 		end := s.stuck("alice", m)
 		s.kill()
-		before := s.launch("bob", m, "jacobi", "20") // finds nobody
+		before := s.launch("bob", m, "jacobi", "20") // finds no one
 		s.must(before.Wait())
 		s.start()
 		s.wait("a daemon", func() bool { return s.child("alice") != 0 })
@@ -338,7 +338,7 @@ func (s *shared) page(user string) string {
 	return address
 }
 
-// The service is killed again and again, at any moment, while two users' jobs come and go.
+// The service is killed repeatedly, at any moment, while two users' jobs come and go.
 func TestAllUsersKilledOften(t *testing.T) {
 	s := newShared(t)
 	s.start("--idle", "1s", "--quiet", "100ms")

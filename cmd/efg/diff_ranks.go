@@ -52,7 +52,7 @@ func (w *diffWriter) classes(o *diff.Overview) {
 
 func className(c *diff.Class) string { return fmt.Sprintf("%d.%d", c.Shape, c.Number) }
 
-// against tells how classes differ from the first one.
+// against says how classes differ from the first one.
 func (w *diffWriter) against(o *diff.Overview) error {
 	if len(o.Classes) < 2 {
 		return nil

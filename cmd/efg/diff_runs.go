@@ -58,7 +58,7 @@ func (w *diffWriter) runs(in *diffInput, r *diff.Runs) {
 	w.untimed(r.Timed, [2]string{"the first run", "the second run"})
 }
 
-// timesNote tells whether times differ.
+// timesNote reports whether times differ.
 func (w *diffWriter) timesNote(r *diff.Runs, timed bool) string {
 	if timed && len(r.Changes) > 0 {
 		return "; times differ"

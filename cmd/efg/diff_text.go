@@ -176,7 +176,7 @@ func (w *diffWriter) items(p *diff.Pair, names [2]string, timed bool) {
 	t.write(w)
 }
 
-// itemText tells what differs, and where.
+// itemText says what differs, and where.
 func itemText(it *diff.Item) (what, at string) {
 	switch it.Kind {
 	case diff.BranchRuns:

@@ -21,7 +21,7 @@ shift 2
 exec timeout 60 mpiexec.openmpi --oversubscribe -n 8 "$@"
 `
 
-// keptSegments makes the folder that the examples of efg where look at.
+// keptSegments makes the directory that the examples of efg where look at.
 const keptSegments = `mv "$(efg run --keep -o kept.efg -- mpiexec -n 4 ./jacobi 20 2>&1 | sed -n 's/^efg: segments are in //p')" segments`
 
 // TestExamples runs the examples of all help texts, and the reading commands of
@@ -165,7 +165,7 @@ func commandsOf(t *testing.T, page string) []string {
 	return lines
 }
 
-// prepareExamples makes a folder with the program, and a PATH with efg and mpiexec.
+// prepareExamples makes a directory with the program, and a PATH with efg and mpiexec.
 func prepareExamples(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()

@@ -125,7 +125,7 @@ const (
 // largeExport is from how many bytes on the user is told before. Tests change it.
 var largeExport uint64 = 1 << 30
 
-// announce tells how much GXL will be written, if it is much, and refuses what does not
+// announce says how much GXL will be written, if it is much, and refuses what does not
 // fit the file system by far: the size is known to about a third.
 func announce(size uint64, output string, errOut io.Writer) error {
 	if size < largeExport {

@@ -11,7 +11,7 @@ import (
 	"github.com/efg-tools/efg/efg/runfile"
 )
 
-// assembled makes a.efg of the text of a recorded program, in a folder of its own.
+// assembled makes a.efg of the text of a recorded program, in a directory of its own.
 func assembled(t *testing.T, name string) []byte {
 	t.Helper()
 	source, err := filepath.Abs(filepath.Join("..", "..", "efg", "text", "testdata", name+".txt"))

@@ -9,7 +9,7 @@ import (
 )
 
 // Garbage collection usually starts when the heap has doubled. Most commands end with a
-// small heap, and collecting it again and again would take a third of their time: their
+// small heap, and collecting it repeatedly would take a third of their time: their
 // heap may grow by another 32 MiB before each collection.
 const (
 	defaultPercent = 100

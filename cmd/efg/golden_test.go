@@ -17,7 +17,7 @@ func goldenDir(t *testing.T) string {
 	return golden
 }
 
-// checkGolden compares what commands print with files of a folder.
+// checkGolden compares what commands print with files of a directory.
 func checkGolden(t *testing.T, golden string, commands map[string]string) {
 	t.Helper()
 	for name, args := range commands {
@@ -54,7 +54,7 @@ func compareGolden(t *testing.T, file, out string) {
 	}
 }
 
-// checkMistakes runs command lines that make no sense: one clear line, status 2.
+// checkMistakes runs command lines that are invalid: one clear line, status 2.
 func checkMistakes(t *testing.T, mistakes map[string]string) {
 	t.Helper()
 	for args, want := range mistakes {

@@ -158,7 +158,7 @@ func writeGraph(path string, opt *graphOptions, out, errOut io.Writer) error {
 	return durable.Write(opt.output, write)
 }
 
-// lessText tells what to do against a picture that is too large, if there is something.
+// lessText says what to do against a picture that is too large, if there is something.
 func (opt *graphOptions) lessText() string {
 	if opt.asGiven {
 		return "draw less with --collapse, or "

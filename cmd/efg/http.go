@@ -114,7 +114,7 @@ func (o *httpOptions) tokenFile(store *daemon.Store) string {
 		return store.TokenFile()
 	}
 	path, err := filepath.Abs(o.token)
-	if err != nil { // the working folder is gone
+	if err != nil { // the working directory is gone
 		return o.token
 	}
 	return path

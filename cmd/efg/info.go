@@ -89,7 +89,7 @@ func (s *infoWriter) write(out io.Writer, streams bool) error {
 	return s.writeIncomplete(out)
 }
 
-// endText tells how long the command ran, and how it ended.
+// endText says how long the command ran, and how it ended.
 func (s *infoWriter) endText() string {
 	switch {
 	case !s.Ended:

@@ -81,7 +81,7 @@ func loopsText(w *bufio.Writer, path string, r *runfile.Run, s *loops.Summary, o
 	}
 }
 
-// loopCounts tells how many loops there are: "3; 1 group of ranks with the same
+// loopCounts says how many loops there are: "3; 1 group of ranks with the same
 // loops".
 func loopCounts(s *loops.Summary) string {
 	least, most := 0, 0

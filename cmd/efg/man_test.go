@@ -43,7 +43,7 @@ func TestManualPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, errOut, status := efgRun(t, nil, "man", filepath.Join(dir, "file")); status != 2 || !strings.HasSuffix(errOut, "/file: not a directory\n") {
-		t.Errorf("a file in place of a folder: %d, %s", status, errOut)
+		t.Errorf("a file in place of a directory: %d, %s", status, errOut)
 	}
 }
 

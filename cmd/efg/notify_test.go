@@ -148,6 +148,6 @@ func TestSite(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, errOut, status := efgRun(t, nil, "site", filepath.Join(dir, "file")); status != 2 || errOut != "efg: "+dir+"/file: not a directory\n" {
-		t.Errorf("a file in place of a folder: status %d, %s", status, errOut)
+		t.Errorf("a file in place of a directory: status %d, %s", status, errOut)
 	}
 }

@@ -37,7 +37,7 @@ func progressBeside(out, errOut io.Writer, ranks uint64) *progress {
 	return newProgress(errOut, "ranks", ranks)
 }
 
-// show tells how much is done.
+// show says how much is done.
 func (p *progress) show(done uint64) {
 	if p.out == nil || time.Since(p.last) < progressEvery {
 		return
@@ -50,7 +50,7 @@ func (p *progress) show(done uint64) {
 	fmt.Fprintf(p.out, "\r\x1b[K%d of %d %s, %d%%", done, p.total, p.what, min(100, 100*done/p.total))
 }
 
-// part tells how much is done of a part of the work, in what that is counted in.
+// part says how much is done of a part of the work, in what that is counted in.
 func (p *progress) part(what string, done, total uint64) {
 	p.what, p.total = what, total
 	p.show(done)

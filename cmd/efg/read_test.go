@@ -14,7 +14,7 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-var update = stdflag.Bool("update", false, "write the expected outputs anew")
+var update = stdflag.Bool("update", false, "write the expected outputs again")
 
 // sampleEvents records the calls of a rank: a loop with a branch. The words are
 // those of the procedures' schemas.
@@ -47,7 +47,7 @@ func sampleEvents(t *testing.T, b *efg.Builder, rank uint64, iterations int) {
 }
 
 // sampleRun writes a run of three ranks, of which the last was killed, into the
-// current folder.
+// current directory.
 func sampleRun(t *testing.T, name string) {
 	t.Helper()
 	var procs []*efg.Process
@@ -101,7 +101,7 @@ func TestReadingCommands(t *testing.T) {
 	})
 }
 
-// Command lines that make no sense: one clear line, status 2.
+// Command lines that are invalid: one clear line, status 2.
 func TestReadingMistakes(t *testing.T) {
 	t.Chdir(t.TempDir())
 	sampleRun(t, "app.efg")

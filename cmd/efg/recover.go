@@ -12,7 +12,7 @@ import (
 	"github.com/efg-tools/efg/internal/recording"
 )
 
-// recoverOptions tell what to do with what efg run has left behind.
+// recoverOptions say what to do with what efg run has left behind.
 type recoverOptions struct {
 	output  string // "": where efg run would have written
 	discard bool

@@ -17,7 +17,7 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// timedRun writes a run of some ranks with made-up times into the current folder: a
+// timedRun writes a run of some ranks with made-up times into the current directory: a
 // ring of messages, in which rank 1 waits longer, a reduction, and a file that
 // rank 0 writes.
 func timedRun(t *testing.T, name string, ranks, iterations int) {
@@ -139,7 +139,7 @@ func TestReports(t *testing.T) {
 	})
 }
 
-// Command lines that make no sense: one clear line, status 2.
+// Command lines that are invalid: one clear line, status 2.
 func TestReportMistakes(t *testing.T) {
 	t.Chdir(t.TempDir())
 	sampleRun(t, "app.efg")
@@ -158,7 +158,7 @@ func TestReportMistakes(t *testing.T) {
 	})
 }
 
-// Command lines that make no sense, and conditions that hold.
+// Command lines that are invalid, and conditions that hold.
 func TestDiffStatus(t *testing.T) {
 	t.Chdir(t.TempDir())
 	sampleRun(t, "app.efg")
@@ -235,7 +235,7 @@ func TestMatrixPicture(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A ring: rank 1 sends to rank 2 and to nobody else.
+	// A ring: rank 1 sends to rank 2 and to no one else.
 	for to := range 5 {
 		x, y := raster.Left+to*64+40, raster.Top+1*64+40
 		got := img.At(x, y)

@@ -40,7 +40,7 @@ func howToFinish(dir *recording.Directory) string {
 	return fmt.Sprintf("the recording stays in %s: efg merge --recover %s writes the file", dir.Path, shellWord(dir.Path))
 }
 
-// endRecording tells what has become of a recording, and removes what is needed no more.
+// endRecording says what has become of a recording, and removes what is needed no more.
 func endRecording(dir *recording.Directory, opt *runOptions, result *merge.Result, errOut io.Writer) error {
 	var err error
 	if result == nil {
@@ -69,7 +69,7 @@ func reportLosses(r *merge.Result, errOut io.Writer) {
 	}
 }
 
-// suggestNext tells somebody at a terminal what is in the file, and what to do with it.
+// suggestNext tells someone at a terminal what is in the file, and what to do with it.
 func suggestNext(file string, r *merge.Result, errOut io.Writer) {
 	if !printable.IsTerminal(errOut) {
 		return

@@ -424,7 +424,7 @@ func TestRecoverBesideANewerRun(t *testing.T) {
 	}
 }
 
-// It can be removed instead; that of an efg run that is there cannot.
+// It can be removed instead; that of an efg run that exists cannot.
 func TestRecoverDiscards(t *testing.T) {
 	segments := simulated(t)
 	file := filepath.Join(t.TempDir(), "x.efg")

@@ -20,7 +20,7 @@ func efgRun(t *testing.T, in io.Reader, args ...string) (out, errOut string, sta
 }
 
 // withoutBuilds drops what the first run says about building the hook, and what any says
-// about those that somebody has killed on this machine.
+// about those that someone has killed on this machine.
 func withoutBuilds(errOut string) string {
 	var b strings.Builder
 	for line := range strings.Lines(errOut) {
@@ -126,7 +126,7 @@ func TestRunWithoutCompilers(t *testing.T) {
 	check("no MPI compiler")
 }
 
-// What the program gets to see: the hook last in LD_PRELOAD, a private folder
+// What the program gets to see: the hook last in LD_PRELOAD, a private directory
 // that is gone afterwards unless kept.
 func TestRunEnvironment(t *testing.T) {
 	t.Setenv("LD_PRELOAD", "libm.so.6")

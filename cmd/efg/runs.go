@@ -149,7 +149,7 @@ func writeRuns(w *bufio.Writer, l *jsondoc.RunList) {
 	}
 }
 
-// runState tells how a run ended.
+// runState says how a run ended.
 func runState(r *daemon.Summary) string {
 	var text []string
 	if r.Deadlock {

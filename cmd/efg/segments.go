@@ -16,10 +16,10 @@ import (
 	"github.com/efg-tools/efg/internal/segment"
 )
 
-// errStored: the argument is no folder and no job that is there, but may be a run.
+// errStored: the argument is no directory and no job that exists, but may be a run.
 var errStored = errors.New("stored")
 
-// finder finds the segments of jobs, again and again.
+// finder finds the segments of jobs, repeatedly.
 type finder struct {
 	follows *daemon.Follower // of the daemon's spool, once it is there
 	problem error            // with the spool

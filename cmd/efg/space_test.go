@@ -115,7 +115,7 @@ func TestRunOutOfSpace(t *testing.T) {
 	}
 }
 
-// Where there is no space at all, programs run as if nobody had asked.
+// Where there is no space at all, programs run as if no one had asked.
 func TestRunWithoutSpace(t *testing.T) {
 	for _, m := range mpis {
 		program := compileMPI(t, m, "space.c")

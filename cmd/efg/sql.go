@@ -85,7 +85,7 @@ func sqlRun(path, statement string, opt *sqlOptions, out, errOut io.Writer) erro
 	return sqlStatus(answerSQL(db, statement, out, write))
 }
 
-// errInterrupted ends a statement when somebody has had enough of it.
+// errInterrupted ends a statement when someone has had enough of it.
 var errInterrupted = errors.New("interrupted")
 
 // context ends with an interrupt or when the time is over. A second interrupt ends the

@@ -62,7 +62,7 @@ func TestDumpIntoAssemble(t *testing.T) {
 	}
 }
 
-// Commands that make no sense get one line, and make no file.
+// Commands that are invalid get one line, and make no file.
 func TestTextErrors(t *testing.T) {
 	t.Chdir(t.TempDir())
 	sampleRun(t, "a.efg")

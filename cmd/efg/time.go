@@ -32,7 +32,7 @@ func timeForHook(s string) (string, error) {
 	return "trace=" + strconv.Itoa(int(parts)), nil
 }
 
-// timeForMeta turns what the hook was told into what the run file says of it.
+// timeForMeta turns what the hook was told into what the run file says about it.
 func timeForMeta(hookTime string) string {
 	if text, ok := strings.CutPrefix(hookTime, "trace="); ok {
 		if parts, err := strconv.ParseUint(text, 10, 32); err == nil {

@@ -93,7 +93,7 @@ func where(target string, opt *whereOptions, out io.Writer) error {
 	return err
 }
 
-// jobState returns the state of what the argument names: a run file, a folder of segments, a
+// jobState returns the state of what the argument names: a run file, a directory of segments, a
 // job of the daemon, or a run in its store.
 func jobState(target string) (*live.JobState, error) {
 	if st, err := os.Stat(target); err == nil && !st.IsDir() {
@@ -231,7 +231,7 @@ func (w *whereWriter) groups() {
 	t.write(w)
 }
 
-// describeState tells what a thread does.
+// describeState says what a thread does.
 func describeState(state live.State, op string, args []string) string {
 	switch {
 	case state == live.InCall:

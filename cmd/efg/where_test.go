@@ -18,7 +18,7 @@ import (
 
 var seconds = regexp.MustCompile(`\d+(\.\d+)? (ns|µs|ms|s)( to \d+(\.\d+)? (ns|µs|ms|s))?`)
 
-// A job that hung and was ended tells where.
+// A job that hung and was ended says where.
 func TestWhere(t *testing.T) {
 	m := mpis[1]
 	program := compileMPI(t, m, filepath.Join("..", "..", "..", "testdata", "c", "stuck.c"))
@@ -53,7 +53,7 @@ func TestWhere(t *testing.T) {
 	checkStoredWhere(t, dir, &c)
 }
 
-// checkStoredWhere demands that the run file of a folder's segments tells the same as
+// checkStoredWhere demands that the run file of a directory's segments tells the same as
 // these, and that it does not count the calls in progress as events.
 func checkStoredWhere(t *testing.T, dir string, want *live.JobState) {
 	t.Helper()

@@ -10,7 +10,7 @@ import (
 	"github.com/efg-tools/efg/internal/printable"
 )
 
-// newWork makes the command that newWorkers starts. It is for nobody else.
+// newWork makes the command that newWorkers starts. It is for no one else.
 func newWork() *cobra.Command {
 	return &cobra.Command{
 		Use:   "work",

@@ -57,7 +57,7 @@ func ByName(ctx context.Context, name string) (*Account, error) {
 	return a, err
 }
 
-// plain tells whether a name can be that of a user, and of a folder.
+// plain reports whether a name can be that of a user, and of a directory.
 func plain(name string) bool {
 	return name != "" && !strings.HasPrefix(name, ".") && !strings.HasPrefix(name, "-") &&
 		!strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == 0x7f || r == '/' || r == ':' })
@@ -123,7 +123,7 @@ func groups(ctx context.Context, a *Account) ([]uint32, error) {
 }
 
 // PrivateGroup reports whether a group is a user's alone: it has the user's name, it is the
-// one that the user logs in with, and nobody else is a member.
+// one that the user logs in with, and no one else is a member.
 func PrivateGroup(ctx context.Context, uid, gid uint32) bool {
 	a, err := find(ctx, strconv.FormatUint(uint64(uid), 10))
 	if err != nil || a.UID != uid || a.GID != gid {

@@ -8,7 +8,7 @@ type Range struct{ First, Last int }
 // Size is how many ranks there are.
 func (r Range) Size() int { return r.Last - r.First + 1 }
 
-// Has tells whether a rank is in a range.
+// Has reports whether a rank is in a range.
 func (r Range) Has(rank int) bool { return r.First <= rank && rank <= r.Last }
 
 // Block is a part of a matrix: what ranks of From send to ranks of To.
@@ -22,7 +22,7 @@ func (m *Matrix) All() Block {
 // ErrNoRanks: a block has ranks that the matrix has not.
 var ErrNoRanks = errors.New("no such ranks")
 
-// Valid tells whether a block lies in a matrix.
+// Valid reports whether a block lies in a matrix.
 func (m *Matrix) Valid(b Block) bool {
 	within := func(r Range) bool { return r.First >= 0 && r.First <= r.Last && r.Last < m.Size }
 	return within(b.From) && within(b.To)
@@ -35,7 +35,7 @@ const mostCut = 50_000_000
 var ErrManyPairs = errors.New("too many pairs to list; sum ranks, or select fewer")
 
 // Cut is the matrix with the cells of a block only. Fans become entries. What goes to
-// processes that are not known is left out.
+// processes that are unknown is left out.
 func (m *Matrix) Cut(b Block) (*Matrix, error) {
 	if !m.Valid(b) {
 		return nil, ErrNoRanks

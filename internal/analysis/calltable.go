@@ -6,7 +6,7 @@ import (
 	"github.com/efg-tools/efg/reconstruct"
 )
 
-// callTable tells which rows the nodes of a process belong to.
+// callTable says which rows the nodes of a process belong to.
 type callTable struct {
 	rows   [][]int32 // by stream and node
 	keys   []callKey // of rows

@@ -2,7 +2,7 @@ package analysis
 
 import "github.com/efg-tools/efg/signature"
 
-// outside is a rank of the run that is not known: a process of another world.
+// outside is a rank of the run that is unknown: a process of another world.
 const outside = -1
 
 // maxRanks bounds groups and matrices: a small file can claim any size.

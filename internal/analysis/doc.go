@@ -32,7 +32,7 @@
 //   - Files: Read and Written are the bytes that the call transferred, as its status
 //     tells; of nonblocking calls those asked for; of split calls they are with the end.
 //
-// Where the recording does not tell (a datatype that nobody described, the
+// Where the recording does not tell (a datatype that no one described, the
 // neighbours in a graph made by MPI_Dist_graph_create) the events are counted in
 // Unknown, and their bytes as 0.
 package analysis

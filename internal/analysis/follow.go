@@ -9,7 +9,7 @@ import (
 
 type event = *reconstruct.Event
 
-// Follower tells what each event of a stream does, while its events are
+// Follower says what each event of a stream does, while its events are
 // reconstructed in order.
 type Follower struct {
 	s       *stream
@@ -26,7 +26,7 @@ func (p *Process) Follow(i int, fields Fields) *Follower {
 	return &Follower{s: s, fields: fields, known: make([]*Call, len(s.Nodes)), current: map[uint64]*instance{}}
 }
 
-// NeedsAll tells whether what events do depends on events before: then none may
+// NeedsAll reports whether what events do depends on events before: then none may
 // be left out.
 func (f *Follower) NeedsAll() bool {
 	for i := range f.s.Nodes {
@@ -46,7 +46,7 @@ func (f *Follower) wordsOf(proc *signature.Proc) uint64 {
 	return mask
 }
 
-// Call tells what the event does. It is valid until the next one.
+// Call says what the event does. It is valid until the next one.
 func (f *Follower) Call(e *reconstruct.Event) (*Call, error) {
 	if c := f.known[e.Node()]; c != nil {
 		return c, nil

@@ -37,16 +37,16 @@ type Fan struct {
 	Cell   // to each
 }
 
-// MatrixOptions tell what a matrix holds besides point-to-point messages.
+// MatrixOptions say what a matrix holds besides point-to-point messages.
 type MatrixOptions struct{ OneSided, Collectives bool }
 
-// Matrix tells who sent how much to whom. It is sparse: collectives over large
+// Matrix says who sent how much to whom. It is sparse: collectives over large
 // communicators stay together as fans.
 type Matrix struct {
 	Size    int     // ranks are below
 	Entries []Entry // by sender, then receiver
 	Fans    []Fan   // by sender
-	// Outside is what went to or came from processes that are not known: those
+	// Outside is what went to or came from processes that are unknown: those
 	// of other worlds, and neighbours that the recording does not tell.
 	Outside Cell
 	// Unmatched are the receivers where the recorded sends and receives differ in
@@ -251,7 +251,7 @@ func joinEntries(list []Entry) []Entry {
 }
 
 // Each calls f for all cells that are not empty, fans expanded, by sender and
-// receiver. What goes to processes that are not known is left out.
+// receiver. What goes to processes that are unknown is left out.
 func (m *Matrix) Each(f func(e Entry) error) error {
 	entries, fans := m.Entries, m.Fans
 	row := map[int]Cell{}
@@ -294,7 +294,7 @@ func (f *Fan) spread(row map[int]Cell) {
 	}
 }
 
-// Receivers is how many processes a fan reaches, those that are not known
+// Receivers is how many processes a fan reaches, those that are unknown
 // included.
 func (f *Fan) Receivers() int {
 	n := f.Many.Size()

@@ -2,7 +2,7 @@ package analysis
 
 import "github.com/efg-tools/efg/signature"
 
-// Members tells who takes part in a communicator or, with the word of a window,
+// Members says who takes part in a communicator or, with the word of a window,
 // in the communicator that it was made with: its own group and that of the
 // other side. They are nil if nothing is known, or there is no other side.
 func (p *Process) Members(word uint64) (own, other *Members) {

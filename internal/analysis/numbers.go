@@ -62,7 +62,7 @@ func (r *numberReader) count(most uint64) int {
 	return int(n)
 }
 
-// column reads n numbers. It takes no more memory than they need that are there.
+// column reads n numbers. It takes no more memory than they need that exist.
 func (r *numberReader) column(n int) []uint64 {
 	list := make([]uint64, 0, min(n, 1<<16))
 	last := uint64(0)

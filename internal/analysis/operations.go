@@ -52,7 +52,7 @@ type Call struct {
 }
 
 // Fields says which attributes of operations are wanted, apart from those that
-// tell what kind of operation it is.
+// say what kind of operation it is.
 type Fields uint8
 
 const (
@@ -286,7 +286,7 @@ func (s *stream) startedCalls(node int, fields Fields) (list []Call, doubt bool,
 	return list, false, err
 }
 
-// doubtful tells whether attributes of a persistent operation vary that operation
+// doubtful reports whether attributes of a persistent operation vary that operation
 // does not look at.
 func (p *Process) doubtful(request uint64, fields Fields) bool {
 	id, ok := signature.ParseID(request)

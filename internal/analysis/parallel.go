@@ -23,7 +23,7 @@ func EachUntimed(run *runfile.Run, procs []int, f func(p *Process) error, progre
 	return eachProcess(run, procs, false, f, progress)
 }
 
-// maxTogether is how many processes are read by one goroutine, one after the other:
+// maxTogether is how many processes are read by one goroutine, one after another:
 // as many as have their times in one block of the file.
 const maxTogether = 8
 

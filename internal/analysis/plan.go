@@ -6,7 +6,7 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// plan says what kind of thing a procedure moves, and which of its words tell what.
+// plan says what kind of thing a procedure moves, and which of its words say what.
 type plan struct {
 	*signature.Proc
 	kind kind

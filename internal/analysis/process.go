@@ -131,7 +131,7 @@ func FirstRanks(procs []runfile.ProcInfo) []int {
 		if p.Rank >= end {
 			first, end = end, end+p.Size
 		}
-		if p.Rank >= end { // its size is not known
+		if p.Rank >= end { // its size is unknown
 			first, end = p.Rank, p.Rank+1
 		}
 		list[i] = first

@@ -234,7 +234,7 @@ func (l *ledger) check() {
 	}
 }
 
-// Random calls, few and many different ones, requests made anew in slots that
+// Random calls, few and many different ones, requests made again in slots that
 // were free: the sums are those of the calls.
 func TestRandomCalls(t *testing.T) {
 	for seed := range uint64(300) {

@@ -172,7 +172,7 @@ func (c *rankClass) findFacts() error {
 	return nil
 }
 
-// byRank tells whether what a call moves depends on the rank that makes it, not on
+// byRank reports whether what a call moves depends on the rank that makes it, not on
 // its arguments alone.
 func (a *plan) byRank() bool {
 	r := &a.Roles
@@ -185,7 +185,7 @@ func (a *plan) byRank() bool {
 	return a.Shape != signature.NoData && a.Shape != signature.Prefix
 }
 
-// sided tells whether there are communicators with two sides, or with members of other
+// sided reports whether there are communicators with two sides, or with members of other
 // worlds: what is the other side, and who is known, depends on the rank.
 func (p *Process) sided() bool {
 	for _, d := range p.families {
@@ -201,7 +201,7 @@ func (p *Process) sided() bool {
 	return false
 }
 
-// startsByRank tells whether there are persistent operations of which it depends on the
+// startsByRank reports whether there are persistent operations of which it depends on the
 // rank what they move.
 func (p *Process) startsByRank() bool {
 	sided := p.sided()
@@ -266,7 +266,7 @@ func (s *Symbolic) rank(c *comm, word uint64) int {
 	return FirstSymbol + n
 }
 
-// RankFor tells what a rank that may be a symbol is in process i of the run, which must
+// RankFor says what a rank that may be a symbol is in process i of the run, which must
 // be of the class.
 func (s *Symbolic) RankFor(rank, i int) int {
 	switch {
@@ -285,7 +285,7 @@ func (s *Symbolic) Relative(rank int) (comm int, distance int64) {
 	return s.class.template.Relative(s.peers[rank-FirstSymbol].symbol)
 }
 
-// IsSymbol tells whether a word stands for a peer at a distance.
+// IsSymbol reports whether a word stands for a peer at a distance.
 func IsSymbol(word uint64) bool { return runfile.IsPeerSymbol(word) }
 
 // PeerWords lists the words of nodes of Data.Streams[i], as pairs of node and word, that
@@ -315,7 +315,7 @@ func (p *Process) Alike() (runfile.ClassKey, bool) {
 }
 
 // Class is equal for processes of a run with equal recordings, but for times, and for
-// peers, which are at the same distance; false: nobody compared the process with others.
+// peers, which are at the same distance; false: no one compared the process with others.
 func (p *Process) Class() (runfile.ClassKey, bool) {
 	if p.class == nil {
 		return runfile.ClassKey{}, false

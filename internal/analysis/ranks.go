@@ -7,7 +7,7 @@ import (
 )
 
 // RankTable is a report's table of ranks by columns: a few bytes a rank, so that it can be
-// kept, ordered and summed up again and again.
+// kept, ordered and summed up repeatedly.
 type RankTable struct {
 	Timed   bool
 	Ranks   []int // in the order of Report.Ranks

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Spread tells how the values of a column are distributed over rows of a table.
+// Spread says how the values of a column are distributed over rows of a table.
 type Spread struct {
 	Sum                 uint64
 	Least, Most         uint64

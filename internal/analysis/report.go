@@ -150,7 +150,7 @@ func (x *InProgress) add(p *efg.Process, ended int64) {
 	}
 }
 
-// Report tells where calls, bytes and time of a run went.
+// Report says where calls, bytes and time of a run went.
 type Report struct {
 	Timed      bool // times were recorded
 	Total      Row

@@ -21,7 +21,7 @@ type issued struct {
 // errDoubt says that the graph leaves open which operations a call starts.
 var errDoubt = errors.New("the order of events decides")
 
-// unknownInstance stands for an operation that is not known.
+// unknownInstance stands for an operation that is unknown.
 var unknownInstance = &instance{}
 
 // started calls f for the operations that the events of a node start.
@@ -165,7 +165,7 @@ const (
 
 // reaching returns the array that EFG_SAME at a node stands for: the last one
 // that was passed, if that is the same on all paths to the node. (Entries that
-// completed since are null; they were not persistent, so nobody starts them.)
+// completed since are null; they were not persistent, so no one starts them.)
 func (s *stream) reaching(node int) ([]uint64, bool) {
 	if s.arrays == nil {
 		s.propagateArrays()

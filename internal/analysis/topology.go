@@ -67,7 +67,7 @@ func (s *stream) findLayout(node int, proc *signature.Proc) error {
 	})
 }
 
-// add enters a layout. A communicator's word is used anew only after 2²⁴ of its
+// add enters a layout. A communicator's word is used again only after 2²⁴ of its
 // family.
 func (l *layouts) add(word uint64, a *layout, p *Process) {
 	if signature.IsConst(word) {
@@ -131,7 +131,7 @@ func (p *Process) layoutOf(word uint64) *layout {
 
 // Neighbours returns the ranks of a communicator from which and to which a neighbourhood
 // collective moves data, in their order; NoRank stands for MPI_PROC_NULL. ok is
-// false if they are not known.
+// false if they are unknown.
 func (p *Process) Neighbours(word uint64) (in, out []int, ok bool) {
 	if p.layouts == nil && p.findLayouts() != nil {
 		return nil, nil, false

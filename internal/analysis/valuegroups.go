@@ -67,7 +67,7 @@ func (p *Process) peer(c *comm, word uint64) int {
 }
 
 // Started returns the operations that the start of a persistent request does;
-// false if the order of events decides, or the request is not known.
+// false if the order of events decides, or the request is unknown.
 func (p *Process) Started(request uint64) ([]Operation, bool) {
 	fields := CommField | BytesField | TagField
 	c, err := p.operation(request)
@@ -77,7 +77,7 @@ func (p *Process) Started(request uint64) ([]Operation, bool) {
 	return c.startedOperations(nil, fields), true
 }
 
-// TypeBytes is the size in bytes of a datatype; false if it is not known.
+// TypeBytes is the size in bytes of a datatype; false if it is unknown.
 func (p *Process) TypeBytes(word uint64) (uint64, bool) { return p.typeSize(word) }
 
 // SitePlaces returns the definitions of a process that tell where its callsites
@@ -143,19 +143,19 @@ func (p *Process) TypeDef(word uint64) *efg.Def {
 	return p.types[word]
 }
 
-// VolumeWords are the words of a node that vary and tell what its events move.
+// VolumeWords are the words of a node that vary and say what its events move.
 func (p *Process) VolumeWords(i, node int) uint64 {
 	n := &p.streams[i].Nodes[node]
 	return planOf(procOf(n)).mask & n.Mask
 }
 
-// VolumeByWords says whether VolumeOf tells what the events of a node move.
+// VolumeByWords reports whether VolumeOf says what the events of a node move.
 func (p *Process) VolumeByWords(i, node int) bool {
 	return planOf(procOf(&p.streams[i].Nodes[node])).kind != starting
 }
 
 // VolumeOf is what one event of a node moves, by its words; vec gives the content
-// of arrays that vary. It is not known for calls that start operations.
+// of arrays that vary. It is unknown for calls that start operations.
 func (p *Process) VolumeOf(i, node int, words []uint64, vec func(word int) []uint64) (v Volume, known bool) {
 	n := &p.streams[i].Nodes[node]
 	proc := procOf(n)

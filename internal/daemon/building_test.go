@@ -106,9 +106,9 @@ func TestNoHook(t *testing.T) {
 // A daemon does not keep runs where others could change them, or put others in their place.
 func TestOthersStore(t *testing.T) {
 	for name, spoil := range map[string]func(dir string) error{
-		"another's":           func(dir string) error { return os.Chown(filepath.Join(dir, "home", "store"), 61071, -1) },
-		"in another's folder": func(dir string) error { return os.Chown(filepath.Join(dir, "home"), 61071, -1) },
-		"others may write":    func(dir string) error { return os.Chmod(filepath.Join(dir, "home"), 0o777) },
+		"another's":              func(dir string) error { return os.Chown(filepath.Join(dir, "home", "store"), 61071, -1) },
+		"in another's directory": func(dir string) error { return os.Chown(filepath.Join(dir, "home"), 61071, -1) },
+		"others may write":       func(dir string) error { return os.Chmod(filepath.Join(dir, "home"), 0o777) },
 	} {
 		dir := t.TempDir()
 		if err := errors.Join(os.MkdirAll(filepath.Join(dir, "home", "store"), 0o755), spoil(dir)); err != nil {

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// changes tells which segments have come to a folder, or gone from it, without listing it
-// again and again. It is for one goroutine.
+// changes says which segments have come to a directory, or gone from it, without listing it
+// repeatedly. It is for one goroutine.
 type changes struct {
 	fd     int // inotify; -1: not to be had
 	buffer []byte
@@ -17,7 +17,7 @@ type changes struct {
 const changeEvents = unix.IN_CREATE | unix.IN_MOVED_TO | unix.IN_MOVED_FROM | unix.IN_DELETE | unix.IN_ATTRIB |
 	unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.IN_ONLYDIR
 
-// watchChanges begins to look at a folder.
+// watchChanges begins to look at a directory.
 func watchChanges(dir string) *changes {
 	c := &changes{buffer: make([]byte, 16<<10)}
 	var err error
@@ -40,7 +40,7 @@ func (c *changes) close() {
 
 // since returns the names of segments that may have come or gone since the last time, or
 // of which more was written beside them.
-// If they are not complete the folder is to be listed.
+// If they are not complete the directory is to be listed.
 func (c *changes) since() (names []string, complete bool) {
 	complete = c.fd >= 0
 	for c.fd >= 0 {
@@ -59,7 +59,7 @@ func (c *changes) since() (names []string, complete bool) {
 			switch {
 			case mask&unix.IN_Q_OVERFLOW != 0:
 				complete = false
-			case mask&(unix.IN_DELETE_SELF|unix.IN_MOVE_SELF|unix.IN_IGNORED) != 0: // it is no longer the folder of that name
+			case mask&(unix.IN_DELETE_SELF|unix.IN_MOVE_SELF|unix.IN_IGNORED) != 0: // it is no longer the directory of that name
 				c.close()
 				return nil, false
 			case isSegment(name):

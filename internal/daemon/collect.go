@@ -25,7 +25,7 @@ type collecting struct {
 	leftOut    []string // what is wrong with the others
 }
 
-// run makes the file of all segments, or else of copies of them: somebody might change what
+// run makes the file of all segments, or else of copies of them: someone might change what
 // is in the spool, so that what was good is not any more when the others have been looked at.
 func (c *collecting) run(paths []string) error {
 	defer os.RemoveAll(c.translations())
@@ -122,7 +122,7 @@ func (c *collecting) merge(paths []string) error {
 // mostAside is how much of a file is put aside.
 const mostAside = 1 << 30
 
-// putAside keeps a file in a folder of the store: what is in it may be of use to somebody.
+// putAside keeps a file in a directory of the store: what is in it may be of use to someone.
 func (c *collecting) putAside(path string) error {
 	dir := filepath.Join(c.store.Dir, brokenDir)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -31,7 +31,7 @@ type Options struct {
 	// Reader, if any, finds the program of another version that reads segments of a layout.
 	Reader func(layout uint64) (program string, ok bool)
 	// Quiet is how long nothing must have happened in a job whose processes are gone, if
-	// what has started it is still there, or is not known.
+	// what has started it is still there, or is unknown.
 	Quiet time.Duration
 	Keep  time.Duration // runs that ended before are removed; 0: none
 	Max   int64         // bytes that all runs may have; 0: no bound
@@ -47,7 +47,7 @@ type Options struct {
 	Sealed     func(sum *Summary, file string, took time.Duration)
 	SealFailed func()
 	LeftOut    func(n int)
-	// Ready, if any, is called when programs are being recorded, and Works again and again:
+	// Ready, if any, is called when programs are being recorded, and Works repeatedly:
 	// at most one job is sealed in between.
 	Ready func(spool string)
 	Works func(now time.Time)
@@ -170,7 +170,7 @@ func (d *daemon) lock() (unlock func(), err error) {
 	return func() { spool.Close(); store.Close() }, nil
 }
 
-// open takes up what an earlier daemon has left.
+// open loads what an earlier daemon has left.
 func (d *daemon) open() error {
 	d.tracker = newTracker(d.spool, true)
 	d.lister = NewLister(d.store, nil)
@@ -255,7 +255,7 @@ func (d *daemon) accept(l *net.UnixListener) {
 	}
 }
 
-// register reads a registration. The kernel tells who says so.
+// register reads a registration. The kernel says who says so.
 func (d *daemon) register(c *net.UnixConn) (r registration, ok bool) {
 	peer, err := peercred.Of(c)
 	if err != nil || int(peer.Uid) != os.Geteuid() {
@@ -301,7 +301,7 @@ func (d *daemon) work(ctx context.Context) error {
 	}
 }
 
-// takeNews takes the registrations that are there already: many processes begin together.
+// takeNews takes the registrations that exist already: many processes begin together.
 func (d *daemon) takeNews() {
 	for {
 		select {
@@ -360,7 +360,7 @@ func (d *daemon) works() {
 	}
 }
 
-// canRead tells whether a job can be read, by the help of other versions. If not it stays
+// canRead reports whether a job can be read, by the help of other versions. If not it stays
 // where it is.
 func (d *daemon) canRead(j *Job, now time.Time) bool {
 	for _, s := range j.Segments {
@@ -377,7 +377,7 @@ func (d *daemon) canRead(j *Job, now time.Time) bool {
 	return true
 }
 
-// unreadable is how long nobody looks again whether there is a program that can read a job.
+// unreadable is how long no one looks again whether there is a program that can read a job.
 const unreadable = 10 * time.Second
 
 // seal begins to make a run of a job.

@@ -135,7 +135,7 @@ func TestRecorded(t *testing.T) {
 	list(t, opt, total)
 }
 
-// timesOf tells what a run has recorded of times.
+// timesOf says what a run has recorded of times.
 func timesOf(t *testing.T, file string) string {
 	t.Helper()
 	run, err := runfile.OpenRun(file)
@@ -365,7 +365,7 @@ func TestRefuses(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if !(&Store{opt.Store}).Served() || (&Store{t.TempDir()}).Served() {
-		t.Error("it is not known whether a daemon works")
+		t.Error("it is unknown whether a daemon works")
 	}
 	open := t.TempDir()
 	if err := os.Chmod(open, 0o755); err != nil {
@@ -376,7 +376,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// Ten thousand runs are listed; the log tells how long that takes.
+// Ten thousand runs are listed; the log says how long that takes.
 func TestManyRuns(t *testing.T) {
 	s := &Store{t.TempDir()}
 	for i := range 10000 {
@@ -466,7 +466,7 @@ func TestRestartedMeanwhile(t *testing.T) {
 				waitFor(t, func() bool { return (&Spool{opt.Spool}).Published() })
 				jobs := make(chan error, 2)
 				for range 2 {
-					// Two of Open MPI's launchers at once can be in each other's way in one folder.
+					// Two of Open MPI's launchers at once can be in each other's way in one directory.
 					session := "OMPI_MCA_orte_tmpdir_base=" + t.TempDir()
 					go func() {
 						env := []string{"LD_PRELOAD=" + h.Front, "EFG_SPOOL=" + opt.Spool, session}
@@ -507,7 +507,7 @@ func TestRestartedMeanwhile(t *testing.T) {
 }
 
 // After a daemon was killed programs are recorded for a while, and taken up by the
-// next one; when it has been gone for long they run as they are. One that is there counts,
+// next one; when it has been gone for long they run as they are. One that exists counts,
 // whatever its sign says.
 func TestGoneForLong(t *testing.T) {
 	h, err := hook.Ensure(t.Context(), hook.Options{})

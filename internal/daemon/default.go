@@ -41,7 +41,7 @@ func DefaultStore() (string, error) {
 }
 
 // OwnStore is where a daemon keeps runs that is told nothing else: $EFG_STORE, or efg in the
-// user's state folder.
+// user's state directory.
 func OwnStore() (string, error) {
 	if dir := os.Getenv("EFG_STORE"); dir != "" {
 		return dir, nil

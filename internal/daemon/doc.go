@@ -1,22 +1,22 @@
 // Package daemon keeps recordings without anybody asking for each: it finds the
-// segments of processes that the hook records into its spool folder, follows who is
+// segments of processes that the hook records into its spool directory, follows who is
 // running, and seals a job that has ended into one run file in its store.
 //
-// # Folders
+// # Directories
 //
 // The spool is in memory (/dev/shm/efg-UID), private to the user. The file "hook" in it
 // tells the hook that there is a daemon, and how to record; "socket" takes what
 // processes say when they begin. NAME.seg are segments, NAME.seg.job the job that each was
 // found to be of: when its process is gone that could not be found out any more.
 //
-// The store (the user's state folder) has for each run NAME.efg and NAME.json (Summary).
+// The store (the user's state directory) has for each run NAME.efg and NAME.json (Summary).
 //
 // # Several machines
 //
 // Each machine's daemon has a lock in the store (.nodes/NODE.lock) and one in its spool. Names
-// of runs are taken by making NAME.sealing or the folder NAME, which only one can do. What
+// of runs are taken by making NAME.sealing or the directory NAME, which only one can do. What
 // is on a machine of a launch that has processes on others, too, becomes a part,
-// NAME/part-NODE.efg; see part.go for how the others find the folder. Whoever finds all
+// NAME/part-NODE.efg; see part.go for how the others find the directory. Whoever finds all
 // ranks in it merges them to NAME.efg, then writes NAME.json, then removes the claim and the
 // parts; each step may be repeated, by any machine.
 //

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Exit tells how a job was started and how it has ended, as far as that could be seen: by a
+// Exit says how a job was started and how it has ended, as far as that could be seen: by a
 // daemon that was there when it ended, of exit statuses under Linux 6.15 or newer.
 type Exit struct {
 	// Launcher is the command line of mpiexec and the like, if it was on this machine.
@@ -31,7 +31,7 @@ const (
 	ranksUntold    = time.Second / 2
 )
 
-// exitRecorded tells whether all is known that can be known of how the processes have ended.
+// exitRecorded reports whether all is known that can be known of how the processes have ended.
 func (j *Job) exitRecorded(now time.Time) bool {
 	wait := time.Duration(0)
 	for _, s := range j.Segments {

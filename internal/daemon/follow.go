@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Follower finds the jobs in a spool again and again. It does not work for them, as a
+// Follower finds the jobs in a spool repeatedly. It does not work for them, as a
 // daemon does, and asks for what it knows only if that may have changed.
 type Follower struct {
 	mu      sync.Mutex
@@ -72,7 +72,7 @@ func Jobs(s *Spool) ([]*Job, error) {
 	return f.Jobs()
 }
 
-// JobsIn returns the jobs in a spool folder, or the user's if there is none given; none if
+// JobsIn returns the jobs in a spool directory, or the user's if there is none given; none if
 // it cannot be read.
 func JobsIn(dir string) []*Job {
 	if dir == "" {

@@ -44,7 +44,7 @@ func followed(t *testing.T, f *Follower) (list []int) {
 	return list
 }
 
-// What comes and goes is seen at once, without listing the folder; where the kernel tells
+// What comes and goes is seen at once, without listing the directory; where the kernel tells
 // nothing it is listed each time.
 func TestFollow(t *testing.T) {
 	for _, how := range []string{"told", "listed"} {
@@ -104,8 +104,8 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// Where too much has happened to be told, the folder is listed; one that is gone is an
-// error, and one that comes in its place is looked at anew.
+// Where too much has happened to be told, the directory is listed; one that is gone is an
+// error, and one that comes in its place is looked at again.
 func TestFollowLost(t *testing.T) {
 	parent := privateDir(t)
 	spool := filepath.Join(parent, "spool")
@@ -134,7 +134,7 @@ func TestFollowLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	if jobs, err := f.Jobs(); err == nil {
-		t.Errorf("%d jobs in a folder that is gone", len(jobs))
+		t.Errorf("%d jobs in a directory that is gone", len(jobs))
 	}
 	if err := os.Mkdir(spool, 0o700); err != nil {
 		t.Fatal(err)
@@ -142,6 +142,6 @@ func TestFollowLost(t *testing.T) {
 	move(t, made[1], spool)
 	move(t, made[2], spool)
 	if list := followed(t, f); !slices.Equal(list, []int{2}) {
-		t.Errorf("%v in the new folder", list)
+		t.Errorf("%v in the new directory", list)
 	}
 }

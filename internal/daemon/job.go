@@ -45,7 +45,7 @@ type origin struct {
 	Key      string         `json:"job"`
 	Process  procfs.Process `json:"process"`
 	Launcher procfs.Process `json:"launcher"`
-	Starter  procfs.Process `json:"starter"`            // the launcher that somebody has typed
+	Starter  procfs.Process `json:"starter"`            // the launcher that someone has typed
 	Launched []string       `json:"launched,omitempty"` // its command line
 	Command  []string       `json:"command,omitempty"`  // of the process
 	Tool     string         `json:"tool,omitempty"`     // that worked when the process began
@@ -76,8 +76,8 @@ func (j *Job) Running() (n int) {
 	return n
 }
 
-// ended tells whether nothing more is to be expected: all processes are gone, and so
-// is what started them, or, if that is not known, all ranks have been there; or nothing
+// ended reports whether nothing more is to be expected: all processes are gone, and so
+// is what started them, or, if that is unknown, all ranks have been there; or nothing
 // has happened for a quiet time.
 func (j *Job) ended(now time.Time, quiet time.Duration) bool {
 	switch {
@@ -89,7 +89,7 @@ func (j *Job) ended(now time.Time, quiet time.Duration) bool {
 	return now.Sub(j.changed) >= quiet
 }
 
-// whole tells whether each rank that the processes know of has been there.
+// whole reports whether each rank that the processes know of has been there.
 func (j *Job) whole() bool {
 	type world struct {
 		id   uint64
@@ -178,7 +178,7 @@ func commandOf(h *segment.Header) []string {
 	return strings.Split(strings.TrimRight(text, "\x00"), "\x00")
 }
 
-// Name is that of the run that the job becomes, if nobody else has it.
+// Name is that of the run that the job becomes, if no one else has it.
 func (j *Job) Name() string {
 	program := "run"
 	if c := j.Command(); len(c) > 0 {

@@ -20,7 +20,7 @@ type joining struct {
 const (
 	firstLook   = time.Second
 	longestLook = time.Minute
-	// settle is how long other machines' parts are waited for before those that are there
+	// settle is how long other machines' parts are waited for before those that exist
 	// are merged without them; the next machine takes over if the first does not do it.
 	settle   = 10 * time.Minute
 	takeOver = time.Minute
@@ -82,7 +82,7 @@ func (d *daemon) join(name string, now time.Time) (done bool, err error) {
 	case mine < 0:
 		return len(l.parts) > 0, nil
 	case l.bytes() > d.opt.Merge:
-		return true, nil // it is for somebody to merge it
+		return true, nil // it is for someone to merge it
 	case !l.whole() && now.Sub(l.newest) < settle+time.Duration(mine)*takeOver:
 		return false, nil
 	}
@@ -153,7 +153,7 @@ func (s *Store) files(l *launch) (list []string) {
 	return list
 }
 
-// Parts are the files of the parts of a launch that are there.
+// Parts are the files of the parts of a launch that exist.
 func (s *Store) Parts(name string) ([]string, error) {
 	l, err := s.launch(name)
 	if errors.Is(err, os.ErrNotExist) {
@@ -165,8 +165,8 @@ func (s *Store) Parts(name string) ([]string, error) {
 	return s.files(l), nil
 }
 
-// upToDate tells whether a run has all parts that are there. It is an error if parts that
-// it has are gone: they could not be merged anew.
+// upToDate reports whether a run has all parts that exist. It is an error if parts that
+// it has are gone: they could not be merged again.
 func (l *launch) upToDate(x *Summary) (bool, error) {
 	for _, part := range l.names() {
 		if !slices.Contains(x.Parts, part) {

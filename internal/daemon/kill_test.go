@@ -94,7 +94,7 @@ type identity struct {
 	hash   uint64
 }
 
-// simulated makes segments in a folder and returns whose they are.
+// simulated makes segments in a directory and returns whose they are.
 func simulated(t *testing.T, dir string, ranks int, seed uint64) map[identity]string {
 	t.Helper()
 	c := sim.Config{Program: []string{"halo", "farm", "random"}[seed%3], Ranks: ranks, Steps: 4, Seed: seed, Stats: true}

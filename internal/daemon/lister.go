@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// Lister lists the runs of a store again and again. Summaries that it has read it does not
+// Lister lists the runs of a store repeatedly. Summaries that it has read it does not
 // read again.
 type Lister struct {
 	store  *Store
@@ -23,8 +23,8 @@ type Lister struct {
 type listed struct {
 	Summary
 	text  Text
-	loose bool // it may be made anew, with more parts
-	seen  bool // in the folder, by now
+	loose bool // it may be made again, with more parts
+	seen  bool // in the directory, by now
 }
 
 // Text is a run as text.
@@ -73,7 +73,7 @@ func (l *Lister) List() (list []Summary, texts []Text, err error) {
 	return list, texts, nil
 }
 
-// take takes up a run that is there; parts: so is the folder of its parts.
+// take takes up a run that exists; parts: so is the directory of its parts.
 func (l *Lister) take(name string, parts bool, index map[string]Summary) {
 	if x := l.known[name]; x != nil && !x.loose && !parts {
 		x.seen = true
@@ -118,7 +118,7 @@ func (l *Lister) forget() {
 	})
 }
 
-// contents lists the finished runs, in order, and the folders of parts.
+// contents lists the finished runs, in order, and the directories of parts.
 func (s *Store) contents() (runs []string, jobs map[string]bool, err error) {
 	dir, err := os.Open(s.Dir)
 	if err != nil {

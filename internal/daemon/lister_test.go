@@ -59,7 +59,7 @@ func TestLister(t *testing.T) {
 	add(7)
 	add(1)
 	check("run1", "run5", "run7", "run12")
-	if err := os.Mkdir(s.path("run12", ""), 0o700); err != nil { // its parts: it may be made anew
+	if err := os.Mkdir(s.path("run12", ""), 0o700); err != nil { // its parts: it may be made again
 		t.Fatal(err)
 	}
 	check("run1", "run5", "run7", "run12")

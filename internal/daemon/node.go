@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// Several machines may share a store. Each has a name in it, and in the folder
+// Several machines may share a store. Each has a name in it, and in the directory
 // ".nodes" the files NODE.lock, which its daemon holds locked, and NODE.state.
 const (
 	nodesDir = ".nodes"
@@ -69,7 +69,7 @@ func lockFile(path string) (*os.File, error) {
 	return f, nil
 }
 
-// locked tells whether somebody holds a lock.
+// locked reports whether someone holds a lock.
 func locked(path string) bool {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -95,7 +95,7 @@ func (s *Store) Serving() []string {
 	return nodes
 }
 
-// Served tells whether a daemon works with the store.
+// Served reports whether a daemon works with the store.
 func (s *Store) Served() bool { return len(s.Serving()) > 0 }
 
 // Served says where a daemon answers questions over HTTP.
@@ -116,7 +116,7 @@ type State struct {
 	Served
 }
 
-// writeState tells what is new. It is a help for people: nothing depends on it.
+// writeState says what is new. It is a help for people: nothing depends on it.
 func (d *daemon) writeState() {
 	s := State{
 		Version: 1, Node: d.opt.Node, PID: os.Getpid(), Spool: d.spool.Dir,

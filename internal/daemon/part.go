@@ -18,10 +18,10 @@ import (
 	"github.com/efg-tools/efg/internal/segment"
 )
 
-// The parts of a launch on several machines are in a folder of the store that has
+// The parts of a launch on several machines are in a directory of the store that has
 // the name of the run: part-NODE.efg, part-NODE.json. Whoever
-// seals the first part makes the folder, and a claim that tells the others: in the
-// folder ".jobs" a file of the launch's name. The claim goes when the run is complete.
+// seals the first part makes the directory, and a claim that tells the others: in the
+// directory ".jobs" a file of the launch's name. The claim goes when the run is complete.
 const (
 	jobsDir    = ".jobs"
 	partPrefix = "part-"
@@ -67,7 +67,7 @@ func cText(b []byte) string {
 	return text
 }
 
-// beginPart finds the folder of the launch and writes the list of what becomes this
+// beginPart finds the directory of the launch and writes the list of what becomes this
 // machine's part.
 func (x *sealer) beginPart(s *sealing, j *Job) error {
 	if err := makeDir(filepath.Join(x.store.Dir, jobsDir)); err != nil {
@@ -97,7 +97,7 @@ func (x *sealer) beginPart(s *sealing, j *Job) error {
 	})
 }
 
-// join writes the list of a part into the folder of a launch, if that takes it.
+// join writes the list of a part into the directory of a launch, if that takes it.
 func (x *sealer) join(s *sealing, c *claim, j *Job) (ok bool, err error) {
 	if c.Job != s.Job || !x.store.takes(c, j) {
 		return false, nil
@@ -121,7 +121,7 @@ func claimName(job string) string {
 	return fmt.Sprintf("%s-%016x", text[:min(len(text), 60)], xxhash.Sum64String(job))
 }
 
-// claim reads the claim of a launch, or makes it, with a folder.
+// claim reads the claim of a launch, or makes it, with a directory.
 func (x *sealer) claim(path, job string, j *Job) (*claim, error) {
 	c, err := x.store.readClaim(path)
 	if c != nil || err != nil {
@@ -166,7 +166,7 @@ func (x *sealer) claim(path, job string, j *Job) (*claim, error) {
 	return nil, err
 }
 
-// readClaim reads a claim; nil if there is none, or if its folder is gone.
+// readClaim reads a claim; nil if there is none, or if its directory is gone.
 func (s *Store) readClaim(path string) (*claim, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -190,7 +190,7 @@ func (s *Store) readClaim(path string) (*claim, error) {
 
 func (w World) same(x World) bool { return w.ID == x.ID && w.Size == x.Size }
 
-// takes tells whether a job can be a part of the launch: no other part has one of its
+// takes reports whether a job can be a part of the launch: no other part has one of its
 // ranks.
 func (s *Store) takes(c *claim, j *Job) bool {
 	certain := strings.HasPrefix(c.Job, "slurm ") || strings.HasPrefix(c.Job, "efg ")
@@ -210,7 +210,7 @@ func (s *Store) takes(c *claim, j *Job) bool {
 	return true
 }
 
-// launch is what is in a folder of parts.
+// launch is what is in a directory of parts.
 type launch struct {
 	name    string
 	parts   []Summary // by name
@@ -253,7 +253,7 @@ func (s *Store) launch(name string) (*launch, error) {
 	return l, nil
 }
 
-// has tells whether a part has a rank of a world.
+// has reports whether a part has a rank of a world.
 func (l *launch) has(w World, rank int) bool {
 	for i := range l.parts {
 		for _, x := range l.parts[i].Worlds {
@@ -265,7 +265,7 @@ func (l *launch) has(w World, rank int) bool {
 	return false
 }
 
-// ranks counts the ranks that are there and those that there should be.
+// ranks counts the ranks that exist and those that there should be.
 func (l *launch) ranks() (have, want int) {
 	type id struct {
 		world uint64
@@ -286,7 +286,7 @@ func (l *launch) ranks() (have, want int) {
 	return have, want
 }
 
-// whole tells whether all ranks are there.
+// whole reports whether all ranks are there.
 func (l *launch) whole() bool {
 	have, want := l.ranks()
 	return want > 0 && have >= want && len(l.writing) == 0
@@ -355,7 +355,7 @@ func (s *Store) removeParts(name string, parts []string) error {
 	return nil
 }
 
-// removeLaunch removes a launch with the parts that are there.
+// removeLaunch removes a launch with the parts that exist.
 func (s *Store) removeLaunch(name string) error {
 	l, err := s.launch(name)
 	if errors.Is(err, os.ErrNotExist) {
@@ -367,7 +367,7 @@ func (s *Store) removeLaunch(name string) error {
 	return s.removeParts(name, l.names())
 }
 
-// tidyDirs removes empty folders that nobody has put a part into.
+// tidyDirs removes empty directories that no one has put a part into.
 func (s *Store) tidyDirs(now time.Time) {
 	_, jobs, err := s.contents()
 	if err != nil {
@@ -380,7 +380,7 @@ func (s *Store) tidyDirs(now time.Time) {
 	}
 }
 
-// worldsOf tells which ranks of which worlds a run has.
+// worldsOf says which ranks of which worlds a run has.
 func worldsOf(run *runfile.Run) []World {
 	type id struct {
 		world uint64
@@ -423,7 +423,7 @@ func ranges(list []int) [][2]int {
 	return out
 }
 
-// makeDir makes a folder that may be there.
+// makeDir makes a directory that may be there.
 func makeDir(dir string) error {
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return err

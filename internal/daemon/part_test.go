@@ -177,7 +177,7 @@ func TestMissingPart(t *testing.T) {
 	verify(t, s.RunFile(x.Name))
 }
 
-// A launch whose name was used before, and a rank that is there already, do not get into
+// A launch whose name was used before, and a rank that exists already, do not get into
 // another launch's run.
 func TestOtherLaunch(t *testing.T) {
 	opt, spools := testOptions(t.TempDir(), ""), nodeSpools(t)

@@ -69,7 +69,7 @@ func (x *sealer) reserve(s *sealing, name string) error {
 	})
 }
 
-// list writes the list, unless somebody else has one of this name.
+// list writes the list, unless someone else has one of this name.
 func (x *sealer) list(s *sealing) (ok bool, err error) {
 	data, err := json.Marshal(s)
 	if err != nil {
@@ -95,7 +95,7 @@ func numbered(name, separator string, try func(string) (ok bool, err error)) err
 	}
 }
 
-// taken tells whether a name has files of a run, or of one that is being made, but for
+// taken reports whether a name has files of a run, or of one that is being made, but for
 // those with an extension.
 func (s *Store) taken(name string, except ...string) (bool, error) {
 	for _, ext := range []string{"", runExt, summaryExt, sealingExt} {
@@ -174,7 +174,7 @@ func (x *sealer) make(s *sealing) (*Summary, []string, error) {
 		}
 	}
 	file := x.store.RunFile(s.Name)
-	if len(paths) == 0 { // the machine was started anew: the file counts, if it is there
+	if len(paths) == 0 { // the machine was started again: the file counts, if it is there
 		sum, err := summarize(s.Name, file)
 		if errors.Is(err, os.ErrNotExist) {
 			return nil, nil, nil
@@ -208,10 +208,10 @@ func (x *sealer) summary(s *sealing, sum *Summary) error {
 	return writeJSON(x.store.path(s.Name, summaryExt), sum)
 }
 
-// copies is a folder for copies of segments.
+// copies is a directory for copies of segments.
 func (x *sealer) copies() string { return x.store.nodeFile(x.node, ".copies") }
 
-// translations is a folder for what other versions make of segments.
+// translations is a directory for what other versions make of segments.
 func (x *sealer) translations() string { return x.store.nodeFile(x.node, ".translated") }
 
 func isFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }

@@ -13,7 +13,7 @@ import (
 	"github.com/efg-tools/efg/internal/segment"
 )
 
-// Spool is the folder into which the hook records.
+// Spool is the directory into which the hook records.
 type Spool struct{ Dir string }
 
 // Names in the spool.
@@ -27,7 +27,7 @@ const (
 	hookLimit  = 16 << 10 // EFG_SETTINGS_MAX of hook/shim/setting.h
 )
 
-// OpenSpool opens a spool folder, and makes it if make is set. It must be private:
+// OpenSpool opens a spool directory, and makes it if make is set. It must be private:
 // who can write to it decides what programs load.
 func OpenSpool(dir string, create bool) (*Spool, error) {
 	if !filepath.IsAbs(dir) || strings.ContainsAny(dir, "\n:") {
@@ -53,9 +53,9 @@ func checkPrivate(dir string, fi os.FileInfo) error {
 	const unrecorded = "programs would not record there"
 	switch {
 	case segment.CheckOwner(fi) != nil:
-		return fmt.Errorf("%s: belongs to another user, %s: have it removed (rm -r %s), or name another folder with EFG_SPOOL", dir, unrecorded, dir)
+		return fmt.Errorf("%s: belongs to another user, %s: have it removed (rm -r %s), or name another directory with EFG_SPOOL", dir, unrecorded, dir)
 	case !fi.IsDir():
-		return fmt.Errorf("%s: is no folder, %s: rm %s", dir, unrecorded, dir)
+		return fmt.Errorf("%s: is no directory, %s: rm %s", dir, unrecorded, dir)
 	case fi.Mode().Perm()&0o077 != 0:
 		return fmt.Errorf("%s: is open to other users (mode %#o), %s: chmod 700 %s", dir, fi.Mode().Perm(), unrecorded, dir)
 	}
@@ -71,7 +71,7 @@ func (s *Spool) lock() (*os.File, error) {
 	return f, err
 }
 
-// Served tells whether a daemon works with the spool.
+// Served reports whether a daemon works with the spool.
 func (s *Spool) Served() bool { return locked(s.path(spoolLock)) }
 
 func (s *Spool) path(name string) string { return filepath.Join(s.Dir, name) }
@@ -116,21 +116,21 @@ func (s *Spool) Withdraw() error {
 	return err
 }
 
-// Published tells whether the hook would record into the spool.
+// Published reports whether the hook would record into the spool.
 func (s *Spool) Published() bool {
 	_, err := os.Stat(s.path(hookFile))
 	return err == nil
 }
 
-// isSegment tells whether a file is a segment by its name.
+// isSegment reports whether a file is a segment by its name.
 func isSegment(name string) bool {
 	return filepath.Ext(name) == segmentExt && !strings.HasPrefix(name, ".")
 }
 
-// isOwn tells whether a file is one that the hook may have made for this user.
+// isOwn reports whether a file is one that the hook may have made for this user.
 func isOwn(fi os.FileInfo) bool { return segment.CheckOwner(fi) == nil && fi.Mode().IsRegular() }
 
-// Empty tells whether there are no segments of this user in the spool.
+// Empty reports whether there are no segments of this user in the spool.
 func (s *Spool) Empty() bool {
 	names, _, err := s.segments()
 	return err == nil && len(names) == 0

@@ -20,7 +20,7 @@ import (
 	"github.com/efg-tools/efg/internal/trusted"
 )
 
-// Store is the folder of finished runs.
+// Store is the directory of finished runs.
 type Store struct{ Dir string }
 
 // Names in the store.
@@ -96,8 +96,8 @@ type World struct {
 	Ranks [][2]int `json:"ranks"` // ranges, first and last, in order
 }
 
-// OpenStore opens a store to read, or, if make is set, makes it if it is not there, and opens it
-// for a daemon: then nobody but the user and root may be able to put anything into it.
+// OpenStore opens a store to read, or, if make is set, makes it if it does not exist, and opens it
+// for a daemon: then no one but the user and root may be able to put anything into it.
 func OpenStore(dir string, create bool) (*Store, error) {
 	if create {
 		_, err := trusted.Dir(dir, 0o700)
@@ -113,7 +113,7 @@ func OpenStore(dir string, create bool) (*Store, error) {
 		return nil, err
 	}
 	if !fi.IsDir() {
-		return nil, fmt.Errorf("%s: not a folder", dir)
+		return nil, fmt.Errorf("%s: not a directory", dir)
 	}
 	abs, err := filepath.Abs(dir)
 	return &Store{abs}, err
@@ -127,7 +127,7 @@ func (s *Store) RunFile(name string) string { return s.path(name, runExt) }
 // TokenFile is where the token is that lets people ask the daemon over TCP.
 func (s *Store) TokenFile() string { return filepath.Join(s.Dir, tokenFile) }
 
-// Has tells whether there is a finished run of exactly this name.
+// Has reports whether there is a finished run of exactly this name.
 func (s *Store) Has(name string) bool {
 	if name == "" || strings.HasPrefix(name, ".") || strings.ContainsAny(name, "/\x00") {
 		return false

@@ -15,7 +15,7 @@ import (
 )
 
 // tracker follows the segments in a spool. What has not changed it does not look at
-// again, but lists the folder now and then all the same.
+// again, but lists the directory now and then all the same.
 type tracker struct {
 	spool    *Spool
 	keep     bool // write what is found out beside the segments
@@ -29,7 +29,7 @@ type tracker struct {
 
 	changes   *changes
 	processes *procfs.Watch
-	listed    time.Time // zero: the folder is to be listed
+	listed    time.Time // zero: the directory is to be listed
 	version   uint64    // of segments and jobs: goes up with each change
 }
 
@@ -93,7 +93,7 @@ func (t *tracker) listDir(now time.Time) error {
 	}
 	for name, s := range t.segments {
 		if !there[name] || t.sealing[name] || !t.keep && !s.known {
-			t.drop(s) // the last is found anew: by now more may be known
+			t.drop(s) // the last is found again: by now more may be known
 		}
 	}
 	for name := range t.new {
@@ -201,7 +201,7 @@ func (t *tracker) firstSeen(name string, now time.Time) time.Time {
 	return t.new[name]
 }
 
-// look reads the header, and tells whether it is another one by now; that of a process
+// look reads the header, and reports whether it is another one by now; that of a process
 // that is just beginning may not be there yet.
 func (s *Segment) look() bool {
 	h, _, err := segment.Activities(s.path)
@@ -253,7 +253,7 @@ func (t *tracker) keepOrigin(s *Segment) {
 		return
 	}
 	if data, err := json.Marshal(s.origin); err == nil {
-		t.spool.write(s.Name+jobExt, data) // without it the job is found anew
+		t.spool.write(s.Name+jobExt, data) // without it the job is found again
 	}
 }
 

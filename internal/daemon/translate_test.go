@@ -15,7 +15,7 @@ import (
 )
 
 // otherVar makes the test's program another version of efg, that reads segments of
-// otherVersion alone: the folder in which it works.
+// otherVersion alone: the directory in which it works.
 const otherVar = "EFG_TEST_OTHER"
 
 const otherVersion = 0x1234567890

@@ -17,7 +17,7 @@ type user struct {
 	home, store, spool string
 }
 
-// newUser makes a user's folders, which others may enter, so that only the daemon's own
+// newUser makes a user's directories, which others may enter, so that only the daemon's own
 // care keeps them apart.
 func newUser(t *testing.T, base string, id int) *user {
 	t.Helper()
@@ -45,7 +45,7 @@ func (u *user) serve(t *testing.T, program string) {
 	waitFor(t, (&Spool{u.spool}).Published)
 }
 
-// can tells whether the user's own shell can do something.
+// can reports whether the user's own shell can do something.
 func (u *user) can(script string) bool {
 	id := fmt.Sprint(u.id)
 	return exec.Command("setpriv", "--reuid", id, "--regid", id, "--clear-groups", "sh", "-c", script).Run() == nil

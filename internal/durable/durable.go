@@ -1,4 +1,4 @@
-// Package durable writes files that are there as a whole and on disk, or not at
+// Package durable writes files that exist as a whole and on disk, or not at
 // all.
 package durable
 
@@ -50,10 +50,10 @@ type File struct {
 	name string // of tmp; "": it has none
 }
 
-// ErrBusy says that somebody else is writing the file.
+// ErrBusy says that someone else is writing the file.
 var ErrBusy = errors.New("is being written by another process")
 
-// Begin begins a file that takes long to make and that nobody else may make
+// Begin begins a file that takes long to make and that no one else may make
 // meanwhile. A process that is killed leaves a hidden file, which the next one
 // takes over.
 func Begin(path string) (*File, error) {
@@ -200,7 +200,7 @@ func (f *File) Discard() {
 	f.tmp.Close()
 }
 
-// SyncDir makes durable what was renamed or made in a folder; file systems that cannot sync folders do
+// SyncDir makes durable what was renamed or made in a directory; file systems that cannot sync directories do
 // without.
 func SyncDir(dir string) error {
 	d, err := os.Open(dir)

@@ -26,7 +26,7 @@ func check(t *testing.T, path, want string) {
 	}
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil || len(entries) != 1 {
-		t.Errorf("in the folder: %v, %v", entries, err)
+		t.Errorf("in the directory: %v, %v", entries, err)
 	}
 }
 

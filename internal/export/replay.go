@@ -12,7 +12,7 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// Sink takes the next process of a document, and what the document says of the run as
+// Sink takes the next process of a document, and what the document says about the run as
 // a whole.
 type Sink func(meta *runfile.Meta, p *efg.Process) error
 
@@ -53,7 +53,7 @@ type Value struct {
 	Elems []uint64
 }
 
-// Stream makes the graph of a stream anew: first its nodes, then its events, in
+// Stream makes the graph of a stream again: first its nodes, then its events, in
 // order.
 type Stream struct {
 	head  efg.Stream
@@ -67,7 +67,7 @@ type Stream struct {
 }
 
 // NewStream begins a stream with the thread, end, number of events, trace and call in
-// progress of head. defs are the process's definitions. hash tells whether head.Hash is known.
+// progress of head. defs are the process's definitions. hash reports whether head.Hash is known.
 func NewStream(head efg.Stream, hash bool, defs *efg.Definitions) (*Stream, error) {
 	s := &Stream{head: head, hash: hash, build: efg.NewBuilder(head.Thread, efg.DefaultDemote, defs)}
 	if head.Trace != nil {

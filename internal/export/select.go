@@ -20,7 +20,7 @@ type Selection struct {
 	From, To uint64
 }
 
-// Window tells whether events are left out of streams that are written.
+// Window reports whether events are left out of streams that are written.
 func (s *Selection) Window() bool { return s.From > 0 || s.To > 0 }
 
 // Meta is what is known of the part of the run. Statistics of time are of whole
@@ -254,7 +254,7 @@ func (c *cutter) vector(e *reconstruct.Event, in *efg.Input, i int, local bool) 
 	in.Vecs = append(in.Vecs, efg.VecContent{Word: i, Elems: elems})
 }
 
-// older tells whether a word names an object that was made before the window. Whether
+// older reports whether a word names an object that was made before the window. Whether
 // completing it frees it cannot be seen there, nor what a call leaves of it.
 func (c *cutter) older(w uint64) bool {
 	_, made := c.ids[w]

@@ -15,7 +15,7 @@ func (a *activity) begin() (end func()) {
 	return func() { a.now.Add(-1) }
 }
 
-// Questions tells how many questions are being answered, streams of events among them, and how
+// Questions says how many questions are being answered, streams of events among them, and how
 // many there have been since the server began.
 func (s *Server) Questions() (now int, total uint64) {
 	return int(s.activity.now.Load()), s.activity.total.Load()

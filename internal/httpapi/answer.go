@@ -33,7 +33,7 @@ const (
 	mostAsked = 64
 )
 
-// maker makes the content of an answer, and tells whether it stays so: then it is kept.
+// maker makes the content of an answer, and reports whether it stays so: then it is kept.
 // It may stop when the context ends.
 type maker func(ctx context.Context, w io.Writer) (contentType string, stays bool, err error)
 

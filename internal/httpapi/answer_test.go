@@ -90,7 +90,7 @@ func TestAnswersKept(t *testing.T) {
 }
 
 // A few questions are worked on at once; equal ones together; more than so many are sent
-// away; what nobody waits for any more is not begun.
+// away; what no one waits for any more is not begun.
 func TestQuestionsAtOnce(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	a := newAnswers()
@@ -145,7 +145,7 @@ func TestQuestionsAtOnce(t *testing.T) {
 		}
 	}
 	if n := len(begun); n > 0 {
-		t.Errorf("%d questions were worked on for nobody", n)
+		t.Errorf("%d questions were worked on for no one", n)
 	}
 }
 

@@ -8,8 +8,8 @@
 //
 // # Who may ask
 //
-// At the unix socket the kernel tells who asks: the user of this process, and root. At
-// TCP nobody knows, so every question needs the token (guard.go). Whatever the way, only
+// At the unix socket the kernel says who asks: the user of this process, and root. At
+// TCP no one knows, so every question needs the token (guard.go). Whatever the way, only
 // reading is possible, and what is named in a URL is looked up among what there is, never
 // made into a path.
 package httpapi

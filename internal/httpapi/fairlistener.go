@@ -16,7 +16,7 @@ const (
 	mostStrangers = 64
 )
 
-// fairListener is a listener over TCP that nobody can block by holding connections. A connection
+// fairListener is a listener over TCP that no one can block by holding connections. A connection
 // is a stranger's unless the kernel says that it is this user's or root's, until it has sent
 // a request with the token. Strangers have places of their own, and only for a short time.
 // When all are taken, a new one gets the place of the oldest from where most have come.

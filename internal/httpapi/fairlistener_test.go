@@ -101,7 +101,7 @@ func tokenClient(t *testing.T, l *Listeners) (ask func() int) {
 }
 
 // Whoever has the token is answered, whatever others hold who have not: connections that
-// say nothing, that begin a request, and that ask again and again.
+// say nothing, that begin a request, and that ask repeatedly.
 func TestHeldConnections(t *testing.T) {
 	for name, text := range map[string]string{
 		"silent": "", "begun": "GET / HTTP/1.1\r\nHost: localhost\r\n", "refused": "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
@@ -224,7 +224,7 @@ func TestLocalUser(t *testing.T) {
 		c.Close()
 	}
 	if os.Geteuid() != 0 {
-		return // nobody else can be somebody else
+		return // no one else can be someone else
 	}
 	cmd := otherUser(t, dialVar+"="+l.Addr().String())
 	if err := cmd.Start(); err != nil {

@@ -28,7 +28,7 @@ type message struct {
 type producer func(ctx context.Context, emit func(name string, data []byte))
 
 // feeds are streams of events. Who asks for the same one shares it: it is made once, and
-// only while somebody listens.
+// only while someone listens.
 type feeds struct {
 	ctx context.Context
 

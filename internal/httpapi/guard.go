@@ -43,7 +43,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fail(w, r, http.StatusMethodNotAllowed, "only GET and HEAD")
 	case r.ContentLength != 0:
 		h.Set("Connection", "close")
-		http.NewResponseController(w).SetReadDeadline(time.Now().Add(time.Second)) // nobody waits for it
+		http.NewResponseController(w).SetReadDeadline(time.Now().Add(time.Second)) // no one waits for it
 		fail(w, r, http.StatusRequestEntityTooLarge, "want no body")
 	case who.unix && !who.allowed():
 		fail(w, r, http.StatusForbidden, "belongs to another user")
@@ -57,7 +57,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// called tells whether a Host header is a name of this server: a page of another name
+// called reports whether a Host header is a name of this server: a page of another name
 // that leads here (DNS rebinding) must not read anything.
 func (g *guard) called(host string) bool {
 	name := host
@@ -71,7 +71,7 @@ func (g *guard) called(host string) bool {
 	return name == "localhost" || slices.ContainsFunc(g.hosts, func(h string) bool { return strings.EqualFold(h, name) })
 }
 
-// sameOrigin tells whether a request that a page made is one of our page. What people
+// sameOrigin reports whether a request that a page made is one of our page. What people
 // open themselves, and programs other than browsers, have no origin.
 func (g *guard) sameOrigin(r *http.Request) bool {
 	if list, ok := r.Header["Origin"]; ok {
@@ -91,7 +91,7 @@ func (g *guard) sameOrigin(r *http.Request) bool {
 	return r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
 }
 
-// entered tells whether who asks has the token: in a header, in a cookie, or once in the
+// entered reports whether who asks has the token: in a header, in a cookie, or once in the
 // URL, for which there is a cookie then. It has answered if not.
 func (g *guard) entered(w http.ResponseWriter, r *http.Request, who *peer) bool {
 	if header := r.Header.Get("Authorization"); header != "" {

@@ -111,7 +111,7 @@ func TestTokenInAddress(t *testing.T) {
 	}
 }
 
-// A server that is made without a token lets nobody in over TCP.
+// A server that is made without a token lets no one in over TCP.
 func TestNoToken(t *testing.T) {
 	s := New(Options{Runs: sampleFiles(t)})
 	defer s.Close()

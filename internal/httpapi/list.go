@@ -106,7 +106,7 @@ func matching(l *jsondoc.RunList, search string) *jsondoc.RunList {
 	return &p
 }
 
-// matches tells whether any of the texts has what is searched for.
+// matches reports whether any of the texts has what is searched for.
 func matches(search, name, host string, command []string) bool {
 	return strings.Contains(strings.ToLower(name), search) || strings.Contains(strings.ToLower(host), search) ||
 		strings.Contains(strings.ToLower(strings.Join(command, " ")), search)

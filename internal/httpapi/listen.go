@@ -49,7 +49,7 @@ type Listeners struct {
 	Beyond bool
 }
 
-// Loopback tells whether an address can be reached from this machine only.
+// Loopback reports whether an address can be reached from this machine only.
 func Loopback(address string) (bool, error) {
 	a, err := net.ResolveTCPAddr("tcp", address)
 	return err == nil && a.IP.IsLoopback(), err
@@ -110,7 +110,7 @@ func (l *Listeners) add(c net.Listener) {
 }
 
 // listenUnix opens a socket that only its user can connect to, in the place of one that
-// nobody listens at any more.
+// no one listens at any more.
 func listenUnix(path string) (net.Listener, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -180,7 +180,7 @@ func (l *Listeners) Serve(ctx context.Context, s *Server) error {
 // leastToken is how long a token must be.
 const leastToken = 16
 
-// NewToken makes a token that nobody can guess.
+// NewToken makes a token that no one can guess.
 func NewToken() string {
 	b := make([]byte, 24)
 	rand.Read(b) // never fails

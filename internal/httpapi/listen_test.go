@@ -77,7 +77,7 @@ func status(t *testing.T, c *http.Client, url string) (int, string) {
 	return r.StatusCode, string(b)
 }
 
-// At the unix socket the kernel tells who asks: the own user and root need no token,
+// At the unix socket the kernel says who asks: the own user and root need no token,
 // others get nothing.
 func TestPeers(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "http")
@@ -111,7 +111,7 @@ func TestPeers(t *testing.T) {
 // nothing.
 func TestOtherUser(t *testing.T) {
 	if os.Geteuid() != 0 {
-		return // nobody else can be somebody else; TestPeers has a kernel of its own
+		return // no one else can be someone else; TestPeers has a kernel of its own
 	}
 	dir, err := os.MkdirTemp("/tmp", "efg-peer-")
 	if err != nil {
@@ -275,7 +275,7 @@ func TestTokenFiles(t *testing.T) {
 		}
 	}
 	if _, err := ReadToken(dir); err == nil {
-		t.Error("a folder is taken for a token")
+		t.Error("a directory is taken for a token")
 	}
 }
 

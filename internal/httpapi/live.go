@@ -28,7 +28,7 @@ const (
 	leastInterval, usualInterval, mostInterval = 100, 1000, 60_000 // ms, of frames
 )
 
-// where tells where the ranks are, or, of a run, were when it ended.
+// where says where the ranks are, or, of a run, were when it ended.
 func (s *Server) where(w http.ResponseWriter, r *http.Request, q *query) error {
 	e, err := s.find(r.PathValue("id"))
 	if err != nil {
@@ -82,7 +82,7 @@ func askWhere(q *query) answerer {
 	})
 }
 
-// live tells what a running job does: once, or, as server-sent events, again and again.
+// live says what a running job does: once, or, as server-sent events, repeatedly.
 func (s *Server) live(w http.ResponseWriter, r *http.Request, q *query) error {
 	interval := time.Duration(q.number("interval", usualInterval, leastInterval, mostInterval)) * time.Millisecond
 	if q.err != nil {
@@ -171,7 +171,7 @@ type change struct {
 	Problems []string      `json:"problems"`
 }
 
-// events tells when the list of runs and jobs changes.
+// events says when the list of runs and jobs changes.
 func (s *Server) events(w http.ResponseWriter, r *http.Request, _ *query) error {
 	return s.stream(w, r, "events", func(ctx context.Context, emit func(string, []byte)) {
 		tick := time.NewTicker(listInterval)

@@ -143,7 +143,7 @@ func TestSnapshotTime(t *testing.T) {
 			break
 		}
 		if time.Now().After(deadline) {
-			t.Fatal("the snapshot is used for ever")
+			t.Fatal("the snapshot is used forever")
 		}
 	}
 	for _, path := range []string{"/ranks", "/matrix?bins=2", "/graph", ""} {
@@ -275,7 +275,7 @@ func TestFeeds(t *testing.T) {
 	<-ended
 }
 
-// Metrics have the names and units that Prometheus wants, and tell what there is.
+// Metrics have the names and units that Prometheus wants, and say what there is.
 func TestMetrics(t *testing.T) {
 	store, spool := sampleStore(t)
 	source := NewStore(store, spool.Dir)

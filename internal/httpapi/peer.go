@@ -11,7 +11,7 @@ import (
 type peerKey struct{}
 
 // withPeer is the ConnContext of a server: it notes who has connected. A net.Conn that is
-// no unix socket's tells nobody.
+// no unix socket's tells no one.
 func withPeer(ctx context.Context, c net.Conn) context.Context {
 	p := &peer{}
 	if l, ok := c.(interface{ NetConn() net.Conn }); ok { // crypto/tls, for one
@@ -36,7 +36,7 @@ var credentials = func(c *net.UnixConn) (uid uint32, err error) {
 	return cred.Uid, nil
 }
 
-// peerOf is who asks; nobody if it is not known.
+// peerOf is who asks; no one if it is unknown.
 func peerOf(r *http.Request) *peer {
 	if p, ok := r.Context().Value(peerKey{}).(*peer); ok {
 		return p

@@ -138,7 +138,7 @@ func (q *query) ranks(name string) rankset.Set {
 	return set
 }
 
-// overlap tells whether ranks are in a set twice.
+// overlap reports whether ranks are in a set twice.
 func overlap(set rankset.Set) bool {
 	set = slices.Clone(set)
 	slices.SortFunc(set, func(a, b [2]int) int { return a[0] - b[0] })

@@ -13,7 +13,7 @@ import (
 
 const testToken = "the-token-of-the-tests"
 
-// samples is a folder with simulated runs: halo.efg of 8 ranks, mesh.efg of 27, traced.efg
+// samples is a directory with simulated runs: halo.efg of 8 ranks, mesh.efg of 27, traced.efg
 // of 4 with the times of each call; and in segments those of a job of 3 ranks.
 var samples string
 

@@ -36,7 +36,7 @@ type Options struct {
 	Metrics *Metrics
 	// Workers answer questions about large runs; nil: that is done here.
 	Workers *Workers
-	// Scratch is the folder for snapshots of running jobs; "": the system's for
+	// Scratch is the directory for snapshots of running jobs; "": the system's for
 	// temporary files.
 	Scratch string
 	Log     *slog.Logger

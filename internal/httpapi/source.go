@@ -26,7 +26,7 @@ type source struct {
 	spent func(time.Duration)
 }
 
-// snapshotHeader tells when the snapshot was made that a question about a running job is
+// snapshotHeader says when the snapshot was made that a question about a running job is
 // answered from.
 const snapshotHeader = "Efg-Snapshot"
 
@@ -191,7 +191,7 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request, _ *query) error {
 	return nil
 }
 
-// runName is the name of a run file without its folder and extension.
+// runName is the name of a run file without its directory and extension.
 func runName(path string) string { return strings.TrimSuffix(filepath.Base(path), ".efg") }
 
 // plainName leaves letters, digits and some signs of a name.

@@ -21,7 +21,7 @@ type Store struct {
 	lister   *daemon.Lister
 	runs     []daemon.Summary // as of changed
 	texts    []daemon.Text    // of runs
-	changed  time.Time        // of the store's folder; zero: to be read again
+	changed  time.Time        // of the store's directory; zero: to be read again
 	found    []*daemon.Job    // as of looked
 	looked   time.Time
 	follows  *daemon.Follower // of the spool followed; nil: there is none
@@ -113,12 +113,12 @@ func (s *Store) Close() {
 // lookAgain is after what time the spool is looked at again, however many ask.
 const lookAgain = 100 * time.Millisecond
 
-// settled is how long a folder must not have changed to be sure that what was read
+// settled is how long a directory must not have changed to be sure that what was read
 // after its last change shows it.
 const settled = 100 * time.Millisecond
 
 // stored puts the runs of the store into a list, and what tells them from those of other
-// times. They are read again when the folder has changed.
+// times. They are read again when the directory has changed.
 func (s *Store) stored(l *jsondoc.RunList) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

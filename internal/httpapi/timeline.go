@@ -36,7 +36,7 @@ type timelines struct {
 	kept *keptTimeline
 }
 
-// keptTimeline is a timeline and its file. It is closed when nobody uses it and another
+// keptTimeline is a timeline and its file. It is closed when no one uses it and another
 // has taken its place.
 type keptTimeline struct {
 	*timeline.Timeline

@@ -74,7 +74,7 @@ const (
 	firstFile   = 4
 )
 
-// large tells whether a question about runs is one for a worker. What cannot be read is
+// large reports whether a question about runs is one for a worker. What cannot be read is
 // not: the answer says so.
 func (k *Workers) large(files []*os.File) bool {
 	if k == nil {
@@ -160,7 +160,7 @@ func (k *Workers) run(ctx context.Context, t task, files []*os.File, w io.Writer
 	return &o, nil
 }
 
-// failure tells why a worker has not answered. The runtime of Go says on standard error
+// failure says why a worker has not answered. The runtime of Go says on standard error
 // that there is no memory, the system just ends it.
 func (k *Workers) failure(err error, said []byte) error {
 	var exit *exec.ExitError

@@ -217,7 +217,7 @@ func TestWorkerEndsWithClient(t *testing.T) {
 	leaveFirst()
 	<-done
 	if unix.Kill(pid, 0) != nil {
-		t.Error("the worker has ended though somebody waits")
+		t.Error("the worker has ended though someone waits")
 	}
 	leaveSecond()
 	<-done

@@ -1,6 +1,6 @@
-// Package jsondoc makes the JSON documents that tell what was computed of a run: what
+// Package jsondoc makes the JSON documents that say what was computed of a run: what
 // the commands write with --json, and what the HTTP API answers. Members may be added
-// to a document; those that are there stay, or its version is raised.
+// to a document; those that exist stay, or its version is raised.
 package jsondoc
 
 import (

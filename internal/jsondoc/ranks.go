@@ -23,7 +23,7 @@ type Ranks struct {
 	Bins   *RankBins               `json:"bins,omitempty"`
 }
 
-// Distribution tells how a column's values are distributed. Quantiles are what 5, 25, 50,
+// Distribution says how a column's values are distributed. Quantiles are what 5, 25, 50,
 // 75 and 95 percent of them do not exceed.
 type Distribution struct {
 	Sum       uint64    `json:"sum"`
@@ -52,7 +52,7 @@ type BinColumn struct {
 
 // RanksQuery says which part of a table of ranks is wanted.
 type RanksQuery struct {
-	// Has tells whether a rank is asked for; nil: all are.
+	// Has reports whether a rank is asked for; nil: all are.
 	Has func(rank int) bool
 	// By is what rows are ordered by, as of analysis.RankTable.Order.
 	By          string

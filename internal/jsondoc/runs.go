@@ -61,7 +61,7 @@ func RunText(x daemon.Summary) daemon.Text {
 	})
 }
 
-// Write writes the list as the function Write does, but with the texts that are there.
+// Write writes the list as the function Write does, but with the texts that exist.
 func (l *RunList) Write(w io.Writer) error {
 	frame := *l
 	if len(l.Texts) == len(l.Runs) {

@@ -49,7 +49,7 @@ type Rank struct {
 // ErrNoSegments: there is nothing to look at.
 var ErrNoSegments = errors.New("no segments (.seg) in it")
 
-// Segments lists the segments in a folder that belong to this user.
+// Segments lists the segments in a directory that belong to this user.
 func Segments(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// Monitor looks at a job again and again. It reads counters only, no graphs, and of
+// Monitor looks at a job repeatedly. It reads counters only, no graphs, and of
 // ranks that did nothing not even these, so that hundreds of ranks can be looked at ten
 // times a second. It is for one goroutine.
 type Monitor struct {
@@ -134,7 +134,7 @@ func (m *Monitor) only(paths []string) {
 	}
 }
 
-// bound begins anew if too much is remembered.
+// bound begins again if too much is remembered.
 func (m *Monitor) bound() {
 	if len(m.keys) <= mostKeys {
 		return
@@ -313,7 +313,7 @@ func (s *sums) add(m *Monitor) {
 	}
 }
 
-// current tells what the first thread is doing.
+// current says what the first thread is doing.
 func (m *Monitor) current(w *watched, l *segment.Sample, now uint64, r *RankRate) {
 	if len(l.Activities) == 0 || l.Activities[0].Words == nil {
 		return

@@ -132,7 +132,7 @@ func simulated(t testing.TB, ranks int) []string {
 	return paths
 }
 
-// 512 ranks are looked at again and again, and all are there; how long that takes the
+// 512 ranks are looked at repeatedly, and all are there; how long that takes the
 // benchmark tells.
 func TestMonitorOfMany(t *testing.T) {
 	paths := simulated(t, 512)

@@ -11,7 +11,7 @@ import (
 	"github.com/efg-tools/efg/internal/segment"
 )
 
-// OfRun tells what the ranks of a run were doing when its recording ended, as the run
+// OfRun says what the ranks of a run were doing when its recording ended, as the run
 // file has it; fs.ErrNotExist: none was in a call.
 func OfRun(run *runfile.Run) (*Job, error) {
 	if !EndedInCall(run) {
@@ -42,7 +42,7 @@ func OfRun(run *runfile.Run) (*Job, error) {
 	return j, nil
 }
 
-// EndedInCall tells whether a thread of a run that was not over was in a call.
+// EndedInCall reports whether a thread of a run that was not over was in a call.
 func EndedInCall(run *runfile.Run) bool {
 	for i := range run.Procs {
 		for k := range run.Procs[i].Streams {

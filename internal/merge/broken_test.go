@@ -135,7 +135,7 @@ func TestMergeMistakes(t *testing.T) {
 		{"empty folder", []string{empty}, "", empty + ": no run files (.efg) and no segments (.seg) in it"},
 		{"other kind", []string{text}, "", text + ": neither a run file nor a segment"},
 		{"pipe", []string{pipe}, "", pipe + ": not a regular file"},
-		{"output is a folder", []string{off}, empty, empty + ": not a regular file"},
+		{"output is a directory", []string{off}, empty, empty + ": not a regular file"},
 		{"output cannot be", []string{off}, "/no/such/run.efg", "/no/such/run.efg: no such file or directory"},
 		{"different options", []string{off, stats}, "", " was recorded with --time "},
 		{"segment twice", []string{off, again}, "", "the same process, rank "},

@@ -16,7 +16,7 @@ import (
 	"github.com/efg-tools/efg/internal/segment"
 )
 
-// kind tells what an input is.
+// kind says what an input is.
 type kind uint8
 
 const (
@@ -24,7 +24,7 @@ const (
 	runFile
 )
 
-// kindOf tells what a file is by its name.
+// kindOf says what a file is by its name.
 func kindOf(name string) (kind, bool) {
 	switch filepath.Ext(name) {
 	case ".seg":
@@ -45,7 +45,7 @@ type input struct {
 }
 
 // findInputs lists the files that the arguments stand for, sorted, each once.
-// Folders are searched; the output, if it is there from an earlier time, is not
+// Directories are searched; the output, if it is there from an earlier time, is not
 // taken.
 func findInputs(args []string, output string) ([]input, error) {
 	f := finder{output: output, seen: map[string]bool{}}
@@ -97,7 +97,7 @@ func (f *finder) argument(arg string) error {
 
 var errNotRegular = errors.New("not a regular file")
 
-// sniff tells what a file is by how it begins.
+// sniff says what a file is by how it begins.
 func sniff(path string) (kind, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -117,7 +117,7 @@ func sniff(path string) (kind, error) {
 	return 0, errors.New("neither a run file nor a segment")
 }
 
-// dir adds what is in a folder and the folders in it.
+// dir adds what is in a directory and the directories in it.
 func (f *finder) dir(dir string) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {

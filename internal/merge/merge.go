@@ -3,8 +3,8 @@
 // processes that a launcher has started with the same arguments.
 //
 // The inputs are divided into chunks. A worker makes a part of each chunk of its
-// own, in a folder that all workers see; worker 0 then makes the run file of the
-// parts. Parts that are there serve whoever is started again. That the result
+// own, in a directory that all workers see; worker 0 then makes the run file of the
+// parts. Parts that exist serve whoever is started again. That the result
 // depends on the recordings alone, not on how they are grouped, is a property of
 // efg.EncodeMerged. What one worker can hold in memory becomes a run file at once.
 //
@@ -23,7 +23,7 @@ import (
 	"github.com/efg-tools/efg/internal/durable"
 )
 
-// Options tell how to merge.
+// Options say how to merge.
 type Options struct {
 	Output     string
 	SkipBroken bool // leave out what cannot be read
@@ -31,14 +31,14 @@ type Options struct {
 	Tool       string
 	// Launcher and Status are what a daemon knows of how the segments' processes were
 	// started and have ended, see efg.Meta; of other files it is what they say. A nil
-	// Status is not known.
+	// Status is unknown.
 	Launcher []string
 	Status   *int
 	// Ended is when processes that have not said that they end were gone, or were there
 	// last, in Unix nanoseconds; 0: not known.
 	Ended int64
 	// Recorded is what the one who recorded the segments knows of the run, where there is
-	// one: the segments are those of all its processes, nobody else merges them, and they
+	// one: the segments are those of all its processes, no one else merges them, and they
 	// need not say what the run was recorded with. Without the time when it ended, that is
 	// the last sign of life. Worlds of one ID get different ones.
 	Recorded *runfile.Meta
@@ -51,7 +51,7 @@ type Options struct {
 	limits limits
 }
 
-// Result tells what has come about.
+// Result says what has come about.
 type Result struct {
 	Written   bool // the output; by worker 0
 	Files     int  // that were merged
@@ -66,12 +66,12 @@ type Result struct {
 type merger struct {
 	opt    Options
 	plan   *plan
-	work   string // the work folder
+	work   string // the work directory
 	places places
 	worlds map[string]uint64 // of segments, where these do not tell worlds apart
 }
 
-// Run merges files, and those in folders.
+// Run merges files, and those in directories.
 func Run(args []string, opt Options) (*Result, error) {
 	if opt.Workers < 1 || opt.Worker < 0 || opt.Worker >= opt.Workers {
 		return nil, &ArgumentError{fmt.Errorf("worker %d of %d", opt.Worker, opt.Workers)}
@@ -173,7 +173,7 @@ func (m *merger) makeOfChunks(out *durable.File) (*Result, error) {
 func (m *merger) finish(out *durable.File) (*Result, error) {
 	result := &Result{}
 	var parts []string
-	origin := map[string]*chunk{} // of a part in the work folder
+	origin := map[string]*chunk{} // of a part in the work directory
 	for i := range m.plan.chunks {
 		c := &m.plan.chunks[i]
 		if m.isDirect(c) {
@@ -248,7 +248,7 @@ func explain(err error, origin map[string]*chunk) error {
 	return err
 }
 
-// describe tells what is in the output.
+// describe says what is in the output.
 func (m *merger) describe(result *Result) error {
 	run, err := runfile.OpenRun(m.opt.Output)
 	if err != nil {

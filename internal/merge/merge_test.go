@@ -255,7 +255,7 @@ func TestMergeAgain(t *testing.T) {
 	mustBeClean(t, dir)
 }
 
-// What the one who has recorded says of a run is what its file says, and worlds of one ID
+// What the one who has recorded says about a run is what its file says, and worlds of one ID
 // get different ones, whether the segments fit in memory or are merged in chunks.
 func TestMergeRecorded(t *testing.T) {
 	all := t.TempDir()
@@ -306,7 +306,7 @@ func TestMergeRecorded(t *testing.T) {
 	}
 }
 
-// Two that record at once each get their file: nobody waits for another's.
+// Two that record at once each get their file: no one waits for another's.
 func TestMergeRecordedTogether(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "run.efg")
 	var wg sync.WaitGroup

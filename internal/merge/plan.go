@@ -8,7 +8,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// workPrefix begins the names of work folders.
+// workPrefix begins the names of work directories.
 const workPrefix = ".efg-merge-"
 
 // chunk is a share of the inputs, all of one kind. How many workers there are is
@@ -36,11 +36,11 @@ func (l limits) orDefault() limits {
 type plan struct {
 	inputs []input
 	chunks []chunk
-	// folders are where the work folder may be: beside the parts, or, where that
+	// directories are where the work directory may be: beside the parts, or, where that
 	// is not allowed, beside the output.
 	folders []string
-	name    string // of the work folder
-	family  string // how the names begin of all work folders of this output
+	name    string // of the work directory
+	family  string // how the names begin of all work directories of this output
 }
 
 // newPlan makes a plan. It depends on the files, their sizes and when they were
@@ -87,7 +87,7 @@ func divide(inputs []input, most limits) []chunk {
 	return chunks
 }
 
-// isPart tells whether the chunk is a part already.
+// isPart reports whether the chunk is a part already.
 func (c *chunk) isPart() bool { return c.kind == runFile && len(c.inputs) == 1 }
 
 func (c *chunk) paths() []string {

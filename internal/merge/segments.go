@@ -113,7 +113,7 @@ func isOpen(p *efg.Process) bool {
 	return slices.ContainsFunc(p.Streams, func(s efg.Stream) bool { return s.End == efg.EndOpen })
 }
 
-// join joins what a segment says of the run to what those before it say.
+// join joins what a segment says about the run to what those before it say.
 func (m *merger) join(meta *runfile.Meta, first string, r *recording, path string) error {
 	if m.opt.Recorded == nil {
 		if err := meta.CheckSame(first, &r.meta, path); err != nil {
@@ -124,7 +124,7 @@ func (m *merger) join(meta *runfile.Meta, first string, r *recording, path strin
 	return nil
 }
 
-// checkTwice refuses a process that is there twice.
+// checkTwice refuses a process that exists twice.
 func (m *merger) checkTwice(procs []*efg.Process, paths []string) error {
 	if m.opt.Recorded != nil {
 		return nil
@@ -237,7 +237,7 @@ const (
 	optionTotals  = 16
 )
 
-// metaOf says of a run what one process knows of it: a segment does not have the
+// metaOf says about a run what one process knows of it: a segment does not have the
 // launcher's command.
 func metaOf(s *segment.Segment, tool string) (runfile.Meta, error) {
 	h := &s.Header

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// own tells whether a chunk belongs to this worker.
+// own reports whether a chunk belongs to this worker.
 func (m *merger) own(c *chunk) bool { return c.number%m.opt.Workers == m.opt.Worker }
 
 // ownChunks makes the chunks of this worker.
@@ -47,8 +47,8 @@ func (m *merger) help() error {
 	return err
 }
 
-// awaitDir waits for worker 0 to make the work folder. A worker that comes
-// when all is done would otherwise begin anew.
+// awaitDir waits for worker 0 to make the work directory. A worker that comes
+// when all is done would otherwise begin again.
 func (m *merger) awaitDir() bool {
 	for until := time.Now().Add(m.opt.timing.first); ; time.Sleep(m.opt.timing.poll) {
 		if m.findWorkDir() {
@@ -124,7 +124,7 @@ type watch struct {
 	since   map[int]time.Time // when that was seen, by ours
 }
 
-// isDead tells whether a worker has given up, or has not shown itself for long.
+// isDead reports whether a worker has given up, or has not shown itself for long.
 func (w *watch) isDead(worker int) bool {
 	if _, err := os.Stat(w.m.workerFile("failed", worker)); err == nil {
 		return true

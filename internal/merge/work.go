@@ -16,7 +16,7 @@ import (
 	"github.com/efg-tools/efg/internal/durable"
 )
 
-// The work folder holds, of chunk 7: 7.part, a run file of what is in the chunk,
+// The work directory holds, of chunk 7: 7.part, a run file of what is in the chunk,
 // and then 7.done, what there is to say of it. Of worker 2 it holds alive-2,
 // which is touched while that works, and failed-2 if it has given up.
 
@@ -54,7 +54,7 @@ func (m *merger) workerFile(what string, worker int) string {
 	return filepath.Join(m.work, fmt.Sprintf("%s-%d", what, worker))
 }
 
-// needsDir tells whether there is anything to put in a work folder.
+// needsDir reports whether there is anything to put in a work directory.
 func (m *merger) needsDir() bool {
 	for i := range m.plan.chunks {
 		if c := &m.plan.chunks[i]; !c.isPart() && (c.kind == segmentFile || m.opt.Workers > 1) {
@@ -64,7 +64,7 @@ func (m *merger) needsDir() bool {
 	return false
 }
 
-// makeWorkDir makes the work folder, or finds the one of another time.
+// makeWorkDir makes the work directory, or finds the one of another time.
 func (m *merger) makeWorkDir() error {
 	if m.findWorkDir() || !m.needsDir() {
 		return nil
@@ -89,7 +89,7 @@ func (m *merger) findWorkDir() bool {
 	return false
 }
 
-// cleanUp removes the work folder, and those that are left of merges to the same
+// cleanUp removes the work directory, and those that are left of merges to the same
 // output that were given up.
 func (m *merger) cleanUp() {
 	for _, folder := range m.plan.folders {
@@ -102,7 +102,7 @@ func (m *merger) cleanUp() {
 	}
 }
 
-// removeDir removes a folder in which a worker that was thought dead may
+// removeDir removes a directory in which a worker that was thought dead may
 // still put files.
 func removeDir(path string) {
 	for range 3 {
@@ -112,7 +112,7 @@ func removeDir(path string) {
 	}
 }
 
-// dropUseless removes the work folder after a failure, if there is nothing in it
+// dropUseless removes the work directory after a failure, if there is nothing in it
 // that could be used another time, and no other worker is to put anything there.
 func (m *merger) dropUseless() {
 	shared := slices.ContainsFunc(m.plan.chunks, func(c chunk) bool { return !m.own(&c) && !m.isDirect(&c) })
@@ -150,7 +150,7 @@ func readFile(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, 64<<20))
 }
 
-// isDirect tells whether a chunk's files are merged as they are. One worker alone
+// isDirect reports whether a chunk's files are merged as they are. One worker alone
 // gains nothing from making a part of them first.
 func (m *merger) isDirect(c *chunk) bool {
 	if c.isPart() {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Process names a process of this machine for ever: numbers are used again, but not
+// Process names a process of this machine forever: numbers are used again, but not
 // with the same start.
 type Process struct {
 	PID   int    `json:"pid"`
@@ -45,7 +45,7 @@ func ReadStatus(pid int) (s Status, ok bool) {
 	return s, err == nil
 }
 
-// Command is the command line of a process; nil: it is not known.
+// Command is the command line of a process; nil: it is unknown.
 func Command(pid int) []string {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	if err != nil || len(data) == 0 {
@@ -54,7 +54,7 @@ func Command(pid int) []string {
 	return strings.Split(strings.TrimSuffix(string(data), "\x00"), "\x00")
 }
 
-// Running tells whether the process is there and is no zombie.
+// Running reports whether the process is there and is no zombie.
 func (p Process) Running() bool {
 	s, ok := ReadStatus(p.PID)
 	return ok && !s.Gone && s.Start == p.Start

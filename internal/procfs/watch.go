@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Watch knows which processes are there without asking for each again and again: the
-// kernel tells which have ended. It is for one goroutine.
+// Watch knows which processes are there without asking for each repeatedly: the
+// kernel says which have ended. It is for one goroutine.
 type Watch struct {
 	epoll int // -1: not to be had
 	byFD  map[int32]*Watched
@@ -82,7 +82,7 @@ func (w *Watch) Update() {
 	}
 }
 
-// learn asks how an ended process has ended, and tells whether there is nothing more to
+// learn asks how an ended process has ended, and reports whether there is nothing more to
 // learn. As long as there is, the descriptor says only that its parent has been told.
 func (x *Watched) learn() (done bool) {
 	info := unix.PidfdInfo{Mask: unix.PIDFD_INFO_EXIT}
@@ -100,7 +100,7 @@ func (x *Watched) learn() (done bool) {
 // Learning: it has ended, and its exit status may become known by another Update.
 func (x *Watched) Learning() bool { return x.ended && x.fd >= 0 }
 
-// TellsExits tells whether this kernel says how processes end that are not children of who asks.
+// TellsExits reports whether this kernel says how processes end that are not children of who asks.
 func TellsExits() bool {
 	var name unix.Utsname
 	var major, minor int
@@ -112,7 +112,7 @@ func TellsExits() bool {
 }
 
 // Status is the exit status of an ended process as shells have it, 128 + n after signal n;
-// not ok: it is not known.
+// not ok: it is unknown.
 func (x *Watched) Status() (status int, ok bool) {
 	switch {
 	case !x.known:
@@ -123,7 +123,7 @@ func (x *Watched) Status() (status int, ok bool) {
 	return x.wait.ExitStatus(), true
 }
 
-// Running tells whether the process was there at the last Update. A zombie is not.
+// Running reports whether the process was there at the last Update. A zombie is not.
 func (x *Watched) Running() bool {
 	if !x.ended && x.fd < 0 {
 		x.ended = !x.Process.Running()

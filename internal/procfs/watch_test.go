@@ -97,7 +97,7 @@ func TestWatchStatus(t *testing.T) {
 	cmd.Wait()
 	for end := time.Now().Add(time.Minute); x.Running() || TellsExits() && !x.known; w.Update() {
 		if time.Now().After(end) {
-			t.Fatal("its status is not known")
+			t.Fatal("its status is unknown")
 		}
 	}
 	if status, ok := x.Status(); ok != TellsExits() || ok && status != 7 {

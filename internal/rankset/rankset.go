@@ -38,7 +38,7 @@ func Parse(s string) (Set, error) {
 	return r, nil
 }
 
-// Has tells whether a rank is in a set that is not nil.
+// Has reports whether a rank is in a set that is not nil.
 func (r Set) Has(rank int) bool {
 	return slices.ContainsFunc(r, func(part [2]int) bool { return part[0] <= rank && rank <= part[1] })
 }
@@ -69,7 +69,7 @@ func (r Set) Find(run *runfile.Run) ([]int, error) {
 	return found, nil
 }
 
-// ranksOf tells which ranks a run has: "ranks 0-3".
+// ranksOf says which ranks a run has: "ranks 0-3".
 func ranksOf(run *runfile.Run) string {
 	var text []string
 	for i := 0; i < len(run.Procs); {

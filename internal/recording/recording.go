@@ -1,5 +1,5 @@
 // Package recording keeps the directories into which efg run records, from the first
-// segment to the run file. A file in each tells what is recorded and where the run file
+// segment to the run file. A file in each says what is recorded and where the run file
 // belongs; it is locked while its efg run is there. One that is not locked is of an
 // efg run that was killed, or that could not write the run file: the recording can be
 // finished later.
@@ -44,7 +44,7 @@ type Info struct {
 	Buffers bool   `json:"buffers,omitempty"`
 }
 
-// meta is what the run file says of the run before it has ended.
+// meta is what the run file says about the run before it has ended.
 func (x *Info) meta() runfile.Meta {
 	return runfile.Meta{
 		Tool: x.Tool, Command: x.Command, Started: x.Started, StatusUnknown: true,
@@ -52,7 +52,7 @@ func (x *Info) meta() runfile.Meta {
 	}
 }
 
-// Directory is a directory of segments that this process may seal: nobody else does.
+// Directory is a directory of segments that this process may seal: no one else does.
 type Directory struct {
 	Path string
 	Info Info
@@ -112,7 +112,7 @@ func lock(f *os.File) error {
 }
 
 var (
-	// ErrInUse: the efg run that records there, or somebody who finishes it, is at work.
+	// ErrInUse: the efg run that records there, or someone who finishes it, is at work.
 	ErrInUse = errors.New("its efg run is still running")
 	// ErrNone: the directory is not of an efg run that is yet to be finished.
 	ErrNone = errors.New("holds no unfinished recording of efg run")

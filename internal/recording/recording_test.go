@@ -57,7 +57,7 @@ func TestAbandoned(t *testing.T) {
 		t.Errorf("%+v, want %+v", found[0].Info, want)
 	}
 	if again := Abandoned(); len(again) != 0 {
-		t.Errorf("%d are left that somebody finishes", len(again))
+		t.Errorf("%d are left that someone finishes", len(again))
 	}
 	if err := found[0].Remove(); err != nil {
 		t.Fatal(err)

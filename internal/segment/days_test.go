@@ -232,7 +232,7 @@ func TestProgramsKeepToThemselves(t *testing.T) {
 	}
 }
 
-// relative returns a folder, and an environment that names it relative to the
+// relative returns a directory, and an environment that names it relative to the
 // directory in which days are started, a sibling.
 func relative(t *testing.T) (dir string, env []string) {
 	dir = t.TempDir()

@@ -116,7 +116,7 @@ func (p *program) ident(v uint64) uint64 {
 	switch {
 	case v%3 == 0:
 		return signature.Const(int(v % 100))
-	case v%3 == 1: // an identity that nobody defines
+	case v%3 == 1: // an identity that no one defines
 		return v >> 2
 	}
 	w := signature.Ident(signature.Hash(v, 77))

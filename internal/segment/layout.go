@@ -162,7 +162,7 @@ type Edge struct {
 	Steps  uint64 // in each closed run, or, if they vary, in all of them
 }
 
-// Varies says of an edge whose runs vary that the first Fixed are Count long.
+// Varies says about an edge whose runs vary that the first Fixed are Count long.
 type Varies struct {
 	Fixed, Count uint64
 }

@@ -32,7 +32,7 @@ func (e *VersionError) Error() string {
 
 func (e *VersionError) Unwrap() error { return ErrVersion }
 
-// CorruptError tells where a segment breaks its format.
+// CorruptError says where a segment breaks its format.
 type CorruptError struct {
 	Section string // "header", "stream", "node", "edge", "sequence", "definition"
 	Offset  uint64 // in the file
@@ -192,11 +192,11 @@ var errBusy = errors.New("changes too fast to read")
 // are read by whole words, in the order that FORMAT.md, "Publication", states.
 type reader struct {
 	data    []byte        // 8-byte aligned; of the file's first size() bytes
-	size    func() uint64 // bytes that are there by now, at most len(data)
+	size    func() uint64 // bytes that exist by now, at most len(data)
 	used    uint64        // of them in use, when last looked at
 	seen    refSet        // records that were read, by where they start
 	filled  func() uint64 // bytes of the file that are no holes, about; nil: all are
-	lastTry bool          // nobody will try again
+	lastTry bool          // no one will try again
 }
 
 // refSet is a set of refs, in pages: a file may be large and have few.

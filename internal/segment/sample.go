@@ -27,7 +27,7 @@ type CallTime struct {
 	Dur    uint64 // ns
 }
 
-// sampler looks at a segment again and again. What does not change it reads once, and
+// sampler looks at a segment repeatedly. What does not change it reads once, and
 // the counters of a thread that has done nothing not again.
 type sampler struct {
 	reader

@@ -84,8 +84,8 @@ func (r *reader) pin(ref uint32, st *Stream) (*Published, error) {
 	return nil, r.corrupt("stream", ref, errBusy)
 }
 
-// ahead tells whether the stream has had events since it was pinned. Where
-// following them would take long, it asks to start anew as long as that is worth
+// ahead reports whether the stream has had events since it was pinned. Where
+// following them would take long, it asks to start again as long as that is worth
 // trying: most programs pause between events.
 func (r *reader) ahead(ref uint32, st *Stream) (bool, error) {
 	b, err := r.bytes("stream", ref, 0, uint64(unsafe.Sizeof(*st)))
@@ -158,7 +158,7 @@ func (r *reader) node(raw *rawNode, numbers map[uint32]uint32, times uint32) (*e
 }
 
 // steps reads how the node was left: the lengths of closed runs before the edges
-// that tell how many are closed, see efg.OpenEdge.
+// that say how many are closed, see efg.OpenEdge.
 func (r *reader) steps(raw *rawNode, numbers map[uint32]uint32, n *efg.OpenNode) (err error) {
 	if raw.Counts != 0 {
 		if n.Counts, err = r.seq(raw.Counts); err != nil {

@@ -1,7 +1,7 @@
 // Package service says how programs, users' commands and root's service for all users of a
 // machine find each other.
 //
-// The service has a folder, which only root can write to. In it
+// The service has a directory, which only root can write to. In it
 //
 //	hook    tells the hook that there is a service, and how to record (hook/shim/setting.h);
 //	        it is gone when the service has been stopped
@@ -36,7 +36,7 @@ const DefaultDir = "/run/efg"
 // DefaultSpools is where users have their spools, as with daemons of their own.
 const DefaultSpools = "/dev/shm"
 
-// Names in the folder, and of what is said there.
+// Names in the directory, and of what is said there.
 const (
 	HookFile   = "hook"
 	SiteFile   = "site"
@@ -46,14 +46,14 @@ const (
 	SpoolsName = "EFG_SPOOLS"
 	StoreName  = "EFG_STORE"
 	BackName   = "EFG_BACK"
-	// BuildingName is 1 as long as back ends are being built; then BackName is said anew.
+	// BuildingName is 1 as long as back ends are being built; then BackName is said again.
 	BuildingName = "EFG_BUILDING"
 )
 
 // Service is what is known of a service.
 type Service struct {
 	Dir    string
-	Spools string // the folder of all spools
+	Spools string // the directory of all spools
 	Store  string // where runs are; see Expand
 	Back   string // where the hook finds its back ends
 	// Building says that more back ends are being built.
@@ -71,7 +71,7 @@ func Dir() string {
 	return DefaultDir
 }
 
-// Find reads what the service of this machine says of itself. ok is false if there is none:
+// Find reads what the service of this machine says about itself. ok is false if there is none:
 // what root has not made counts for nothing.
 func Find() (s *Service, ok bool) {
 	dir := Dir()
@@ -108,14 +108,14 @@ func Find() (s *Service, ok bool) {
 	return s, filepath.IsAbs(s.Spools) && s.Store != ""
 }
 
-// OnlyRootWrites checks that a folder is root's and that nobody else can change what is in it.
+// OnlyRootWrites checks that a directory is root's and that no one else can change what is in it.
 func OnlyRootWrites(dir string) error {
 	fi, err := os.Lstat(dir)
 	if err != nil {
 		return err
 	}
 	if !fi.IsDir() || checkRoots(fi) != nil {
-		return fmt.Errorf("%s: is not a folder that only root can write to", dir)
+		return fmt.Errorf("%s: is not a directory that only root can write to", dir)
 	}
 	return nil
 }
@@ -131,7 +131,7 @@ func checkRoots(fi fs.FileInfo) error {
 // Spool is the spool of a user.
 func (s *Service) Spool(uid uint32) string { return filepath.Join(s.Spools, SpoolName(uid)) }
 
-// SpoolName is the name of a user's spool in the folder of all.
+// SpoolName is the name of a user's spool in the directory of all.
 func SpoolName(uid uint32) string { return "efg-" + strconv.FormatUint(uint64(uid), 10) }
 
 // StoreOf is the store of a user.
@@ -150,7 +150,7 @@ func (s *Service) MyStore() (string, error) {
 }
 
 // Expand puts a user into a path, as systemd does: %u is the name, %U the number, %h the home
-// folder, %% a percent sign.
+// directory, %% a percent sign.
 func Expand(path string, a *account.Account) (string, error) {
 	var b strings.Builder
 	for rest := path; rest != ""; {
@@ -169,7 +169,7 @@ func Expand(path string, a *account.Account) (string, error) {
 			b.WriteString(strconv.FormatUint(uint64(a.UID), 10))
 		case 'h':
 			if !filepath.IsAbs(a.Home) {
-				return "", fmt.Errorf("%s: has no home folder", a.Name)
+				return "", fmt.Errorf("%s: has no home directory", a.Name)
 			}
 			b.WriteString(a.Home)
 		case '%':

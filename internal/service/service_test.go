@@ -24,11 +24,11 @@ func TestExpand(t *testing.T) {
 		}
 	}
 	if _, err := Expand("%h/efg", &account.Account{Name: "ann"}); err == nil {
-		t.Error("a user without a home has a folder in it")
+		t.Error("a user without a home has a directory in it")
 	}
 }
 
-// Only what root has made, and nobody else can change, is a service.
+// Only what root has made, and no one else can change, is a service.
 func TestFind(t *testing.T) {
 	const good = "EFG_BACK=b\nEFG_SPOOLS=/spools\nEFG_STORE=/s/%U\n"
 	for _, c := range []struct {
@@ -40,8 +40,8 @@ func TestFind(t *testing.T) {
 	}{
 		{"good", 0o755, 0o644, good, 0, true},
 		{"good, and more to come", 0o755, 0o644, good + "EFG_BUILDING=1\n", 0, true},
-		{"folder for all", 0o777, 0o644, good, 0, false},
-		{"folder for a group", 0o775, 0o644, good, 0, false},
+		{"directory for all", 0o777, 0o644, good, 0, false},
+		{"directory for a group", 0o775, 0o644, good, 0, false},
 		{"file for all", 0o755, 0o666, good, 0, false},
 		{"another's file", 0o755, 0o644, good, 61041, false},
 		{"no store", 0o755, 0o644, "EFG_SPOOLS=/spools\n", 0, false},

@@ -22,7 +22,7 @@ const installed = "/usr/local/bin/efg"
 // plainPath needs no quotes in units and scripts.
 var plainPath = regexp.MustCompile(`^/[A-Za-z0-9._/+-]+$`)
 
-// Write writes the files to a folder, which it makes; they start the given program.
+// Write writes the files to a directory, which it makes; they start the given program.
 func Write(dir, program string) error {
 	if !plainPath.MatchString(program) {
 		return fmt.Errorf("%s: want a path without blanks and signs to start efg by", program)

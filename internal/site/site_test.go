@@ -71,7 +71,7 @@ func newAnalyzer(t *testing.T) analyzer {
 	return analyzer{program, root}
 }
 
-// run returns what it says of the units in a folder of system or user units.
+// run returns what it says about the units in a directory of system or user units.
 func (a analyzer) run(t *testing.T, kind, dir string, args ...string) (string, error) {
 	t.Helper()
 	cmd := exec.Command(a.program, args...)

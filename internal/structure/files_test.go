@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// maxLines is the length of the longest file that somebody wrote by hand.
+// maxLines is the length of the longest file that someone wrote by hand.
 const maxLines = 600
 
 // unwanted matches what must not be in a file. The words are cut so that this
@@ -91,7 +91,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// isCode tells a source file that somebody wrote.
+// isCode tells a source file that someone wrote.
 func isCode(name string) bool {
 	switch filepath.Ext(name) {
 	case ".go", ".c", ".h", ".S", ".f", ".f90", ".py", ".sh", ".js", ".jsx", ".mjs", ".css":

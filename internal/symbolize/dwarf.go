@@ -33,7 +33,7 @@ func (s *dwarfSearch) run() {
 	}
 }
 
-// holds says whether an entry's address ranges hold a query. A unit without
+// holds reports whether an entry's address ranges hold a query. A unit without
 // ranges is taken to.
 func (s *dwarfSearch) holds(e *dwarf.Entry) bool {
 	ranges, err := s.d.Ranges(e)

@@ -17,7 +17,7 @@ type Place struct {
 	File string // base name
 	Line int
 	// Func is the function that holds the position, followed by " in " and the
-	// functions it was inlined into, one after the other.
+	// functions it was inlined into, one after another.
 	Func string
 }
 

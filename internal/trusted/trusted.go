@@ -3,7 +3,7 @@
 //
 // A path is followed directory by directory, by descriptors. Each directory and each link on
 // the way must belong to the user or to root, and only they may write to it; one with the sticky
-// bit, as /tmp, may lie on the way, for nobody can replace in it what is another's. So who
+// bit, as /tmp, may lie on the way, for no one can replace in it what is another's. So who
 // has checked a path may go on to use it by name.
 package trusted
 
@@ -163,7 +163,7 @@ func (w *walker) open(name string) (int, error) {
 	return fd, nil
 }
 
-// check checks the directory that the walker is in; last: nobody else may even add to it.
+// check checks the directory that the walker is in; last: no one else may even add to it.
 func (w *walker) check(last bool) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(w.fd, &st); err != nil {

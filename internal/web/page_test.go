@@ -22,7 +22,7 @@ import (
 // The page is tested as people use it: efg records programs, efg view and efg daemon
 // serve them, and a browser is driven by internal/web/test/page.mjs, which compares what is drawn
 // with what the commands of efg say. Pictures of the views go to screenshots in
-// $CI_OUTPUT, or in the module's folder.
+// $CI_OUTPUT, or in the module's directory.
 
 // margin is what a test keeps of its time to say what hangs.
 const margin = 20 * time.Second
@@ -30,16 +30,16 @@ const margin = 20 * time.Second
 // setting is what page.mjs is told.
 type setting struct {
 	Address  string `json:"address"`
-	Modules  string `json:"modules"` // folder of npm packages
+	Modules  string `json:"modules"` // directory of npm packages
 	Chromium string `json:"chromium"`
 	Efg      string `json:"efg"`
-	Runs     string `json:"runs"` // folder of run files
+	Runs     string `json:"runs"` // directory of run files
 	Shots    string `json:"shots"`
 	Only     string `json:"only"` // a pattern of names of checks
 	Live     *jobs  `json:"live,omitempty"`
 }
 
-// stage is a folder with efg and what it recorded.
+// stage is a directory with efg and what it recorded.
 type stage struct {
 	t         *testing.T
 	ctx       context.Context
@@ -70,7 +70,7 @@ func newStage(t *testing.T) *stage {
 
 func (s *stage) path(name string) string { return filepath.Join(s.dir, name) }
 
-// in runs a command in a folder.
+// in runs a command in a directory.
 func (s *stage) in(dir, name string, args ...string) []byte {
 	s.t.Helper()
 	cmd := exec.CommandContext(s.ctx, name, args...)
@@ -148,7 +148,7 @@ func (s *stage) spoil(run, from string) {
 	s.in(s.dir, s.efg, "assemble", run+".txt", "-o", run+".efg")
 }
 
-// address finds the address of a page in what efg says; "" if it is not there.
+// address finds the address of a page in what efg says; "" if it does not exist.
 func address(text string) string {
 	return regexp.MustCompile(`http://127\.0\.0\.1:[^\s"]+`).FindString(text)
 }
@@ -221,7 +221,7 @@ func (s *stage) browse(c setting) {
 	}
 }
 
-// shots is the folder for pictures.
+// shots is the directory for pictures.
 func shots(t *testing.T, root string) string {
 	dir := os.Getenv("CI_OUTPUT")
 	if dir == "" {
@@ -234,7 +234,7 @@ func shots(t *testing.T, root string) string {
 	return dir
 }
 
-// modules is the folder of npm packages that scripts/setup.sh fills.
+// modules is the directory of npm packages that scripts/setup.sh fills.
 func modules(t *testing.T) string {
 	lock, err := os.ReadFile("package-lock.json")
 	if err != nil {

@@ -1,7 +1,7 @@
 // Package worlds tells the MPI_COMM_WORLDs of a run's processes apart.
 //
 // A launcher may give none of them a name, or the same name to several: a script that
-// starts two programs one after the other then has every rank twice. The second process
+// starts two programs one after another then has every rank twice. The second process
 // of a rank is of a second world, and so are processes that say that their world has
 // another size.
 package worlds
@@ -13,11 +13,11 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// Process is what a process says of its place. Began, Host and PID put processes in
+// Process is what a process says about its place. Began, Host and PID put processes in
 // order.
 type Process struct {
 	World      uint64
-	Rank, Size int // Rank is -1 and Size 0 where they are not known
+	Rank, Size int // Rank is -1 and Size 0 where they are unknown
 	Began      int64
 	Host       string
 	PID        int

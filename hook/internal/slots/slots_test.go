@@ -23,7 +23,7 @@ var pmpi = regexp.MustCompile(`^[Pp](mpix?|MPIX?)r?_`)
 // byMPI is the MPI_ name of a PMPI_ name.
 func byMPI(symbol string) string { return pmpi.ReplaceAllString(symbol, "${1}_") }
 
-// passes tells whether a Fortran name is that of a procedure that is never
+// passes reports whether a Fortran name is that of a procedure that is never
 // recorded.
 func passes(symbol string) bool {
 	name := suffix.ReplaceAllString(strings.ToLower(byMPI(symbol)), "")
@@ -64,7 +64,7 @@ func TestCoversFortran(t *testing.T) {
 			}
 			found++
 			if !symbols[name] && !passes(name) && !excluded(byMPI(name)) {
-				t.Errorf("%s: nobody knows %s", compiler, name)
+				t.Errorf("%s: no one knows %s", compiler, name)
 			}
 			if symbols[name] && excluded(byMPI(name)) {
 				t.Errorf("%s: %s has a slot and is excluded", compiler, name)

@@ -185,7 +185,7 @@ func (a *arguments) invalidPeer(q *signature.Param, v uint64) string {
 	return a.outOfRange(v)
 }
 
-// outOfRange says whether a rank is one of the other side's, or of all, of the communicator.
+// outOfRange reports whether a rank is one of the other side's, or of all, of the communicator.
 func (a *arguments) outOfRange(v uint64) string {
 	own, other := a.t.p.Members(a.words[2])
 	if other != nil {

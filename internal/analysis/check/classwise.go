@@ -12,7 +12,7 @@ import (
 // many from that distance as the sender's class sends there. Only the others
 // are looked at one by one.
 
-// self stands for the own rank in channels of a class.
+// self stands for its own rank in channels of a class.
 const self = analysis.Self
 
 // classTally is what the processes of a class have in common.
@@ -111,7 +111,7 @@ func (c *classTally) fill(p *analysis.Process) error {
 	return nil
 }
 
-// ranksInCollectives tells whether collective calls of a process that stands for a class
+// ranksInCollectives reports whether collective calls of a process that stands for a class
 // are other ones in each: with roots at a distance, or other data for each member.
 func ranksInCollectives(p *analysis.Process) bool {
 	for i := range p.Data.Streams {
@@ -206,7 +206,7 @@ func join(all map[channel]*flow, k channel, f *flow) {
 	sum.in.join(f.in)
 }
 
-// matches tells whether process i of class c and its peer agree on a channel: each of them
+// matches reports whether process i of class c and its peer agree on a channel: each of them
 // has it once, one sends as many messages as the other receives, and their datatypes are all
 // alike.
 func (b *builder) matches(i int, c *classTally, f *classFlow, peer int) bool {
@@ -234,7 +234,7 @@ func (b *builder) matches(i int, c *classTally, f *classFlow, peer int) bool {
 	return false
 }
 
-// fits tells whether one side of a channel receives what the other one sends.
+// fits reports whether one side of a channel receives what the other one sends.
 func (f *flow) fits(g *flow) bool {
 	out, in := f.out, f.in
 	if g.sent > 0 {

@@ -91,7 +91,7 @@ type openCollectives struct {
 	calls []openCollective
 }
 
-// openCollective is a call that nobody leaves before all have come.
+// openCollective is a call that no one leaves before all have come.
 type openCollective struct {
 	arrived     int
 	first, last eventTime // that left, that came

@@ -189,7 +189,7 @@ func TestTooFarApart(t *testing.T) {
 	}
 }
 
-// Both parts of the work tell how much of them is done.
+// Both parts of the work say how much of them is done.
 func TestProgress(t *testing.T) {
 	out, in := farApart(3 * firstLimit)
 	last := map[string][2]uint64{}

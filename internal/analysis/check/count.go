@@ -57,7 +57,7 @@ func (t *tally) countNode(i, k int, s *efg.Stream) error {
 }
 
 // countMessages counts what a call sends, and what it receives if the call itself
-// tells what came.
+// says what came.
 func (t *tally) countMessages(i, k int, n *efg.Node, r *roles, at place) error {
 	if r.proc.Persistent || !r.sends && !r.receives {
 		return nil

@@ -102,7 +102,7 @@ func (t *tally) started(id, times uint64) {
 	}
 }
 
-// persistentWild says whether receives of a node may have wildcards. If some have
+// persistentWild reports whether receives of a node may have wildcards. If some have
 // and some not, there is doubt.
 func (t *tally) persistentWild(n *efg.Node) bool {
 	r := rolesOf(n)

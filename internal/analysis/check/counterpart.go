@@ -123,7 +123,7 @@ func truth(b bool) int {
 	return 0
 }
 
-// waitsText tells what a receive waits for.
+// waitsText says what a receive waits for.
 func (t *tally) waitsText(r *openReceive, names *reconstruct.Names) string {
 	from, tag, site := "any rank", "any tag", r.site
 	if r.from != analysis.NoRank {

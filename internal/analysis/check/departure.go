@@ -68,7 +68,7 @@ func (b *builder) unequal(ref, odd *class, x *callCursor) *candidateFault {
 	return f
 }
 
-// departure tells where two classes part; nil if one only ends early, or they part after
+// departure says where two classes part; nil if one only ends early, or they part after
 // calls of which one failed.
 func (b *builder) departure(r, x *callCursor, ref, odd *class, sure uint64) *candidateFault {
 	n := r.common(x)
@@ -100,7 +100,7 @@ func (b *builder) departure(r, x *callCursor, ref, odd *class, sure uint64) *can
 	return f
 }
 
-// differs tells what two calls in the same place do not have in common.
+// differs says what two calls in the same place do not have in common.
 func differs(n uint64, ref, odd *symbol, rank int, place string) (Kind, string) {
 	where := fmt.Sprintf("in collective call %d on %s, where rank %d at %s has", n, scopeMark, rank, place)
 	switch {

@@ -310,7 +310,7 @@ func (x *walk) startedAgain(active *posted, at eventRef) bool {
 	return true
 }
 
-// moves says whether the operation is not one with MPI_PROC_NULL alone.
+// moves reports whether the operation is not one with MPI_PROC_NULL alone.
 func (q *posted) moves() bool {
 	return !q.r.sends && !q.r.receives || q.r.sends && q.dest != signature.ProcNull || q.r.receives && q.source != signature.ProcNull
 }
@@ -381,7 +381,7 @@ func (x *walk) drop(id uint64, q *posted) {
 	x.forget(id, q)
 }
 
-// leaveOpen: nobody knows whether a receive got its message.
+// leaveOpen: no one knows whether a receive got its message.
 func (x *walk) leaveOpen(q *posted) {
 	if !q.r.receives || procNull(q.r, q.source, q.message) {
 		return

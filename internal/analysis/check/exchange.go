@@ -5,7 +5,7 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// Collectives with an array of counts tell how many bytes go to each member, and how
+// Collectives with an array of counts say how many bytes go to each member, and how
 // many come from each: what i sends to j is what j takes from i. That is compared for
 // all pairs at once: a member hashes, for each other one, the sequence of these
 // numbers over all its calls, and sums of such hashes must agree. It is the same for

@@ -72,7 +72,7 @@ func (c *arrayCall) input(rank int) efg.Input {
 	return in
 }
 
-// inPlace says whether a word is absent because the rank gives MPI_IN_PLACE.
+// inPlace reports whether a word is absent because the rank gives MPI_IN_PLACE.
 func (c *arrayCall) inPlace(rank int, word string) bool {
 	switch {
 	case !c.place:

@@ -146,7 +146,7 @@ func (h *hang) waiting(rank int) (position, thread int) {
 // longestCycle is how many ranks of a cycle are told with their calls.
 const longestCycle = 8
 
-// cycleText tells who needs whom.
+// cycleText says who needs whom.
 func (h *hang) cycleText(ranks, cycle []int) string {
 	var parts []string
 	for i, rank := range cycle[:min(len(cycle), longestCycle)] {
@@ -191,7 +191,7 @@ func (h *hang) neverMatched(list []Finding, rank int) []Finding {
 	return append(list, f)
 }
 
-// mismatch tells which calls do not match.
+// mismatch says which calls do not match.
 func (h *hang) mismatch(m *waitfor.Mismatch) Finding {
 	var ranks []int
 	var parts []string

@@ -61,7 +61,7 @@ func (b *builder) locateIn(p *analysis.Process, groups []*group, sites []runfile
 	return nil
 }
 
-// located says whether the event is known without looking.
+// located reports whether the event is known without looking.
 func (g *group) located() bool {
 	switch g.kind {
 	case LostMessage, OtherTypes, UnsentMessage, UnfreedObject, OpenReceive, OpenRequest, OpenStart, UnfreedRequest:
@@ -100,7 +100,7 @@ func (g *group) finding(f *foundEvents, p *analysis.Process, names *reconstruct.
 	}
 }
 
-// endText says of a process that was in a call when its recording ended what is wrong.
+// endText says about a process that was in a call when its recording ended what is wrong.
 func (g *group) endText(call string) string {
 	switch g.kind {
 	case InvalidArgument:

@@ -3,7 +3,7 @@ package check
 import "github.com/efg-tools/efg/internal/analysis"
 
 // memberList are the members of a communicator, of an intercommunicator both sides, in the
-// same order whichever side looks; nil where they are not known, or there is no other
+// same order whichever side looks; nil where they are unknown, or there is no other
 // side.
 type memberList [2]*analysis.Members
 
@@ -17,10 +17,10 @@ func memberListOf(p *analysis.Process, word uint64) memberList {
 	return r
 }
 
-// swapped says whether the second side comes first.
+// swapped reports whether the second side comes first.
 func (r *memberList) swapped() bool { return r[1] != nil && r[1].At(0) < r[0].At(0) }
 
-// inter says whether there are two sides.
+// inter reports whether there are two sides.
 func (r *memberList) inter() bool { return r[1] != nil }
 
 // size is the number of members.

@@ -19,7 +19,7 @@ type exchangeBuilder struct {
 	unknown         bool
 }
 
-// exchangeOf returns what a step moves; nil if that is not known.
+// exchangeOf returns what a step moves; nil if that is unknown.
 func (r *reader) exchangeOf(s *efg.Step, role *collRoles, words []uint64) *exchange {
 	p := r.t.p
 	own, other := p.Members(words[role.scope])
@@ -103,7 +103,7 @@ func (x *exchangeBuilder) rooted(own, all []uint64, count, datatype, counts, dat
 	}
 }
 
-// neighbours is a neighbourhood collective. Somebody can be a neighbour twice: what goes
+// neighbours is a neighbourhood collective. Someone can be a neighbour twice: what goes
 // to them is added up.
 func (x *exchangeBuilder) neighbours() {
 	c, a := x.role, &x.role.arrays

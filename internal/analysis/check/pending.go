@@ -36,7 +36,7 @@ func inCall(p *analysis.Process) []candidateFault {
 	return list
 }
 
-// inCallText tells which call a thread of a process was in.
+// inCallText says which call a thread of a process was in.
 func inCallText(p *efg.Process, thread uint32, call *efg.Pending, names *reconstruct.Names) string {
 	t := reconstruct.DescribePending(p, thread, call, names)
 	return fmt.Sprintf("%s(%s)", t.Op, strings.Join(t.Args, ", "))

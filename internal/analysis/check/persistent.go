@@ -5,7 +5,7 @@ import (
 	"github.com/efg-tools/efg/internal/analysis"
 )
 
-// alternate says whether the graph proves that each persistent request of the
+// alternate reports whether the graph proves that each persistent request of the
 // process completes after each start before it is started again: on no path from
 // a start to a start is there no completion.
 func (t *tally) alternate() bool {
@@ -59,7 +59,7 @@ func (t *tally) sure(k int, r *roles, n *efg.Node) (ids []uint64, ok bool) {
 	return ids, ok && err == nil
 }
 
-// reaches says whether a path leads from one of the nodes that start a request
+// reaches reports whether a path leads from one of the nodes that start a request
 // to one of them without passing one that completes it.
 func reaches(s *efg.Stream, id uint64, nodes []int, ends []map[uint64]bool) bool {
 	seen := make([]bool, len(s.Nodes))

@@ -181,7 +181,7 @@ func newBuilder(run *runfile.Run, progress []Progress) *builder {
 	}
 }
 
-// reportProgress tells how much of a part of the work is done.
+// reportProgress says how much of a part of the work is done.
 func (b *builder) reportProgress(what string, done, total uint64) {
 	for _, p := range b.progress {
 		p(what, done, total)

@@ -81,7 +81,7 @@ func makeRoles(p *signature.Proc) roles {
 	return r
 }
 
-// in returns the input word of the first of the parameters that is there.
+// in returns the input word of the first of the parameters that exists.
 func (r *roles) in(names ...string) int {
 	for _, name := range names {
 		q := r.proc.Param(name)

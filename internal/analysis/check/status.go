@@ -2,7 +2,7 @@ package check
 
 import "github.com/efg-tools/efg/signature"
 
-// statusReader tells which requests a call is about, and the senders and tags
+// statusReader says which requests a call is about, and the senders and tags
 // that it told.
 type statusReader struct {
 	r    *roles

@@ -17,7 +17,7 @@ type symbol struct {
 	own amount
 }
 
-// unequalAmounts says whether a member that gives and takes does not take from itself what it
+// unequalAmounts reports whether a member that gives and takes does not take from itself what it
 // gives.
 func (s *symbol) unequalAmounts() bool {
 	return s.own.bytes != s.amount.bytes || s.own.basics != s.amount.basics && !s.own.open && !s.amount.open
@@ -124,7 +124,7 @@ func (c *collRoles) symbolOf(x *signatureFinder, words []uint64, inter bool) sym
 	return s
 }
 
-// amountOf is that of a number of elements; false if it is not known.
+// amountOf is that of a number of elements; false if it is unknown.
 func (x *signatureFinder) amountOf(count, datatype uint64) (amount, bool) {
 	size, ok := x.p.TypeBytes(datatype)
 	if signature.IsConst(count) || count>>40 != 0 || count > 0 && !ok {

@@ -163,13 +163,13 @@ func (t *tally) commOf(r *roles, object, message uint64) uint64 {
 	return n.Words[2]
 }
 
-// hasWildcard says whether a receive takes messages of several senders or tags, so that
-// its completion tells what came.
+// hasWildcard reports whether a receive takes messages of several senders or tags, so that
+// its completion says what came.
 func hasWildcard(r *roles, source, tag uint64) bool {
 	return r.message != 0 || source == signature.AnySource || tag == signature.AnyTag
 }
 
-// procNull says whether nothing can come.
+// procNull reports whether nothing can come.
 func procNull(r *roles, source, message uint64) bool {
 	return r.source != 0 && source == signature.ProcNull || r.message != 0 && message == signature.MessageNoProc
 }

@@ -33,7 +33,7 @@ func (b *builder) varied() []channel {
 	return list
 }
 
-// allReceived says whether all that was sent on a channel was received.
+// allReceived reports whether all that was sent on a channel was received.
 func (b *builder) allReceived(c channel, f *flow) bool {
 	_, from := b.number[int(c.from)]
 	_, to := b.number[int(c.to)]

@@ -18,7 +18,7 @@ type typeSignature struct {
 	unit   []basicRun
 	size   uint64 // basic datatypes in the unit
 	repeat uint64
-	key    uint64   // of the unit; 0: it is not known, or fits all
+	key    uint64   // of the unit; 0: it is unknown, or fits all
 	whole  sequence // all of it
 }
 
@@ -31,13 +31,13 @@ const maxBasics = 1 << 12
 // maxRepeat bounds how often a unit comes in an element: a file can claim any number.
 const maxRepeat = 1 << 31
 
-// open reports whether the datatype is not known, or fits all.
+// open reports whether the datatype is unknown, or fits all.
 func (s *typeSignature) open() bool { return s.key == 0 }
 
 // elements is the number of basic datatypes in count elements.
 func (s *typeSignature) elements(count uint64) uint64 { return s.size * s.repeat * count }
 
-// unknown is the signature of what nobody described, and of what fits all.
+// unknown is the signature of what no one described, and of what fits all.
 var unknown = &typeSignature{}
 
 // newSignature makes the signature of a list of pieces.
@@ -172,7 +172,7 @@ var (
 )
 
 // members are the pieces of a datatype with members of several datatypes; false if it has
-// none, or they are not known.
+// none, or they are unknown.
 func (x *signatureFinder) members(c contents) (list []basicRun, ok bool) {
 	switch {
 	case c.combiner == wordValueIndex:
@@ -230,7 +230,7 @@ func (x *signatureFinder) copies(c contents) *typeSignature {
 }
 
 // agrees reports whether the first n basic datatypes of units that are repeated are equal.
-// Two such sequences that are equal as far as both units together are equal for ever.
+// Two such sequences that are equal as far as both units together are equal forever.
 func (s *typeSignature) agrees(o *typeSignature, n uint64) bool {
 	if s.key == o.key || s.open() || o.open() {
 		return true
@@ -250,7 +250,7 @@ func (s *typeSignature) agrees(o *typeSignature, n uint64) bool {
 	return true
 }
 
-// pieceCursor goes through the pieces of a unit, again and again.
+// pieceCursor goes through the pieces of a unit, repeatedly.
 type pieceCursor struct {
 	list []basicRun
 	at   int

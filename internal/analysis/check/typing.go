@@ -7,8 +7,8 @@ type data struct{ datatype, count uint64 }
 type typeSummary struct {
 	unit  *typeSignature // nil: none yet
 	least uint64         // basic datatypes of the shortest that is not empty
-	mixed bool           // of different ones, or of some that are not known
-	open  bool           // of some that are not known, or fit all
+	mixed bool           // of different ones, or of some that are unknown
+	open  bool           // of some that are unknown, or fit all
 	empty bool           // some are empty, and fit all
 }
 

@@ -46,7 +46,7 @@ func argumentKeys(list []*summary) []hash {
 	return keys
 }
 
-// fewerFar tells whether peer k is fewer different ranks than distances.
+// fewerFar reports whether peer k is fewer different ranks than distances.
 func fewerFar(list []*summary, members []int, k int) bool {
 	first, one := list[members[0]].peers[k], true
 	for _, i := range members {

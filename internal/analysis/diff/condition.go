@@ -151,7 +151,7 @@ func (r *Runs) Amounts(m Metric) (a, b float64) {
 	return v[0], v[1]
 }
 
-// Holds says whether a condition holds. The error wraps ErrUntimed.
+// Holds reports whether a condition holds. The error wraps ErrUntimed.
 func (c *Condition) Holds(r *Runs) (bool, error) {
 	if c.Metric == "" {
 		return len(r.Structure) > 0 || slices.ContainsFunc(r.Classes, func(p ClassPair) bool { return p.Match == NoMatch }), nil

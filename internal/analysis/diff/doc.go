@@ -1,12 +1,12 @@
 // Package diff compares what was recorded: two ranks, all ranks with each other,
-// two runs. It tells what differs in structure (nodes and edges of the event flow
+// two runs. It says what differs in structure (nodes and edges of the event flow
 // graphs, branch runs, the first event where the sequences part), in calls, in bytes
 // and in time, the most expensive first.
 //
 // # What is equal
 //
 // Words of two processes are compared in a form that does not depend on who made
-// them. Ranks are equal if they are equal, or equally far from the own rank in the
+// them. Ranks are equal if they are equal, or equally far from its own rank in the
 // communicator. Communicators are equal if they were made in the same way with as
 // many members; windows and files by their communicators; requests if calls of the
 // same procedure at the same callsite issued them, in the same slot; arrays element by

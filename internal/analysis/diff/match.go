@@ -32,7 +32,7 @@ func match(a, b *stream) *matching {
 	return m
 }
 
-// alike says whether the graphs have equal calls and masks, node by node.
+// alike reports whether the graphs have equal calls and masks, node by node.
 func (m *matching) alike() bool {
 	if len(m.to) != len(m.from) {
 		return false

@@ -348,7 +348,7 @@ func (v *survey) describe(list []Outlier) error {
 	return nil
 }
 
-// is says whether a call, of a procedure, is among those of the outlier.
+// is reports whether a call, of a procedure, is among those of the outlier.
 func (o *Outlier) is(number int, op string) bool {
 	return number == o.number || o.number == allCalls && analysis.Running(op)
 }

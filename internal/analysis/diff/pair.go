@@ -90,7 +90,7 @@ type Pair struct {
 	Changes []Change // what matters most first
 }
 
-// Equal says whether nothing differs but times.
+// Equal reports whether nothing differs but times.
 func (p *Pair) Equal() bool {
 	for i := range p.Threads {
 		if t := &p.Threads[i]; t.Arguments != nil || t.Calls != nil {

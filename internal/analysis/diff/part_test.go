@@ -115,7 +115,7 @@ func (o *oracle) comm(w uint64) string {
 	return fmt.Sprint("comm ", o.comm(d.Words[0]), d.Words[1:3], w&(1<<24-1), others)
 }
 
-// seat is the own rank in a communicator and its size, from the list of its members.
+// seat is its own rank in a communicator and its size, from the list of its members.
 func (o *oracle) seat(w uint64) (rank, size int) {
 	d := o.defs[w&^(1<<24-1)]
 	if d != nil && d.Kind == efg.DefWin {

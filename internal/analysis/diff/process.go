@@ -45,7 +45,7 @@ type node struct {
 	commRank commRank
 }
 
-// commRank is the own rank among the members of a communicator; size 0: it has no
+// commRank is its own rank among the members of a communicator; size 0: it has no
 // meaning there.
 type commRank struct{ rank, size int }
 
@@ -78,7 +78,7 @@ func newProcess(p *analysis.Process, sites *siteNames) (*process, error) {
 	return q, nil
 }
 
-// commRankOf is the own rank in the communicator that a node's ranks belong to.
+// commRankOf is its own rank in the communicator that a node's ranks belong to.
 func (p *process) commRankOf(n *efg.Node) commRank {
 	object := commRankObject(n)
 	s, ok := p.commRanks[object]
@@ -104,7 +104,7 @@ func commRankObject(n *efg.Node) uint64 {
 	return object
 }
 
-// commRankIn is the own rank of a process in a communicator, or that of a window.
+// commRankIn is its own rank of a process in a communicator, or that of a window.
 func commRankIn(p *analysis.Process, object uint64) (s commRank) {
 	own, other := p.Members(object)
 	if own != nil && other == nil {
@@ -181,7 +181,7 @@ func (p *process) element(kind signature.Kind, w uint64, at commRank) form {
 	return same(w)
 }
 
-// form of a rank: the distance from the own rank is taken into (-size/2, size/2]. It is
+// form of a rank: the distance from its own rank is taken into (-size/2, size/2]. It is
 // told from a rank by its high bits.
 func (s commRank) form(w uint64) form {
 	if w >= uint64(s.size) {
@@ -239,7 +239,7 @@ func (p *process) object(w uint64) uint64 {
 	return uint64(h)
 }
 
-// hash adds up numbers, one after the other.
+// hash adds up numbers, one after another.
 type hash uint64
 
 func hashOf(words ...uint64) hash { return hash(0).add(words...) }

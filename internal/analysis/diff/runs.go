@@ -79,7 +79,7 @@ func NewRuns(a, b *runfile.Run, procs [2][]int, progress func(done uint64)) (*Ru
 	return r, nil
 }
 
-// Identical says whether the runs have the same ranks with the same graphs and bytes:
+// Identical reports whether the runs have the same ranks with the same graphs and bytes:
 // all is equal, but perhaps times.
 func (r *Runs) Identical() bool {
 	for i := range r.Classes {
@@ -208,7 +208,7 @@ func (p *pairing) rest(side int) {
 }
 
 // compareStructure finds the calls and steps that only one run has: of matched ranks,
-// that their partners do not make; of others, that nobody in the other run makes.
+// that their partners do not make; of others, that no one in the other run makes.
 func (r *Runs) compareStructure(v [2]*survey) {
 	var union [2]*callGraph
 	for k := range v {

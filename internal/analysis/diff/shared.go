@@ -50,7 +50,7 @@ func (v *survey) share(q *process, s *summary) {
 	}
 }
 
-// hasAllPeers tells whether all words that differ in the processes of the class are
+// hasAllPeers reports whether all words that differ in the processes of the class are
 // among the peers.
 func (c *shared) hasAllPeers(q *process) bool {
 	known := map[[3]int]bool{}

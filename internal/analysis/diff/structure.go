@@ -229,7 +229,7 @@ func (p *pairBuilder) differing(s *stream, side, i int, words []int) string {
 
 var languages = map[signature.Language]string{signature.C: "C", signature.Fortran: "Fortran", signature.F08: "mpi_f08"}
 
-// headerText tells what the header of a node says besides the procedure.
+// headerText says what the header of a node says besides the procedure.
 func (n *node) headerText() string {
 	h := n.header()
 	text := languages[h.Lang()]

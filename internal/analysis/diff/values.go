@@ -35,7 +35,7 @@ func (s *stream) values(i, word int) *values {
 	return v
 }
 
-// isVec says whether a word is an array.
+// isVec reports whether a word is an array.
 func (n *node) isVec(word int) bool {
 	return n.proc != nil && n.proc.Words[word].Form == signature.VecForm
 }

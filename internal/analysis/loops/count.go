@@ -46,14 +46,14 @@ func (s *sum) addOne(iterations uint64) {
 	s.last = iterations
 }
 
-// enter counts n entries, one after the other, with an iteration each so far.
+// enter counts n entries, one after another, with an iteration each so far.
 func (s *sum) enter(n uint64) {
 	s.close()
 	s.add(1, n-1)
 	s.open, s.now = true, 1
 }
 
-// strict tells whether the loop was gone through equally often, and more than
+// strict reports whether the loop was gone through equally often, and more than
 // once, at each of several entries.
 func (s *sum) strict() bool { return s.entries > 1 && s.least == s.most && s.most > 1 }
 
@@ -61,7 +61,7 @@ func (s *sum) strict() bool { return s.entries > 1 && s.least == s.most && s.mos
 // from the others, and an irregular loop is one.
 const fewEntries = 4
 
-// regular tells whether the loop was gone through equally often, and more than
+// regular reports whether the loop was gone through equally often, and more than
 // once, at each entry but perhaps the first and the last.
 func (s *sum) regular() bool {
 	if s.entries < fewEntries {
@@ -88,7 +88,7 @@ const outside = -1
 
 func (c *counter) at(level, inner int) *sum { return &c.sums[level*c.n+inner-1] }
 
-// arrive counts n steps to the header, one after the other, from a latch of a
+// arrive counts n steps to the header, one after another, from a latch of a
 // level, that may be on trial.
 func (c *counter) arrive(level, trial int, n uint64) {
 	for i := range c.n {

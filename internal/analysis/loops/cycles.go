@@ -92,7 +92,7 @@ func (l *cycleSkipper) takeSnapshot(p *pass, v int) {
 	copy(l.sums, p.sums)
 }
 
-// cycles tells whether the way since the snapshot will come again, and how often.
+// cycles reports whether the way since the snapshot will come again, and how often.
 func (l *cycleSkipper) cycles(p *pass) (cycles uint64, same bool) {
 	cycles = math.MaxUint64
 	for i, d := range l.deciding {
@@ -160,7 +160,7 @@ func (l *cycleSkipper) repeat(p *pass, cycles uint64) bool {
 	return true
 }
 
-// repeats tells whether what came since before counts the same each time it comes.
+// repeats reports whether what came since before counts the same each time it comes.
 func (s *sum) repeats(before *sum) bool {
 	if s.entries == before.entries {
 		return s.open == before.open

@@ -116,13 +116,13 @@ func (a *family) outermost() [][]int {
 	return list
 }
 
-// inside tells whether the body of a latch is within that of another one, and
+// inside reports whether the body of a latch is within that of another one, and
 // smaller.
 func (a *family) inside(k, l int) bool {
 	return a.bodies[k].within(a.bodies[l]) && !a.bodies[l].within(a.bodies[k])
 }
 
-// ambiguous tells whether the graph leaves open which of some latches belongs to
+// ambiguous reports whether the graph leaves open which of some latches belongs to
 // the outer loop: a smaller loop is within the bodies of several.
 func (a *family) ambiguous(outer [][]int) bool {
 	if len(outer) < 2 || len(outer) > maxTrials {

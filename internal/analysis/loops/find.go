@@ -130,7 +130,7 @@ func (f *finder) body(latch, header int, at map[int]int, region int) bitset {
 	return set
 }
 
-// contains tells whether a node is in a family.
+// contains reports whether a node is in a family.
 func (f *finder) contains(family, node int) bool {
 	if node < 0 {
 		return false
@@ -142,7 +142,7 @@ func (f *finder) contains(family, node int) bool {
 	return i == family
 }
 
-// settled tells whether it is known of all families which loops they are.
+// settled reports whether it is known of all families which loops they are.
 func (f *finder) settled() bool {
 	return !slices.ContainsFunc(f.families, func(a family) bool { return len(a.rest) > 0 })
 }

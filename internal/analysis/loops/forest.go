@@ -144,7 +144,7 @@ func (b *forestBuilder) complete(l *Loop) {
 	}
 }
 
-// inOrder numbers the loops anew.
+// inOrder numbers the loops again.
 func (b *forestBuilder) inOrder() *Forest {
 	out := &Forest{Inner: b.inner}
 	number := map[int]int{-1: -1}

@@ -53,7 +53,7 @@ func checkForest(t *testing.T, s *efg.Stream, f *loops.Forest) {
 	}
 }
 
-// hasChild tells whether there are loops in a loop, with headers of their own.
+// hasChild reports whether there are loops in a loop, with headers of their own.
 func hasChild(f *loops.Forest, i int) bool {
 	return slices.ContainsFunc(f.Loops, func(l loops.Loop) bool { return l.Parent == i && l.Header != f.Loops[i].Header })
 }

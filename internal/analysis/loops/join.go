@@ -122,7 +122,7 @@ func alike(s *efg.Stream) (at []int, n int) {
 	return at, n
 }
 
-// numberOf is the number of a key, a new one if it is not known.
+// numberOf is the number of a key, a new one if it is unknown.
 func numberOf[K comparable](known map[K]int, key K, n *int) int {
 	k, ok := known[key]
 	if !ok {
@@ -134,7 +134,7 @@ func numberOf[K comparable](known map[K]int, key K, n *int) int {
 }
 
 // arguments writes down procedure, callsite and arguments of node v. A procedure
-// that is not known makes it differ from all others.
+// that is unknown makes it differ from all others.
 func arguments(v int, n *efg.Node) []byte {
 	if len(n.Words) < 2 {
 		return binary.AppendVarint(nil, int64(v))

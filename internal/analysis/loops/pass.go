@@ -128,7 +128,7 @@ func (p *pass) open(v int) {
 	}
 }
 
-// silent tells whether nothing happens at a node but that there is one step.
+// silent reports whether nothing happens at a node but that there is one step.
 func (n *passNode) silent() bool { return !n.decides && len(n.edges[0].list) == 0 }
 
 // shorten makes edges lead past silent nodes.
@@ -186,7 +186,7 @@ func (p *pass) walk() error {
 	return err
 }
 
-// follow goes on from a node to one that decides, n times, and tells whether an
+// follow goes on from a node to one that decides, n times, and reports whether an
 // irreducible loop has to do with it.
 func (p *pass) follow(at int, n uint64) (to int, irreducible bool, err error) {
 	for steps := 0; !p.nodes[at].decides; steps++ {

@@ -1,6 +1,6 @@
-// Package phases tells where calls, bytes and time went from one point to the next
+// Package phases says where calls, bytes and time went from one point to the next
 // where all processes of a world meet: a barrier or another collective that
-// nobody leaves before all have come, on a communicator with all processes.
+// no one leaves before all have come, on a communicator with all processes.
 //
 // A phase begins after such a call and ends with the next one, that included. Phases
 // between the same two places in the source are one row: a loop with a reduction

@@ -68,7 +68,7 @@ func (r *Row) Imbalance() float64 {
 	return r.MostBusy/r.Busy - 1
 }
 
-// Report tells where calls, bytes and time went, by phases.
+// Report says where calls, bytes and time went, by phases.
 type Report struct {
 	Rows   []Row // in the order of their first phases
 	Phases uint64
@@ -76,7 +76,7 @@ type Report struct {
 	// Timed: there are times. Traced: those of each event.
 	Timed, Traced bool
 	// Others sums up the calls of threads that do not make the calls where phases
-	// end: nobody knows in which phase they are.
+	// end: no one knows in which phase they are.
 	Others     Row
 	Incomplete int // ranks whose recording ends early
 }
@@ -223,7 +223,7 @@ func mainStream(p *analysis.Process) (main int, found *cuts) {
 }
 
 // parts divides a stream. Nodes in several kinds of phases, with arguments that vary
-// and tell how much is moved, need a second turn in which these values are looked
+// and say how much is moved, need a second turn in which these values are looked
 // at.
 func parts(p *analysis.Process, i int, c *cuts) (*split, error) {
 	s := &p.Data.Streams[i]
@@ -264,7 +264,7 @@ func divide(p *analysis.Process, s *efg.Stream, c *cuts, masks []uint64, varied 
 	return x, err
 }
 
-// volumes tells what events of the nodes in varied move, by their words.
+// volumes says what events of the nodes in varied move, by their words.
 func volumes(p *analysis.Process, s *efg.Stream, f *efg.FoldedWalk, varied []bool) func(*efg.Step) *analysis.Volume {
 	known := map[[2]int]*analysis.Volume{}
 	stream := 0
@@ -288,7 +288,7 @@ func volumes(p *analysis.Process, s *efg.Stream, f *efg.FoldedWalk, varied []boo
 	}
 }
 
-// alone says whether all events of a node are in one kind of phases.
+// alone reports whether all events of a node are in one kind of phases.
 func (x *split) alone(node int) bool {
 	return x.within[node] <= 1
 }

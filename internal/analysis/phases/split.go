@@ -9,7 +9,7 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// cuts tell which events of a stream end phases.
+// cuts say which events of a stream end phases.
 type cuts struct {
 	p     *analysis.Process
 	nodes []cutState
@@ -50,7 +50,7 @@ func cutsOf(p *analysis.Process, i int) (c *cuts, events uint64) {
 // objectMask is the word of the communicator.
 const objectMask = 1 << signature.ObjectWord
 
-// all says whether a communicator has all processes of the world.
+// all reports whether a communicator has all processes of the world.
 func (c *cuts) all(comm uint64) bool {
 	all, ok := c.world[comm]
 	if !ok {
@@ -61,7 +61,7 @@ func (c *cuts) all(comm uint64) bool {
 	return all
 }
 
-// end says whether an event ends a phase; words are asked for if they decide.
+// end reports whether an event ends a phase; words are asked for if they decide.
 func (c *cuts) end(node int, words func() []uint64) bool {
 	return c.nodes[node] == cut || c.nodes[node] == byObject && c.all(words()[2])
 }
@@ -127,7 +127,7 @@ func (x *split) finish() {
 	}
 }
 
-// counted says whether what a node moves was added up event by event.
+// counted reports whether what a node moves was added up event by event.
 func (p *part) counted(k int) bool { return p.byStep != nil && p.byStep[k] }
 
 // split goes through a folded stream and divides the visits of its nodes among the
@@ -153,12 +153,12 @@ func newSplit(s *efg.Stream, cuts *cuts, f *efg.FoldedWalk) *split {
 	return &split{nodes: s.Nodes, cuts: cuts, fold: f, kinds: map[kind]*part{}, within: make([]int, n), hasCut: map[*efg.Step]bool{}, open: make([]uint64, n)}
 }
 
-// ends says whether an event ends a phase.
+// ends reports whether an event ends a phase.
 func (x *split) ends(s *efg.Step) bool {
 	return x.cuts.end(s.Node, func() []uint64 { return x.fold.Words(s) })
 }
 
-// contains says whether phases end in a repeat.
+// contains reports whether phases end in a repeat.
 func (x *split) contains(s *efg.Step) bool {
 	has, ok := x.hasCut[s]
 	if ok {

@@ -73,7 +73,7 @@ func (e *engine) checkTimes() error {
 	return nil
 }
 
-// needsEvents tells whether conditions look at single events, so that the graph
+// needsEvents reports whether conditions look at single events, so that the graph
 // is not enough.
 func (q *Query) needsEvents() bool {
 	return q.window != nil || slices.ContainsFunc(q.fields, func(f fieldUse) bool { return f.event })
@@ -158,7 +158,7 @@ func (r *reader) node(i, k int) *nodeFacts {
 	return f
 }
 
-// possible tells whether events of the node may match, without a look at what
+// possible reports whether events of the node may match, without a look at what
 // differs between them.
 func (r *reader) possible(i, k int, f *nodeFacts) (found bool, err error) {
 	err = r.Calls(i, k, 0, func(c *analysis.Call) error {
@@ -196,7 +196,7 @@ func (r *reader) matchOne(i *item) bool {
 	return r.where == nil || r.where(i)
 }
 
-// fits tells whether those who take part in an operation are those asked for.
+// fits reports whether those who take part in an operation are those asked for.
 func (r *reader) fits(o *analysis.Operation) bool {
 	switch {
 	case r.relation == anyProcess || r.fanIn || r.fanOut:
@@ -227,7 +227,7 @@ func (r *reader) among(o *analysis.Operation) bool {
 	return r.relation == amongProcesses && r.sets[0].has(me)
 }
 
-// pair tells whether an exchange of two processes is asked for.
+// pair reports whether an exchange of two processes is asked for.
 func (r *reader) pair(a, b int) bool {
 	x, y := r.sets[0], r.sets[len(r.sets)-1]
 	if r.relation == betweenProcesses && a == b {
@@ -236,7 +236,7 @@ func (r *reader) pair(a, b int) bool {
 	return x.has(a) && y.has(b) || y.has(a) && x.has(b)
 }
 
-// group tells whether a collective of a communicator is asked for. Processes
+// group reports whether a collective of a communicator is asked for. Processes
 // share what was found, for the members may be many.
 func (r *reader) group(comm uint64) bool {
 	own, other := r.Members(comm)

@@ -31,11 +31,11 @@ type field struct {
 	name  string
 	names []string // others
 	text  bool     // its values are texts
-	// number and word return the value; false if there is none or it is not known.
+	// number and word return the value; false if there is none or it is unknown.
 	number func(*item) (int64, bool)
 	word   func(*item) string
 	needs  analysis.Fields
-	// event: it differs between events of a node, and the graph does not tell how.
+	// event: it differs between events of a node, and the graph does not say how.
 	event, clock bool
 	total, group bool   // may be summed up, may be grouped by
 	unit         string // of numbers: bytes, time

@@ -89,7 +89,7 @@ func (p *parser) advance() (err error) {
 	return err
 }
 
-// is tells whether the token is one of some words or signs.
+// is reports whether the token is one of some words or signs.
 func (p *parser) is(words ...string) bool {
 	for _, w := range words {
 		if (p.tok.kind == wordToken || p.tok.kind == signToken) && strings.EqualFold(p.tok.text, w) {

@@ -138,7 +138,7 @@ func TestNodeTimes(t *testing.T) {
 	}
 }
 
-// Where the times of single calls were recorded they tell what nodes do not.
+// Where the times of single calls were recorded they say what nodes do not.
 func TestTracedTotals(t *testing.T) {
 	for _, stats := range []bool{false, true} {
 		run := testrun.Traced(t, sim.Config{Program: "mesh", Ranks: 3, Steps: 30, Stats: stats})

@@ -17,7 +17,7 @@ type Match struct {
 	reader   *reader
 }
 
-// IsMessages tells whether messages are selected.
+// IsMessages reports whether messages are selected.
 func (m *Match) IsMessages() bool { return m.messages != nil }
 
 // Select calls f for what the query selects: by rank, thread and event. IsTotal
@@ -165,5 +165,5 @@ func pad(s string, width int) string {
 	return s
 }
 
-// IsMessages tells whether the query selects messages.
+// IsMessages reports whether the query selects messages.
 func (q *Query) IsMessages() bool { return q.unit.messages && !q.isTotal() }

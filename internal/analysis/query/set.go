@@ -35,7 +35,7 @@ func (s *rankSet) add(rank int) {
 	s.bits[rank>>6] |= 1 << (rank & 63)
 }
 
-// hasAll tells whether all members are in one of some sets.
+// hasAll reports whether all members are in one of some sets.
 func hasAll(sets []*rankSet, m *analysis.Members) bool {
 	for i := range m.Size() {
 		rank := m.At(i)
@@ -89,7 +89,7 @@ func (s *rankSet) addMembers(q *Query, run *runfile.Run, comms []commName) error
 }
 
 // eachComm calls f for the communicators of all processes that have one of some
-// names. A name that nobody has is an error.
+// names. A name that no one has is an error.
 func eachComm(q *Query, run *runfile.Run, comms []commName, f func(p *analysis.Process, word uint64)) error {
 	found := make([]bool, len(comms))
 	user := slices.ContainsFunc(comms, func(c commName) bool { return c.constant == 0 })

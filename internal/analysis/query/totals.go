@@ -212,11 +212,11 @@ func (e *engine) allRows() (rows, error) {
 	return all, err
 }
 
-// IsTotal tells whether the query asks for totals, and not for a selection or
+// IsTotal reports whether the query asks for totals, and not for a selection or
 // the topology.
 func (q *Query) IsTotal() bool { return q.isTotal() && !q.topology }
 
-// IsTopology tells whether the query asks for the topology.
+// IsTopology reports whether the query asks for the topology.
 func (q *Query) IsTopology() bool { return q.topology }
 
 // table puts rows in the order of their keys.

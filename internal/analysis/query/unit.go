@@ -12,11 +12,11 @@ import (
 // unit is what a query selects or counts.
 type unit struct {
 	messages bool
-	// matches tells whether an operation is one.
+	// matches reports whether an operation is one.
 	matches func(o *analysis.Operation, op string) bool
 }
 
-// done tells whether an operation takes place with the call: a persistent one
+// done reports whether an operation takes place with the call: a persistent one
 // does when it is started.
 func done(o *analysis.Operation) bool { return !o.Prepared }
 

@@ -151,7 +151,7 @@ func (r *eventRows) nextStream() (bool, error) {
 	}
 }
 
-// open begins a stream, in the cheapest way that tells what is wanted; false if
+// open begins a stream, in the cheapest way that says what is wanted; false if
 // none of its nodes is.
 func (r *eventRows) open(i int) bool {
 	s := &r.p.data.Streams[i]
@@ -178,7 +178,7 @@ func (r *eventRows) open(i int) bool {
 	return true
 }
 
-// byNodes gives the events of a node one after the other, without a walk.
+// byNodes gives the events of a node one after another, without a walk.
 func (r *eventRows) byNodes(s *efg.Stream) func() (bool, error) {
 	visits := make([]uint64, len(s.Nodes))
 	if len(visits) > 0 {
@@ -286,7 +286,7 @@ func (r *eventRows) byEvents(i int) func() (bool, error) {
 	}
 }
 
-// timed reads the event's times and tells whether they may be wanted, or those
+// timed reads the event's times and reports whether they may be wanted, or those
 // of later events cannot be.
 func (r *eventRows) timed() (in, over bool) {
 	if !r.q.uses(eventTimes) {

@@ -103,7 +103,7 @@ func enter(tls *libc.TLS, db, _, _ uintptr) int32 {
 	return sqlite3.Xsqlite3_set_authorizer(tls, db, pointer(authorize), s.id)
 }
 
-// progress is called by SQLite again and again; not 0: stop.
+// progress is called by SQLite repeatedly; not 0: stop.
 func progress(_ *libc.TLS, id uintptr) int32 {
 	if s, ok := sandboxes.Load(id); ok && s.(*sandbox).stopped.Load() {
 		return 1
@@ -183,7 +183,7 @@ var (
 	ErrValue  = errors.New("a value is too long")
 )
 
-// StatementError is an error of a statement that makes no sense, or does not only read.
+// StatementError is an error of a statement that is invalid, or does not only read.
 type StatementError struct{ Err error }
 
 func (e *StatementError) Error() string { return e.Err.Error() }

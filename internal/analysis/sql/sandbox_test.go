@@ -25,7 +25,7 @@ func try(db *sql.Database, statement string) error {
 	return db.Reason(rows.Err())
 }
 
-// tempFiles has SQLite's temporary files go to a folder, and returns what is in it.
+// tempFiles has SQLite's temporary files go to a directory, and returns what is in it.
 func tempFiles(t *testing.T) (dir string, list func() []string) {
 	dir = t.TempDir()
 	for _, name := range []string{"SQLITE_TMPDIR", "TMPDIR"} {

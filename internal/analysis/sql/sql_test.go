@@ -201,7 +201,7 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// Nobody writes to the database.
+// No one writes to the database.
 func TestReadOnly(t *testing.T) {
 	db := database(t, testrun.Simulated(t, programs[1]))
 	for _, statement := range []string{"CREATE TABLE x(y)", "DROP TABLE events", "INSERT INTO events(rank) VALUES (1)", "DELETE FROM events"} {

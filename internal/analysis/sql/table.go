@@ -54,7 +54,7 @@ func (q *request) bound(column int) bounds {
 
 func (b bounds) has(v int64) bool { return b.low <= v && v <= b.high }
 
-// uses tells whether one of some columns is wanted.
+// uses reports whether one of some columns is wanted.
 func (q *request) uses(columns uint64) bool { return q.used&columns != 0 }
 
 // operators that are pushed down, by their letters in a plan.

@@ -1,4 +1,4 @@
-// Package timeline tells what ranks did when, for a picture: at each pixel, of a
+// Package timeline says what ranks did when, for a picture: at each pixel, of a
 // row of ranks, the procedure in which most of the time passed. The run must have
 // the times of each event (efg run --time trace).
 //

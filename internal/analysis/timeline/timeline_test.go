@@ -253,7 +253,7 @@ func TestCacheIsBounded(t *testing.T) {
 	}
 }
 
-// Queries that make no sense, and runs without times, are typed errors.
+// Queries that are invalid, and runs without times, are typed errors.
 func TestMistakes(t *testing.T) {
 	run := simulated(t, sim.Config{Program: "halo", Ranks: 2, Steps: 3, Seed: 1})
 	tl, err := New(run)

@@ -115,7 +115,7 @@ func (g *graph) split(part []int, count int) []*graph {
 	return list
 }
 
-// every tells whether all positions have exactly the neighbours that f appends;
+// every reports whether all positions have exactly the neighbours that f appends;
 // f may append some twice, and the position itself.
 func (g *graph) every(f func(i int, list []int) []int) bool {
 	var list []int

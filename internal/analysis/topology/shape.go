@@ -62,7 +62,7 @@ func (g *graph) grids(front []int, n, more int, diagonals bool) (Shape, bool) {
 	return Shape{}, false
 }
 
-// grid tries dimensions. Position 0 tells which of them are wrapped.
+// grid tries dimensions. Position 0 says which of them are wrapped.
 func (g *graph) grid(dims []int, diagonals bool) (Shape, bool) {
 	s := Shape{Kind: Grid, Dims: dims, Wrap: make([]bool, len(dims)), Diagonals: diagonals}
 	stride, torus, flat := len(g.ranks), true, true
@@ -150,7 +150,7 @@ func heap(n, arity int) func(i int, list []int) []int {
 	}
 }
 
-// hasParents tells whether each position but 0 has its parent for a neighbour; a
+// hasParents reports whether each position but 0 has its parent for a neighbour; a
 // tree has no other edges.
 func (g *graph) hasParents(parent func(i int) int) bool {
 	for i := 1; i < len(g.near); i++ {

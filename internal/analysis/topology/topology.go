@@ -17,7 +17,7 @@ import (
 type Kind string
 
 const (
-	Nothing   Kind = "none" // nobody talks
+	Nothing   Kind = "none" // no one talks
 	Line      Kind = "line"
 	Ring      Kind = "ring"
 	Grid      Kind = "grid"  // two dimensions or more
@@ -45,7 +45,7 @@ type Shape struct {
 	Arity     int   // of a tree whose process i has the children i·Arity+1 …; 0: other
 	Centre    int   // rank in the middle of a star, or root of a tree with arity or binomial
 	Offsets   []int // of shifts: process i talks to i+offset, around the end
-	OneWay    bool  // nobody answers those from whom it hears
+	OneWay    bool  // no one answers those from whom it hears
 }
 
 // Recognise finds the shape of a graph: for each of n ranks, those that it sends

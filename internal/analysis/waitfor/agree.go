@@ -30,7 +30,7 @@ func isInter(p *analysis.Process, comm uint64) bool {
 	return other != nil
 }
 
-// agrees reports whether a member's call in a turn is of a kind. A call that is not known is.
+// agrees reports whether a member's call in a turn is of a kind. A call that is unknown is.
 func (n *needs) agrees(r *Rank, at turn, of kind) bool {
 	words, _ := n.callAt(r, at)
 	if words == nil {
@@ -47,7 +47,7 @@ type rankTurn struct {
 }
 
 // callAt returns the words of a rank's call in a turn, and whether it is still in it; nil if
-// that is not known.
+// that is unknown.
 func (n *needs) callAt(r *Rank, at turn) (words []uint64, in bool) {
 	m := n.made(r, at.order)
 	switch {

@@ -88,7 +88,7 @@ func newestWith(n *efg.Node, slot uint64, defs []efg.Def) ([]uint64, bool) {
 	return words, found && z.Err() == nil
 }
 
-// requestsOf are the requests that a call waits for; false if they are not known.
+// requestsOf are the requests that a call waits for; false if they are unknown.
 func requestsOf(r *Rank, thread int, words []uint64) ([]uint64, bool) {
 	_, a := lookUp(words)
 	w := words[a.Roles.Requests]

@@ -195,7 +195,7 @@ func (n *needs) rootOf(r *Rank, words []uint64, a *signature.Proc) (root int, is
 	return root, root == r.Number
 }
 
-// members are all ranks that make collectives on an object; nil if they are not known.
+// members are all ranks that make collectives on an object; nil if they are unknown.
 func (n *needs) members(r *Rank, object uint64) *set {
 	if object&^1 == startObject {
 		return n.world(r)

@@ -4,7 +4,7 @@ import (
 	"slices"
 )
 
-// explain tells why the stuck ranks are: cycles among them, and processes that have
+// explain says why the stuck ranks are: cycles among them, and processes that have
 // ended.
 func (v *Verdict) explain() {
 	g := &dependence{v: v, at: map[int]int{}, sets: map[*set]int{}}

@@ -16,7 +16,7 @@
 // Members that give another operation or other data have made it: libraries do not notice.
 //
 // From the ranks that can go on by themselves, those that compute, or are in a call
-// that needs nobody, or one that is not understood, it follows which others can be
+// that needs no one, or one that is not understood, it follows which others can be
 // released, step by step. What is left can never go on. If ranks among these need
 // each other in a cycle, that is a deadlock; if they need a process that has ended,
 // they wait in vain. A job in which any rank that is needed computes is never called

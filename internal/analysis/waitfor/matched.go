@@ -11,7 +11,7 @@ import (
 // receives for.
 type traffic struct {
 	sent, taken map[channel]uint64
-	wild        map[channel]uint64 // receives whose sender is not known; peer is NoRank
+	wild        map[channel]uint64 // receives whose sender is unknown; peer is NoRank
 }
 
 type channel struct {
@@ -20,9 +20,9 @@ type channel struct {
 	tag  uint64 // signature.AnyTag: not known
 }
 
-// matched tells whether the other side of a message has been made already, as the
+// matched reports whether the other side of a message has been made already, as the
 // graphs of both ranks tell: then the message is under way, or just being taken, and
-// nobody needs to do anything for it.
+// no one needs to do anything for it.
 func (n *needs) matched(r *Rank, x *need) bool {
 	for i := range x.of {
 		if n.matched(r, &x.of[i]) {
@@ -69,7 +69,7 @@ func within(in map[channel]uint64, peer int, m *message) uint64 {
 	return all(in, peer, m.comm)
 }
 
-// fitting counts the messages that could match m: also those whose tag is not known.
+// fitting counts the messages that could match m: also those whose tag is unknown.
 func fitting(in map[channel]uint64, peer int, m *message) uint64 {
 	return in[channel{peer, m.comm, m.tag}] + in[channel{peer, m.comm, signature.AnyTag}]
 }
@@ -139,7 +139,7 @@ func newTraffic(r *Rank, p *analysis.Process) *traffic {
 	return t
 }
 
-// guesses reports whether senders or tags of some receives are not known.
+// guesses reports whether senders or tags of some receives are unknown.
 func (t *traffic) guesses() bool {
 	for c := range t.taken {
 		if c.tag == signature.AnyTag {

@@ -53,7 +53,7 @@ func (n *needs) note(at turn, r *Rank, words []uint64, members *set) {
 	calls[r] = words
 }
 
-// mismatches compares the calls of the turns that somebody waits in. What follows the first
+// mismatches compares the calls of the turns that someone waits in. What follows the first
 // mismatch in an order is out of step.
 func (n *needs) mismatches() []Mismatch {
 	first := map[matching]uint64{}

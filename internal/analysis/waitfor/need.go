@@ -28,7 +28,7 @@ type need struct {
 // without any, it can go on.
 type waiting struct {
 	needs []need
-	// unclear: it also needs something that is not known.
+	// unclear: it also needs something that is unknown.
 	unclear bool
 }
 
@@ -41,7 +41,7 @@ type needs struct {
 	histories map[*Rank]*history
 	groups    map[matching]*set               // missing members
 	all       map[group]*set                  // members, by group
-	waited    map[matching]map[*Rank][]uint64 // calls that somebody waits in, by turn
+	waited    map[matching]map[*Rank][]uint64 // calls that someone waits in, by turn
 	past      map[rankTurn][]uint64           // calls that have returned
 	objects   map[*efg.Stream][]uint64        // of the collectives of nodes
 	// steps is how many events may still be gone through to find calls that have returned.
@@ -68,7 +68,7 @@ func newNeeds(ranks []*Rank) *needs {
 			n.byRank[r.Number] = r
 		}
 		if slices.ContainsFunc(r.Threads, func(t Thread) bool { return t.Moved }) {
-			n.steps = 0 // the job goes on: nobody wants to wait for an answer
+			n.steps = 0 // the job goes on: no one wants to wait for an answer
 		}
 	}
 	return n

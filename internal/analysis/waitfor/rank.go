@@ -45,7 +45,7 @@ func Recorded(p *efg.Process, first int) *Rank {
 
 // Exited takes note that the process exited without MPI_Finalize; running: others of the job
 // still run. One that exited inside of a call was ended by the library (MPI_Abort, an error),
-// which ends the others, too: it waits for nobody, and that they waited for it says nothing
+// which ends the others, too: it waits for no one, and that they waited for it says nothing
 // when they are gone.
 func (r *Rank) Exited(running bool) {
 	r.Ended = r.Ended || running || !slices.ContainsFunc(r.Threads, func(t Thread) bool { return t.InCall })
@@ -59,7 +59,7 @@ func (r *Rank) Died() {
 	}
 }
 
-// dropped reports whether events of the process are missing: what it has done is not known.
+// dropped reports whether events of the process are missing: what it has done is unknown.
 func (r *Rank) dropped() bool {
 	for i := range r.Process.Streams {
 		if r.Process.Streams[i].Dropped > 0 {

@@ -118,7 +118,7 @@ func (s *solver) enter(i int, r *Rank, threads []waiting) {
 	for t := range threads {
 		w := &threads[t]
 		if r.Process.Streams[t].End == efg.EndThread {
-			s.open[i][t] = 1 // for ever
+			s.open[i][t] = 1 // forever
 			continue
 		}
 		free = free || w.unclear || len(w.needs) == 0
@@ -156,7 +156,7 @@ func (s *solver) let(i int) {
 	}
 }
 
-// outside releases those that need ranks which are not here: nobody knows what they
+// outside releases those that need ranks which are not here: no one knows what they
 // do.
 func (s *solver) outside() {
 	for set, w := range s.waiters {

@@ -18,7 +18,7 @@ func fake(waits [][]waiting, ended []bool) *Verdict {
 	return v
 }
 
-// naive finds who can never go on by trying again and again.
+// naive finds who can never go on by trying repeatedly.
 func naive(waits [][]waiting, ended []bool) []bool {
 	free := make([]bool, len(waits))
 	can := func(w *waiting) bool {

@@ -172,7 +172,7 @@ func TestChildren(t *testing.T) {
 }
 
 // Children that fail, lie, or are killed are started again later and later, are told of, and
-// disturb nobody.
+// disturb no one.
 func TestFailingChildren(t *testing.T) {
 	s := newStand(t)
 	s.tell("alice", "always", "fail")
@@ -247,7 +247,7 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// Who ends his own child again and again does not make the service start more than one a second.
+// Who ends his own child repeatedly does not make the service start more than one a second.
 func TestEndedAgainAndAgain(t *testing.T) {
 	s := newStand(t)
 	s.opt.retry = 2 * time.Second
@@ -305,7 +305,7 @@ func TestSquattedSpool(t *testing.T) {
 	}
 }
 
-// A store that is another's is nobody's store.
+// A store that is another's is no one's store.
 func TestStoreOfAnother(t *testing.T) {
 	s := newStand(t)
 	s.must(os.Mkdir(filepath.Join(s.base, "store", "alice"), 0o755))
@@ -317,17 +317,17 @@ func TestStoreOfAnother(t *testing.T) {
 	}
 }
 
-// A user without a home folder, where stores are in homes.
+// A user without a home directory, where stores are in homes.
 func TestNoHome(t *testing.T) {
 	s := newStand(t)
 	s.opt.Store = "%h/efg"
 	s.start()
-	if got, want := s.ask(carol, "/v1/runs"), `{"error":"no daemon: carol: has no home folder"}`+"\n"; got != want {
+	if got, want := s.ask(carol, "/v1/runs"), `{"error":"no daemon: carol: has no home directory"}`+"\n"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
 
-// Who has many numbers, as in a user namespace, is looked up one after the other, and does
+// Who has many numbers, as in a user namespace, is looked up one after another, and does
 // not stand in the way of those who are known.
 func TestManyNumbers(t *testing.T) {
 	s := newStand(t)
@@ -347,7 +347,7 @@ func TestManyNumbers(t *testing.T) {
 	}
 }
 
-// Who has all connections that one may have stands in nobody else's way.
+// Who has all connections that one may have stands in no one else's way.
 func TestConnections(t *testing.T) {
 	s := newStand(t)
 	s.start()
@@ -371,7 +371,7 @@ func TestConnections(t *testing.T) {
 	}
 }
 
-// A child that does not come up keeps its place, but keeps nobody from beginning.
+// A child that does not come up keeps its place, but keeps no one from beginning.
 func TestSlowChildren(t *testing.T) {
 	s := newStand(t)
 	s.start()
@@ -458,8 +458,8 @@ func TestMistakes(t *testing.T) {
 		{func(s *stand) { s.opt.Spools = s.base }, "want a directory of root's in which everybody can create files, as in /tmp (mode 1777)"},
 		{func(s *stand) { s.opt.Children = 0 }, "--children 0: want at least 1"},
 		{func(s *stand) { s.opt.Idle = 0 }, "--idle 0s: want a time"},
-		{func(s *stand) { s.must(os.Mkdir(s.dir, 0o777)); s.must(os.Chmod(s.dir, 0o777)) }, "is not a folder that only root can write to"},
-		{func(s *stand) { s.must(os.Mkdir(s.dir, 0o755)); s.must(os.Chown(s.dir, bob, -1)) }, "is not a folder that only root can write to"},
+		{func(s *stand) { s.must(os.Mkdir(s.dir, 0o777)); s.must(os.Chmod(s.dir, 0o777)) }, "is not a directory that only root can write to"},
+		{func(s *stand) { s.must(os.Mkdir(s.dir, 0o755)); s.must(os.Chown(s.dir, bob, -1)) }, "is not a directory that only root can write to"},
 		{func(s *stand) { s.start() }, "another service is already running here"},
 	} {
 		s := newStand(t)

@@ -46,7 +46,7 @@ type Child struct {
 	beaten  time.Time
 }
 
-// NewChild takes up what the service has given to this process. The context ends when the
+// NewChild loads what the service has given to this process. The context ends when the
 // service wants it to end.
 func NewChild(ctx context.Context) (*Child, context.Context, error) {
 	c := &Child{control: os.NewFile(controlFD, "control")}
@@ -67,7 +67,7 @@ func NewChild(ctx context.Context) (*Child, context.Context, error) {
 // Ready: programs are recorded.
 func (c *Child) Ready() { c.say(sayReady) }
 
-// Works is called again and again.
+// Works is called repeatedly.
 func (c *Child) Works(now time.Time) {
 	c.mu.Lock()
 	due := now.Sub(c.beaten) >= beat
@@ -80,7 +80,7 @@ func (c *Child) Works(now time.Time) {
 	}
 }
 
-// Occupied says whether there is anything to do, if that is news.
+// Occupied reports whether there is anything to do, if that is news.
 func (c *Child) Occupied(busy bool) {
 	c.mu.Lock()
 	news := !c.said || busy != c.busy

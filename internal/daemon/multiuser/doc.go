@@ -19,6 +19,6 @@
 // nothing that is not the user's, but for a pipe to the service, on which only five words are
 // understood, and a socket at which it is asked by the user and by root. What it answers goes
 // to these. It is started again later and later. Who takes the place of another's spool has it
-// put away as soon as the other records. Connections, lookups of users that are not known, lines
+// put away as soon as the other records. Connections, lookups of users that are unknown, lines
 // of log, and children at once are bounded.
 package multiuser

@@ -28,7 +28,7 @@ func (x *sockets) close() {
 	x.http.Close()
 }
 
-// listen opens the sockets, for everybody: the kernel tells who it is. Those that are given
+// listen opens the sockets, for everybody: the kernel says who it is. Those that are given
 // are told apart by their paths.
 func (s *supervisor) listen() (*sockets, error) {
 	find := func(name string) (net.Listener, error) {
@@ -99,7 +99,7 @@ const (
 )
 
 // boundedListener lets each user have so many connections, and all those together as many of whom
-// it is not known that they are users. Others are closed.
+// it is unknown that they are users. Others are closed.
 type boundedListener struct {
 	net.Listener
 	known func(uid uint32) bool

@@ -13,7 +13,7 @@ type limiter struct {
 	n     int
 }
 
-// pass tells whether one more may pass, and whether it is the first that may not.
+// pass reports whether one more may pass, and whether it is the first that may not.
 func (l *limiter) pass() (ok, first bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

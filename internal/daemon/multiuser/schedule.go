@@ -12,13 +12,13 @@ import (
 
 const (
 	// mostStarting is how many children begin at once: each looks up its user, and reads what
-	// there is. One that takes longer than slow keeps nobody waiting any more: its store may be
+	// there is. One that takes longer than slow keeps no one waiting any more: its store may be
 	// on a file system that hangs.
 	mostStarting = 4
 	slow         = 10 * time.Second
 	startLimit   = 2 * time.Minute // after so long it is killed
-	// Numbers that are not known are looked up one after the other: who makes users of his own
-	// (user namespaces) has many. Those that are nobody's are not asked for again for some time.
+	// Numbers that are unknown are looked up one after another: who makes users of his own
+	// (user namespaces) has many. Those that are no one's are not asked for again for some time.
 	newEvery    = 100 * time.Millisecond
 	mostNew     = 1024
 	unknownTime = 10 * time.Minute
@@ -66,7 +66,7 @@ func (s *supervisor) userLocked(uid uint32) *user {
 	return u
 }
 
-// known tells whether somebody is a user, as far as that has been asked for.
+// known reports whether someone is a user, as far as that has been asked for.
 func (s *supervisor) known(uid uint32) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 	"github.com/efg-tools/efg/internal/service"
 )
 
-// checkSpools checks the folder of all spools: everybody makes his own there, so nobody may
+// checkSpools checks the directory of all spools: everybody makes his own there, so no one may
 // remove another's.
 func checkSpools(dir string) error {
 	fi, err := os.Stat(dir)
@@ -31,7 +31,7 @@ func checkSpools(dir string) error {
 	return nil
 }
 
-// spoolTime is when something last came to a user's spool, or went. Looking at the folder
+// spoolTime is when something last came to a user's spool, or went. Looking at the directory
 // itself wants no right to look into it.
 func (s *supervisor) spoolTime(uid uint32) time.Time {
 	fi, err := os.Lstat(s.site.Spool(uid))
@@ -61,7 +61,7 @@ func (s *supervisor) spoolsThere() map[uint32]time.Time {
 	return found
 }
 
-// clearSpool sees to it that nobody else has the place of a user's spool.
+// clearSpool sees to it that no one else has the place of a user's spool.
 func (s *supervisor) clearSpool(uid uint32) error {
 	path := s.site.Spool(uid)
 	fi, err := os.Lstat(path)
@@ -95,7 +95,7 @@ func rename(from, to string) error {
 	return nil
 }
 
-// makeOwned makes a folder that is a user's alone, at once as a whole, where only root can
+// makeOwned makes a directory that is a user's alone, at once as a whole, where only root can
 // remove what is root's. What is there already stays.
 func makeOwned(path string, uid uint32) error {
 	if _, err := os.Lstat(path); err == nil {

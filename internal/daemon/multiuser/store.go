@@ -55,7 +55,7 @@ func (s *supervisor) storeFor(a *account.Account) (string, error) {
 	return dir, nil
 }
 
-// isRoots tells whether only root can change what is in a folder, and put another in its place.
+// isRoots reports whether only root can change what is in a directory, and put another in its place.
 func isRoots(dir string) bool {
 	if service.OnlyRootWrites(dir) != nil {
 		return false
@@ -70,7 +70,7 @@ func isRoots(dir string) bool {
 	return true
 }
 
-// makeStores makes the folder of the default stores, if it is they that are wanted and it is
+// makeStores makes the directory of the default stores, if it is they that are wanted and it is
 // not there.
 func makeStores(store string) error {
 	if store != DefaultStore {

@@ -23,7 +23,7 @@ import (
 type Options struct {
 	Dir    string // of the service; see package service
 	Store  string // of each user, with %u, %U or %h in it; see service.Expand
-	Spools string // the folder of all spools
+	Spools string // the directory of all spools
 	// Program is efg, and Args what each child's efg daemon is told besides store and spool.
 	Program string
 	Args    []string
@@ -38,7 +38,7 @@ type Options struct {
 	Given  []net.Listener
 	Log    *slog.Logger
 	Output io.Writer // gets what children write, each line with its user
-	// Ready, if any, is called when programs are being recorded, and Works again and again.
+	// Ready, if any, is called when programs are being recorded, and Works repeatedly.
 	Ready func(text string)
 	Works func(now time.Time)
 
@@ -68,8 +68,8 @@ type supervisor struct {
 
 	mu       sync.Mutex
 	users    map[uint32]*user
-	unknown  map[uint32]time.Time // numbers that are nobody's, and when they may be asked for again
-	nextNew  time.Time            // when the next number that is not known may be looked up
+	unknown  map[uint32]time.Time // numbers that are no one's, and when they may be asked for again
+	nextNew  time.Time            // when the next number that is unknown may be looked up
 	later    bool                 // a timer runs for that
 	stopping bool
 }
@@ -143,7 +143,7 @@ func check(opt *Options) error {
 	return makeStores(opt.Store)
 }
 
-// makeDir makes the folder of the service, and this process the only one that serves there.
+// makeDir makes the directory of the service, and this process the only one that serves there.
 func makeDir(dir string) (*os.File, error) {
 	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
@@ -244,7 +244,7 @@ func (s *supervisor) turn(ctx context.Context) error {
 	}
 }
 
-// sweep looks for spools in which something is new that nobody has told of: those of before
+// sweep looks for spools in which something is new that no one has told of: those of before
 // the service began, and of programs whose message was lost.
 func (s *supervisor) sweep() {
 	for uid, t := range s.spoolsThere() {

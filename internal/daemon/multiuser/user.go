@@ -10,11 +10,11 @@ import (
 // user is one whose programs record, or who has asked.
 type user struct {
 	uid     uint32
-	account *account.Account // nil as long as it is not known who that is
+	account *account.Account // nil as long as it is unknown who that is
 	store   string
 
 	wanted bool // a child is to be there
-	// look: it is to end as soon as there is nothing to do: nobody has asked for it.
+	// look: it is to end as soon as there is nothing to do: no one has asked for it.
 	look    bool
 	since   time.Time // wanted since
 	working bool      // a child works, or begins to
@@ -28,8 +28,8 @@ type user struct {
 	asking  int       // questions that it is asked
 
 	starts   int
-	failures int       // one after the other
-	agains   int       // children, one after the other, that ended just when something came
+	failures int       // one after another
+	agains   int       // children, one after another, that ended just when something came
 	retry    time.Time // not before
 	problem  string    // why the last one failed
 	taken    bool      // because of a daemon of the user's own
@@ -72,7 +72,7 @@ func (u *user) state() string {
 	return stateNone
 }
 
-// own tells whether the user has a daemon of his own: one of the service's would have ended.
+// own reports whether the user has a daemon of his own: one of the service's would have ended.
 func (u *user) own() bool { return u.taken && u.failures >= mostTaken }
 
 // news wakes those who wait for the user's child.
@@ -96,7 +96,7 @@ type UserState struct {
 	Store    string `json:"store"`
 	PID      int    `json:"pid,omitempty"`      // of the child
 	Starts   int    `json:"starts"`             // of children, since the service began
-	Failures int    `json:"failures,omitempty"` // of the last children, one after the other
+	Failures int    `json:"failures,omitempty"` // of the last children, one after another
 	Problem  string `json:"problem,omitempty"`
 }
 

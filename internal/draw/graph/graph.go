@@ -221,7 +221,7 @@ func (g *Graph) joinEdges(from *Graph, at []int) {
 	}
 }
 
-// IterationsText tells how often a loop was gone through: "400 iterations, 10 of
+// IterationsText says how often a loop was gone through: "400 iterations, 10 of
 // each of 40 entries".
 func (l *Loop) IterationsText() string {
 	if l.Entries == 1 {

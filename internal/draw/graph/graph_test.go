@@ -56,7 +56,7 @@ func each(t *testing.T, f func(t *testing.T, run *runfile.Run, proc int, g *grap
 	}
 }
 
-// sequence is what the JSON form says of the order of the events.
+// sequence is what the JSON form says about the order of the events.
 type sequence struct {
 	Schema, Start string
 	Events        int

@@ -18,7 +18,7 @@ func number(of func(n *Node) uint64) func(g *Graph, i int) (string, bool) {
 	return func(g *Graph, i int) (string, bool) { return fmt.Sprint(of(&g.Nodes[i])), true }
 }
 
-// timed is a number that is there only if the node has times.
+// timed is a number that exists only if the node has times.
 func timed(of func(n *Node) uint64) func(g *Graph, i int) (string, bool) {
 	return func(g *Graph, i int) (string, bool) { return fmt.Sprint(of(&g.Nodes[i])), g.Nodes[i].Time.Count > 0 }
 }

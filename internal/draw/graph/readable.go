@@ -19,7 +19,7 @@ func (g *Graph) Readable(colour *Measure, pixels bool) (p *Picture, collapsed bo
 	return p, true, err
 }
 
-// readable says whether there is a picture that can be read.
+// readable reports whether there is a picture that can be read.
 func (p *Picture) readable(pixels bool) bool {
 	return p != nil && p.width <= widest && (!pixels || p.width*p.height <= readablePixels)
 }

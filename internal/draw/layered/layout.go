@@ -18,7 +18,7 @@ type Edge struct {
 // Point is a place; Y grows down the page.
 type Point struct{ X, Y float64 }
 
-// Layout tells where everything is.
+// Layout says where everything is.
 type Layout struct {
 	Width, Height float64
 	Boxes         []Point // centres
@@ -68,7 +68,7 @@ type chain struct {
 	back   bool
 }
 
-// drawing is a layout in the making.
+// drawing is a layout under construction.
 type drawing struct {
 	boxes    []Box
 	edges    []Edge

@@ -112,7 +112,7 @@ func TestSimple(t *testing.T) {
 	}
 }
 
-// A graph that would take for ever is refused at once.
+// A graph that would take forever is refused at once.
 func TestTooLarge(t *testing.T) {
 	boxes := make([]Box, 3000)
 	var edges []Edge

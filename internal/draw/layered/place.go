@@ -79,7 +79,7 @@ func (d *drawing) conflicts() map[[2]int]bool {
 	return crossed
 }
 
-// isInner tells whether a vertex and the one above are points of one edge.
+// isInner reports whether a vertex and the one above are points of one edge.
 func (d *drawing) isInner(v int) bool {
 	return d.vertices[v].box < 0 && d.vertices[d.vertices[v].up[0]].box < 0
 }

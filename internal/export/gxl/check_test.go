@@ -52,7 +52,7 @@ func parseTree(t *testing.T, doc string) *element {
 	return root.children[0]
 }
 
-// model is what GXL 1.0 says of an element: the order of those inside it, each
+// model is what GXL 1.0 says about an element: the order of those inside it, each
 // followed by a blank, whether it holds text, and its attributes.
 type model struct {
 	content  string
@@ -210,7 +210,7 @@ func (s *readSchema) ends(e *element) map[string]string {
 	return s.to
 }
 
-// within tells whether a number of objects is within the limits of an end.
+// within reports whether a number of objects is within the limits of an end.
 func (s *readSchema) within(n int, association, end string) bool {
 	l := s.limits[[2]string{association, end}]
 	low, err1 := strconv.Atoi(l[0])

@@ -178,7 +178,7 @@ func sameNames(t *testing.T, window, whole *element, from uint64) {
 	}
 }
 
-// shownAs is what a document says of an operation: its request, and the operations, or
+// shownAs is what a document says about an operation: its request, and the operations, or
 // requests, that it completes.
 type shownAs struct {
 	request             string

@@ -160,7 +160,7 @@ func classOf(name string) *class {
 	return &classes[i]
 }
 
-// isA tells whether a class is another one or inherits from it.
+// isA reports whether a class is another one or inherits from it.
 func (c *class) isA(name string) bool {
 	for ; c != nil; c = classOf(c.parent) {
 		if c.name == name {

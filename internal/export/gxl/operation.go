@@ -286,7 +286,7 @@ func (w *writer) issuedOn(request uint64) uint64 {
 }
 
 // peers are the members of a communicator whose ranks messages on it name; nil
-// if they are not known.
+// if they are unknown.
 func (w *writer) peers(comm uint64) *analysis.Members {
 	m, ok := w.members[comm]
 	if !ok && comm != 0 {

@@ -306,7 +306,7 @@ func (w *writer) stream(j int, s *efg.Stream, hash bool) error {
 	return p.w.Flush()
 }
 
-// recordedEvents returns the events of a stream as they were recorded, one after the other:
+// recordedEvents returns the events of a stream as they were recorded, one after another:
 // of a window, in which objects have other names, those that they have in the whole
 // run.
 func (w *writer) recordedEvents(s *efg.Stream) (next func(e *reconstruct.Event) (*reconstruct.Event, error), stop func()) {

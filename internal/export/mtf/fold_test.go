@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// unfolded are the events that a folder's items stand for.
+// unfolded are the events that a directory's items stand for.
 func unfolded(f *folder) []uint32 {
 	var list []uint32
 	u := newUnfolder(f.items, f.patterns)

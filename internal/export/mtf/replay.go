@@ -323,7 +323,7 @@ func (o *openNode) elements(k int, n uint64) error {
 	return nil
 }
 
-// left tells whether values are left.
+// left reports whether values are left.
 func (o *openNode) left() bool {
 	for k := range o.values {
 		if o.values[k].Left() > 0 || o.elems[k].Left() > 0 {

@@ -27,7 +27,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Cause }
 
-// IsFile tells whether a file that begins with these bytes is, or was meant to be,
+// IsFile reports whether a file that begins with these bytes is, or was meant to be,
 // one of this package.
 func IsFile(head []byte) bool { return len(head) >= len(magic) && string(head[:len(magic)]) == magic }
 

@@ -46,7 +46,7 @@ func newWords(defs []efg.Def) *words {
 }
 
 // in sets the communicator in which ranks are relative; own rank and size are 0 if
-// they are not known.
+// they are unknown.
 func (w *words) in(comm uint64) {
 	c, ok := w.ranks[comm]
 	if !ok && w.facts != nil {
@@ -127,7 +127,7 @@ func (w *words) word(list []uint64, below int) (v uint64, rest []uint64, err err
 	return 0, nil, errToken
 }
 
-// isPeer tells whether word i of events with a header holds ranks.
+// isPeer reports whether word i of events with a header holds ranks.
 func isPeer(header uint64, i int) bool {
 	p := signature.ProcByID(signature.Header(header).Proc())
 	if p == nil || i < signature.FirstWord || i >= len(p.Words) || p.Words[i].Param < 0 {

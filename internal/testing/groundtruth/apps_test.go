@@ -17,7 +17,7 @@ type app struct {
 	only   string
 	dies   bool     // ends with an error on purpose; output of the launcher may vary
 	varies bool     // output holds times
-	inputs []string // files that the program wants in its working folder
+	inputs []string // files that the program wants in its working directory
 }
 
 var apps = []app{
@@ -269,7 +269,7 @@ func (a app) copyInputs(t *testing.T, root, dir string) {
 	}
 }
 
-// keep copies a failed test's files to the folder that EFG_KEEP names.
+// keep copies a failed test's files to the directory that EFG_KEEP names.
 func keep(t *testing.T, dir, name string) {
 	to := os.Getenv("EFG_KEEP")
 	if to == "" {

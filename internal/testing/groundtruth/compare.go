@@ -22,7 +22,7 @@ type Comparison struct {
 // maxDifferences bounds what is reported: after the first few the rest follow.
 const maxDifferences = 12
 
-// NewComparison prepares a comparison; root is the module's root folder.
+// NewComparison prepares a comparison; root is the module's root directory.
 func NewComparison(root string, queries bool) (*Comparison, error) {
 	sem, err := loadSemantics(root + "/testdata/logger/semantics.tbl")
 	return &Comparison{Queries: queries, sem: sem}, err
@@ -193,7 +193,7 @@ func (s *stream) inCall(call *Call) string {
 	for _, f := range call.In {
 		v, ok := e.value(f.Name, e.Args)
 		if !ok || strings.HasPrefix(f.Name, "_") {
-			continue // arrays of requests are not known yet
+			continue // arrays of requests are unknown yet
 		}
 		if err := s.argument(call, f, v, ok, useHandle); err != "" {
 			return fmt.Sprintf("argument %s: %s\n  log: %s", f.Name, err, call.Line)
@@ -311,7 +311,7 @@ func (s *stream) ownClass(raw int64, v any) bool {
 	return ok && got > userClass && raw > s.p.Constants["MPI_ERR_LASTCODE"]-1
 }
 
-// halfOfIntercomm tells whether the caller only sends or only receives, or does
+// halfOfIntercomm reports whether the caller only sends or only receives, or does
 // nothing: in a rooted collective on an intercommunicator.
 func halfOfIntercomm(call *Call) bool {
 	root, err := strconv.Atoi(get(call.In, "root"))

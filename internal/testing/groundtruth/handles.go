@@ -116,7 +116,7 @@ func (s *stream) absolute(name string) string {
 	return name
 }
 
-// freed tells whether the call takes the handle away: it is null afterwards.
+// freed reports whether the call takes the handle away: it is null afterwards.
 func freed(call *Call, h handle) bool {
 	for _, f := range call.Out {
 		in := get(call.In, f.Name)
@@ -134,7 +134,7 @@ func freed(call *Call, h handle) bool {
 	return false
 }
 
-// issues tells what a call's new request is.
+// issues says what a call's new request is.
 func issues(call *Call) (receive, persistent bool, typeSize int64) {
 	persistent = strings.HasSuffix(call.Op, "_init")
 	size := get(call.In, "_size")

@@ -42,7 +42,7 @@ var polls = map[string]bool{
 	"Request_get_status_some": true, "Parrived": true, "Win_test": true,
 }
 
-// foundNothing tells whether the call is a successful poll that found nothing.
+// foundNothing reports whether the call is a successful poll that found nothing.
 func (c *Call) foundNothing() bool {
 	return polls[c.Op] && c.Done && c.Err == 0 && (get(c.Out, "flag") == "0" || get(c.Out, "outcount") == "0")
 }
@@ -210,7 +210,7 @@ func parseFields(words []string) []Field {
 	return fields
 }
 
-// get returns the raw value of a field, "" if it is not there.
+// get returns the raw value of a field, "" if it does not exist.
 func get(fields []Field, name string) string {
 	for _, f := range fields {
 		if f.Name == name {

@@ -45,7 +45,7 @@ func Installed() []MPI {
 // the library has them.
 const withRemoved = "-DOMPI_OMIT_MPI1_COMPAT_DECLS=0"
 
-// Root returns the module's root folder.
+// Root returns the module's root directory.
 func Root() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -56,7 +56,7 @@ func Root() (string, error) {
 			return dir, nil
 		}
 		if dir == filepath.Dir(dir) {
-			return "", errors.New("no go.mod above the working folder")
+			return "", errors.New("no go.mod above the working directory")
 		}
 	}
 }

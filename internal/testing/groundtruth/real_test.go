@@ -5,7 +5,7 @@ import "testing"
 const scalapack = "/usr/lib/x86_64-linux-gnu/scalapack/"
 
 // realPrograms come from Debian packages: lammps, hpcc, scalapack-mpi-test,
-// netpipe-mpich2. Nobody here wrote them.
+// netpipe-mpich2. No one here wrote them.
 var realPrograms = []app{
 	{source: "/usr/bin/lmp", args: []string{"-in", "in.melt", "-log", "none"}, only: "openmpi",
 		varies: true, inputs: []string{"in.melt"}},
@@ -16,7 +16,7 @@ var realPrograms = []app{
 		ranks: 2, varies: true, inputs: []string{}},
 }
 
-// TestRealPrograms compares programs that nobody here wrote.
+// TestRealPrograms compares programs that no one here wrote.
 func TestRealPrograms(t *testing.T) {
 	for _, b := range benches {
 		for _, a := range realPrograms {

@@ -35,7 +35,7 @@ func Libraries(compiler string) ([]string, error) {
 		}
 	}
 	if files == nil {
-		return nil, fmt.Errorf("%s -show names no MPI library that is there: %s", compiler, out)
+		return nil, fmt.Errorf("%s -show names no MPI library that exists: %s", compiler, out)
 	}
 	return files, nil
 }

@@ -17,7 +17,7 @@ const (
 )
 
 // BuildFeeder compiles bench/core/segments.c with the recorder. root is the
-// module's folder.
+// module's directory.
 func BuildFeeder(root, exe string) error {
 	shim := filepath.Join(root, "hook", "shim")
 	sources, err := filepath.Glob(filepath.Join(shim, "core_*.c"))

@@ -12,7 +12,7 @@ import (
 // Program is a program of testdata that is recorded.
 type Program struct {
 	Source string // as in "c/jacobi.c"
-	Args   string // DIR stands for a folder of its own
+	Args   string // DIR stands for a directory of its own
 	Ranks  int    // 0: 4
 	MPI    string // the only MPI library to record it with; "": each
 	Time   string // as for efg run; "": the default

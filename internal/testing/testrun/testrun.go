@@ -99,7 +99,7 @@ func simulated(tb testing.TB, c sim.Config, times func(p *efg.Process) error) *r
 	return run
 }
 
-// Texts are the run files of recorded programs that a folder has as text, by name.
+// Texts are the run files of recorded programs that a directory has as text, by name.
 func Texts(tb testing.TB, folder string) map[string][]byte {
 	tb.Helper()
 	paths, err := filepath.Glob(filepath.Join(folder, "*.txt"))

@@ -3,7 +3,7 @@
 //
 //	make web
 //
-// With -o it writes to another folder. The same sources give the same bytes.
+// With -o it writes to another directory. The same sources give the same bytes.
 package main
 
 import (
@@ -33,7 +33,7 @@ func main() {
 	}
 }
 
-// findModules finds the folder of npm packages that scripts/setup.sh fills.
+// findModules finds the directory of npm packages that scripts/setup.sh fills.
 func findModules(web string) (string, error) {
 	lock, err := os.ReadFile(filepath.Join(web, "package-lock.json"))
 	if err != nil {
@@ -116,7 +116,7 @@ func bundle(src, modules string) (map[string][]byte, error) {
 }
 
 // licences joins the licences of what is bundled: those of the packages, and, of
-// what is in packages without being named there, those of a folder of ours.
+// what is in packages without being named there, those of a directory of ours.
 func licences(ours, modules string) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString("The page of efg contains the following third-party software.\n")

@@ -66,7 +66,7 @@ function keep(url, data) {
 }
 
 // asked are questions without an answer yet, by address. Those about stored runs are asked
-// once, however many want to know; when nobody does any more the server is told to stop.
+// once, however many want to know; when no one does any more the server is told to stop.
 const asked = new Map();
 
 function ask(url, decode, lasting, complete = () => true) {
@@ -136,7 +136,7 @@ function listen(question, following, good, bad) {
 }
 
 // useStored gives a document about a run; no url: nothing. Of a job that is followed it is
-// asked for again and again.
+// asked for repeatedly.
 export const useStored = (url) => useAnswer(url, asJSON, true, useContext(Following));
 
 // useCurrent gives a document that may be another one later.
@@ -151,7 +151,7 @@ export function useStoredParts(url, decode, complete) {
 const mostPages = 12;
 
 // usePages gives a long list in pages of so many rows, each asked for when it is wanted:
-// urlOf(from) is the address of the page from that row on. head is a page that is there;
+// urlOf(from) is the address of the page from that row on. head is a page that exists;
 // page(n) page n, or nothing yet; want(first, last) has the pages of these rows asked for.
 export function usePages(urlOf, size) {
   const following = useContext(Following);

@@ -1,4 +1,4 @@
-// What is recorded so far of a job that goes on, asked for anew from time to time.
+// What is recorded so far of a job that goes on, asked for again from time to time.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Following } from "./data.js";

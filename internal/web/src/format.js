@@ -83,7 +83,7 @@ export function moment(text) {
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
 }
 
-// command writes a command line, the program without its folder.
+// command writes a command line, the program without its directory.
 export function command(words) {
   if (!words?.length) return "";
   return [words[0].replace(/^.*\//, ""), ...words.slice(1)].join(" ");

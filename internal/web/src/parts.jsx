@@ -105,7 +105,7 @@ export function TextField({ label, name, value, hint, size = 12 }) {
   );
 }
 
-// useWidth is the width of an element, kept up to date; 0 as long as it is not known.
+// useWidth is the width of an element, kept up to date; 0 as long as it is unknown.
 export function useWidth() {
   const ref = useRef();
   const [width, set] = useState(0);

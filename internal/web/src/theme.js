@@ -36,7 +36,7 @@ system.addEventListener("change", () => {
   dispatchEvent(new Event("themechange"));
 });
 
-// useDark tells whether it is dark, for what is drawn on a canvas.
+// useDark reports whether it is dark, for what is drawn on a canvas.
 export function useDark() {
   const [dark, set] = useState(document.documentElement.dataset.theme === "dark");
   useEffect(() => {

@@ -7,7 +7,7 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// body is the inside of a wrapper in the making: the statements before and
+// body is the inside of a wrapper under construction: the statements before and
 // after the call, in the names of the C locals that the template declares
 // (b: the thread, w: the words, rc: the return code).
 type body struct {
@@ -41,7 +41,7 @@ func newBody(p *signature.Proc, fortran, large bool) (*body, error) {
 	return x, nil
 }
 
-// has tells whether the variant has the parameter.
+// has reports whether the variant has the parameter.
 func (x *body) has(q *signature.Param) bool {
 	if x.fortran && q.COnly {
 		return false

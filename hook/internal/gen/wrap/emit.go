@@ -142,7 +142,7 @@ func (x *body) passed(i int) string {
 	return x.p.Params[i].Name
 }
 
-// isText tells whether a Fortran argument comes with a hidden length.
+// isText reports whether a Fortran argument comes with a hidden length.
 func isText(q *signature.Param) bool {
 	return q.Kind == signature.Str || q.Kind == signature.StrOut || q.Name == "array_of_argv"
 }
@@ -270,7 +270,7 @@ func fileOf(p *signature.Proc) string {
 // hot are the parts whose procedures programs call in inner loops.
 var hot = map[string]bool{"p2p": true, "coll": true, "win": true}
 
-// source is a generated C file in the making.
+// source is a generated C file under construction.
 type source struct {
 	text bytes.Buffer
 	rows []row

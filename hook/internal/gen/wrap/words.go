@@ -82,7 +82,7 @@ func (x *body) input(i int, q *signature.Param) string {
 // address is the address of the program's variable of a request.
 func (x *body) address(q *signature.Param) string {
 	if !x.fortran && q.Dir == signature.In && q.Len == nil {
-		return "NULL" // passed by value: the variable is not known
+		return "NULL" // passed by value: the variable is unknown
 	}
 	return q.Name
 }

@@ -1,4 +1,4 @@
-// A job that goes on: what its ranks are doing, anew each second.
+// A job that goes on: what its ranks are doing, again each second.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { address, parse, useCurrent, useEvents } from "../data.js";
@@ -41,7 +41,7 @@ function useReload(over, reload) {
   }, [over]);
 }
 
-// Stuck calls the roll from time to time, and says if the job cannot go on.
+// Stuck calls the roll from time to time, and reports whether the job cannot go on.
 function Stuck({ id }) {
   const where = useCurrent(address(id, "where", { groups: true }));
   useEffect(() => {

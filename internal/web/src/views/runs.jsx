@@ -55,7 +55,7 @@ const runRow = (r) => {
   };
 };
 
-// stateOf tells how a run ended.
+// stateOf says how a run ended.
 function stateOf(r) {
   const text = [];
   if (r.deadlock) text.push("deadlock");

@@ -154,7 +154,7 @@ function Shown({ id, view, room, query, ready, steps }) {
   );
 }
 
-// Steps tells how far the server has come with a run of very many calls.
+// Steps says how far the server has come with a run of very many calls.
 function Steps({ steps }) {
   return (
     <p class="note" role="status" data-figure="looked">
@@ -219,7 +219,7 @@ function rankAxis(g, view, rowHeight) {
   }
 }
 
-// pointed tells what is at a place of the picture.
+// pointed says what is at a place of the picture.
 function pointed({ view, from, to, side, rowHeight }, { x, y }) {
   const row = Math.floor((y - top) / rowHeight);
   const time = from + ((x - left) / side.width) * (to - from);
