@@ -131,7 +131,7 @@ func NewOverview(run *runfile.Run, procs []int, progress func(done uint64)) (*Ov
 	}
 	o.All = v.imbalance(allCalls)
 	o.Outliers = v.outliers(allCalls)
-	for i := range v.sums {
+	for _, i := range v.inOrder() {
 		if !analysis.Running(v.list[i].op) {
 			continue
 		}
@@ -151,14 +151,15 @@ func counter(progress func(done uint64)) func() {
 	}
 }
 
-// sort orders what was found: by time, then bytes, then calls.
+// sort orders what was found: by time, then bytes, then calls. Several callsites may have the
+// same text.
 func (o *Overview) sort() {
-	slices.SortFunc(o.Imbalance, func(x, y Imbalance) int {
+	slices.SortStableFunc(o.Imbalance, func(x, y Imbalance) int {
 		return cmp.Or(cmp.Compare(y.Time.Cost(), x.Time.Cost()), cmp.Compare(y.Bytes.Cost(), x.Bytes.Cost()),
 			cmp.Compare(y.Calls.Cost(), x.Calls.Cost()), cmp.Compare(x.Op, y.Op), cmp.Compare(x.Site, y.Site))
 	})
 	order := map[Metric]int{TimeMetric: 0, BytesMetric: 1, CallsMetric: 2}
-	slices.SortFunc(o.Outliers, func(x, y Outlier) int {
+	slices.SortStableFunc(o.Outliers, func(x, y Outlier) int {
 		return cmp.Or(cmp.Compare(order[x.Metric], order[y.Metric]), cmp.Compare(y.Cost(), x.Cost()),
 			cmp.Compare(x.Op, y.Op), cmp.Compare(x.Site, y.Site), cmp.Compare(uint(x.Rank), uint(y.Rank)))
 	})

@@ -49,6 +49,7 @@ type Change struct {
 	Distance
 	// Structure counts the differences of the graphs at this call.
 	Structure int
+	at        call
 }
 
 // TimeChange is by how many nanoseconds the second side takes longer.
@@ -76,7 +77,7 @@ func weigh(x, y *Change) int {
 		cmp.Compare(math.Abs(y.TimeChange()), math.Abs(x.TimeChange())),
 		cmp.Compare(apart(y.Side[0].Bytes, y.Side[1].Bytes), apart(x.Side[0].Bytes, x.Side[1].Bytes)),
 		cmp.Compare(apart(y.Side[0].Calls, y.Side[1].Calls), apart(x.Side[0].Calls, x.Side[1].Calls)),
-		cmp.Compare(y.Structure, x.Structure), cmp.Compare(x.Op, y.Op), cmp.Compare(x.Site, y.Site),
+		cmp.Compare(y.Structure, x.Structure), cmp.Compare(x.Op, y.Op), cmp.Compare(x.Site, y.Site), x.at.compare(y.at),
 	)
 }
 
@@ -220,7 +221,7 @@ func (p *pairBuilder) addCalls(k int) {
 func (p *pairBuilder) change(at call, from *process) *Change {
 	c := p.calls[at]
 	if c == nil {
-		c = &Change{Op: at.op, Site: from.sites.text(at.site)}
+		c = &Change{Op: at.op, Site: from.sites.text(at.site), at: at}
 		p.calls[at] = c
 	}
 	return c

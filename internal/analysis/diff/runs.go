@@ -280,7 +280,7 @@ func (r *Runs) compareCalls(v [2]*survey) {
 	for k := range v {
 		for i, c := range v[k].list {
 			if changes[c] == nil {
-				changes[c] = &Change{Op: c.op, Site: v[k].sites.text(c.site)}
+				changes[c] = &Change{Op: c.op, Site: v[k].sites.text(c.site), at: c}
 			}
 			changes[c].Side[k] = v[k].sums[i]
 		}

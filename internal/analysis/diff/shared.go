@@ -101,7 +101,7 @@ func (v *survey) common(p *analysis.Process) *shared {
 // what it has of each call; false if it has another place in a communicator.
 func (c *shared) summarize(p *analysis.Process) (*summary, []Totals, bool, error) {
 	s := c.summary
-	s.rank = p.Data.Rank
+	s.proc, s.rank = p.Number(), p.Data.Rank
 	seats := make([]commRank, len(c.commRanks))
 	for i, object := range c.objects {
 		if seats[i] = commRankIn(p, object); seats[i].size != c.commRanks[i].size {

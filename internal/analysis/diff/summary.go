@@ -2,6 +2,7 @@ package diff
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"sync"
 
@@ -13,7 +14,7 @@ import (
 
 // summary is what is kept of a process while all are read.
 type summary struct {
-	proc, rank           int // of those that never knew their rank, the number of one
+	proc, rank           int
 	events, nodes, edges uint64
 	// shape is equal for equal nodes, but for arguments, and equal edges, but for
 	// weights; calls for equal calls and equal steps between calls.
@@ -68,16 +69,8 @@ func newSurvey(s *side, procs []int, progress func()) (*survey, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := make(map[int]int, len(procs))
-	for _, i := range procs {
-		at[s.run.Procs[i].Rank] = i
-	}
-	for i := range v.summaries {
-		m := &v.summaries[i]
-		m.proc = at[m.rank]
-	}
-	slices.SortStableFunc(v.summaries, func(x, y summary) int {
-		return cmp.Or(cmp.Compare(uint(x.rank), uint(y.rank)), cmp.Compare(x.shape, y.shape), cmp.Compare(x.rest, y.rest))
+	slices.SortFunc(v.summaries, func(x, y summary) int {
+		return cmp.Or(cmp.Compare(uint(x.rank), uint(y.rank)), cmp.Compare(x.proc, y.proc))
 	})
 	return v, nil
 }
@@ -101,7 +94,7 @@ func (v *survey) process(p *analysis.Process) error {
 	if err != nil {
 		return err
 	}
-	s := summary{rank: p.Data.Rank}
+	s := summary{proc: p.Number(), rank: p.Data.Rank}
 	rows := map[call]*Totals{}
 	graph := &callGraph{}
 	for _, t := range q.streams {
@@ -248,6 +241,12 @@ func (v *survey) number(c call) int {
 		v.sums = append(v.sums, Totals{})
 	}
 	return n
+}
+
+// inOrder are the numbers of the calls in an order that does not depend on when which
+// process was read.
+func (v *survey) inOrder() []int {
+	return slices.SortedFunc(maps.Values(v.numbers), func(x, y int) int { return v.list[x].compare(v.list[y]) })
 }
 
 // row is the place of a call in the profile, -1 if the process does not make it.
