@@ -363,7 +363,7 @@ func TestRunAlways(t *testing.T) {
 		status                int
 	}{
 		{"cache", "XDG_CACHE_HOME", readOnly, file, "the hook's cache: mkdir " + readOnly + "/efg: read-only file system (set XDG_CACHE_HOME to move it)", 1},
-		{"another's cache", "XDG_CACHE_HOME", others, file, "the hook's cache: " + others + ": belongs to user 61071, not to root: name another place (set XDG_CACHE_HOME to move it)", 1},
+		{"another's cache", "XDG_CACHE_HOME", others, file, "the hook's cache: " + others + ": belongs to user 61071, not to root: use another path (set XDG_CACHE_HOME to move it)", 1},
 		{"compiler", "PATH", readOnly, file, "no C compiler: looked for $CC, cc, gcc, clang; on Debian: apt install gcc libc6-dev", 2},
 		{"output", "X", "", readOnly + "/x.efg", "cannot write " + readOnly + "/x.efg: read-only file system", 1},
 	} {

@@ -169,7 +169,7 @@ func TestDaemonMistakes(t *testing.T) {
 		{[]string{"daemon", "--max", "-1GB"}, "efg: --max -1GB: want a size, as in 50GB or 500MiB\n"},
 		{[]string{"daemon", "--time", "late"}, "efg: --time late: want off, stats or trace[=ERROR]\n"},
 		{[]string{"daemon", "--store", dir, "--spool", "relative"}, "efg: relative: want an absolute path without colons\n"},
-		{[]string{"open", "--store", dir}, "efg: no daemon is working with " + dir + ": efg view FILE shows a run without one\n"},
+		{[]string{"open", "--store", dir}, "efg: no daemon is running for " + dir + ": efg view FILE shows a run without one\n"},
 		{[]string{"runs", "--store", dir + "/none"}, "efg: " + dir + "/none: no runs: efg daemon has not recorded anything yet\n"},
 		{[]string{"runs", "--store", dir, "--wait", "-1s"}, "efg: --wait -1s: want a time\n"},
 		{[]string{"runs", "--last", "-1"}, "efg: --last -1: want a number of runs, or 0 for all\n"},

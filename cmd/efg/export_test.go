@@ -121,7 +121,7 @@ func TestExportFits(t *testing.T) {
 		freeSpace = func(string) (uint64, bool) { return c.free, c.known }
 		os.Remove("b.gxl")
 		_, errOut, status := efgRun(t, nil, "export", "a.efg", "-o", "b.gxl")
-		if status != c.want || c.want == 2 && !strings.Contains(errOut, "do not fit: 9.77 KiB are free in .;") {
+		if status != c.want || c.want == 2 && !strings.Contains(errOut, "do not fit: only 9.77 KiB are free in .;") {
 			t.Errorf("%+v: status %d, %q", c, status, errOut)
 		}
 		if _, err := os.Stat("b.gxl"); (err == nil) != (c.want == 0) {

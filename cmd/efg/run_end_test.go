@@ -332,7 +332,7 @@ func TestRunGivesUp(t *testing.T) {
 	if text := err.Error(); !strings.HasPrefix(text, want) || !strings.HasSuffix(text, "; the recording stays in "+dir.Path+": efg merge --recover "+dir.Path+" writes the file") {
 		t.Errorf("%q", text)
 	}
-	if want := fmt.Sprintf("efg: writing %[1]s; to give up, interrupt it twice more\nefg: writing %[1]s; to give up, interrupt it once more\n", file); said.String() != want {
+	if want := fmt.Sprintf("efg: writing %[1]s; interrupt it twice more to give up\nefg: writing %[1]s; interrupt it once more to give up\n", file); said.String() != want {
 		t.Errorf("%q, want %q", said.String(), want)
 	}
 	end()

@@ -116,7 +116,7 @@ func TestTimelineMistakes(t *testing.T) {
 		"timeline app.efg":                     "app.efg: the times of each call were not recorded (efg run --time trace records them)",
 		"timeline a.efg --rank 7":              "no rank 7: the run has ranks 0-2",
 		"timeline a.efg --from x":              "--from x: want a time as in 1.5s, 300ms or 20us",
-		"timeline a.efg --from 2s":             "from 2 s to 0.478282465 s: nothing lies between",
+		"timeline a.efg --from 2s":             "from 2 s to 0.478282465 s: the interval is empty",
 		"timeline a.efg --width -1":            "a.efg: no such view: width -1, want 1 to 8192",
 		"timeline a.efg --rows 100000":         "a.efg: no such view: 100000 rows, want 1 to 8192",
 		"timeline a.efg --slices 9":            "--slices: only with --json",

@@ -33,7 +33,7 @@ func TestWhere(t *testing.T) {
 		"job " + program + " pair\n",
 		"ranks 4 of 4; none is running; last update ",
 		"DEADLOCK ranks 0-1 wait for each other: 0 -> 1 -> 0\n",
-		"behind ranks 2-3: wait for ranks that cannot go on\n",
+		"behind ranks 2-3: wait for ranks that are blocked forever\n",
 		"\n0-1 2 TIME MPI_Recv(source={0-1}, tag=7, comm=MPI_COMM_WORLD, ...) stuck.c:33 (receive) 0-1\n",
 		"\n2-3 2 TIME MPI_Barrier(comm=MPI_COMM_WORLD) stuck.c:49 (hang) 0-1\n",
 	} {
@@ -154,7 +154,7 @@ func TestWhereMistakes(t *testing.T) {
 	}
 	writeFile(t, filepath.Join(dir, "h.1.0.seg"), "no segment")
 	_, errOut, status := efgRun(t, nil, "where", dir)
-	if want := "efg: " + dir + ": nothing can be read: "; !strings.HasPrefix(errOut, want) || status != 2 || strings.Count(errOut, "\n") != 1 {
+	if want := "efg: " + dir + ": no segment can be read: "; !strings.HasPrefix(errOut, want) || status != 2 || strings.Count(errOut, "\n") != 1 {
 		t.Errorf("status %d, errors %q", status, errOut)
 	}
 }

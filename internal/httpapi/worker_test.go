@@ -231,10 +231,10 @@ func TestWorkerEndsWithClient(t *testing.T) {
 // clear error, and others go on.
 func TestWorkersFail(t *testing.T) {
 	for how, want := range map[string]string{
-		"killed": `422 {"error":"to answer takes more memory than the 1024 MiB that there are for it; the command efg does it without a limit"}`,
-		"eat":    `422 {"error":"to answer takes more memory than the 192 MiB that there are for it; the command efg does it without a limit"}`,
+		"killed": `422 {"error":"the answer takes more than its limit of 1024 MiB of memory; the command efg has no limit"}`,
+		"eat":    `422 {"error":"the answer takes more than its limit of 192 MiB of memory; the command efg has no limit"}`,
 		"die":    `500 {"error":"the worker process failed: exit status 4: broken"}`,
-		"stay":   `422 {"error":"to answer takes more than 200ms; the command efg does it without a limit"}`,
+		"stay":   `422 {"error":"the answer takes more than 200ms; the command efg has no limit"}`,
 	} {
 		t.Run(how, func(t *testing.T) {
 			k, pids := workers(t, how)

@@ -46,8 +46,8 @@ func TestWhoCanChange(t *testing.T) {
 		file  string // the same of a/b/c/file, if that differs
 	}{
 		{"nobody", func(*place) {}, "", ""},
-		{"another's directory", func(p *place) { p.must(os.Chown(p.at("a/b/c"), stranger, -1)) }, "/a/b/c: belongs to user 61071, not to root: name another place", ""},
-		{"another's on the way", func(p *place) { p.must(os.Chown(p.at("a"), stranger, -1)) }, "/a: belongs to user 61071, not to root: name another place", ""},
+		{"another's directory", func(p *place) { p.must(os.Chown(p.at("a/b/c"), stranger, -1)) }, "/a/b/c: belongs to user 61071, not to root: use another path", ""},
+		{"another's on the way", func(p *place) { p.must(os.Chown(p.at("a"), stranger, -1)) }, "/a: belongs to user 61071, not to root: use another path", ""},
 		{"for all", func(p *place) { p.must(os.Chmod(p.at("a/b/c"), 0o757)) }, "/a/b/c: writable by others: chmod go-w ", ""},
 		{"for a group, on the way", func(p *place) { p.must(os.Chmod(p.at("a/b"), 0o775)) }, "/a/b: writable by others: chmod go-w ", ""},
 		{"sticky on the way", func(p *place) { p.must(os.Chmod(p.at("a/b"), 0o777|fs.ModeSticky)) }, "", ""},

@@ -51,7 +51,7 @@ export function Verdict({ where }) {
         </p>
       ))}
       {where.inVain?.length > 0 && <p class="problem" role="alert"><b>BLOCKED</b>{` ranks ${shorten(rankText(where.inVain), 80)} wait for processes that have ended`}</p>}
-      {where.behind?.length > 0 && <Note>{`behind: ranks ${shorten(rankText(where.behind), 80)} wait for ranks that cannot go on`}</Note>}
+      {where.behind?.length > 0 && <Note>{`behind: ranks ${shorten(rankText(where.behind), 80)} wait for ranks that are blocked forever`}</Note>}
       {where.missing?.length > 0 && <Note>{`missing: ranks ${shorten(rankText(where.missing), 80)}`}</Note>}
     </>
   );
