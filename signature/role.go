@@ -11,6 +11,9 @@ type Roles struct {
 	// Send is the data that the caller gives, Recv that which it takes: of
 	// messages, collectives, one-sided accesses (the origin's) and files.
 	Send, Recv Payload
+	// Local is what a call reads or writes that gives it to nobody: MPI_Pack, MPI_Unpack,
+	// MPI_Reduce_local.
+	Local Payload
 
 	Dest, Source     int // ranks of the other side of a message or probe
 	SendTag, RecvTag int
@@ -60,6 +63,17 @@ func (d *Payload) Present() bool { return d.Type != 0 }
 
 // Single reports whether it is one element of the datatype.
 func (d *Payload) Single() bool { return d.Type != 0 && d.Count == 0 }
+
+// DataOf is the data in a buffer, a word of the procedure; nil if the procedure does not say
+// what is in it.
+func (r *Roles) DataOf(buffer int) *Payload {
+	for _, d := range []*Payload{&r.Send, &r.Recv, &r.Local} {
+		if buffer != 0 && d.Buffer == buffer {
+			return d
+		}
+	}
+	return nil
+}
 
 // Topology are the words that describe the topology of a new communicator.
 type Topology struct {
@@ -129,6 +143,8 @@ var (
 		typ:    []string{"recvtype", "recvtypes", "result_datatype", "origin_datatype", "datatype"},
 		displs: []string{"rdispls"},
 	}
+	readNames    = payloadNames{buffer: []string{"inbuf"}, count: []string{"incount", "count"}, typ: []string{"datatype"}}
+	writtenNames = payloadNames{buffer: []string{"outbuf"}, count: []string{"outcount"}, typ: []string{"datatype"}}
 )
 
 type payloadNames struct{ buffer, count, typ, displs []string }
@@ -142,6 +158,10 @@ func (p *Proc) findData() {
 	}
 	if p.payload(&r.Recv, &recvNames, Out) {
 		r.Recv.Blocks = p.blocks == "recv" || p.blocks == "both"
+	}
+	if p.payload(&r.Local, &readNames, In); r.Local.Count == 0 {
+		r.Local = Payload{}
+		p.payload(&r.Local, &writtenNames, Out)
 	}
 	switch d := p.in("displs"); {
 	case p.Vector(r.Send.Count):

@@ -138,9 +138,11 @@ func TestRoles(t *testing.T) {
 		"MPI_Comm_free":              "freed=comm",
 		"MPI_Win_create":             "info=info made=win",
 		"MPI_Buffer_attach":          "",
+		"MPI_Pack":                   "local=inbuf,incount,datatype",
+		"MPI_Unpack_external":        "local=outbuf,outcount,datatype",
+		"MPI_Reduce_local":           "local=inbuf,count,datatype",
 		"MPI_Cart_get":               "",
 		"MPI_Comm_get_attr":          "flag=flag",
-		"MPI_Pack":                   "",
 	} {
 		p := signature.ProcByName(name)
 		if got := roles(p); got != want {
@@ -178,6 +180,7 @@ func roles(p *signature.Proc) string {
 	}
 	data("send", &r.Send)
 	data("recv", &r.Recv)
+	data("local", &r.Local)
 	for _, x := range []struct {
 		what string
 		word int

@@ -4,6 +4,7 @@
 #include "check.h"
 
 #include <string.h>
+#include <time.h>
 
 static int rank, size, right, left, ok;
 static int in[8], out[8];
@@ -223,6 +224,20 @@ static void crash(void) { *(volatile int *)(ok ? in : NULL) = 1; }
 
 static void crash_in(void) { MPI_Allreduce(out, ok ? in : (int *)16, 1, MPI_INT, MPI_SUM, world); }
 
+/* Only the root needs a buffer to gather to. The others wait for it when it ends the job. */
+static void gather_null(void)
+{
+    enum { MANY = 1 << 20 };
+    static int from[MANY], to[8 * MANY];
+    if (rank == 0 && !ok) nanosleep(&(struct timespec){ .tv_nsec = 300000000 }, NULL);
+    MPI_Gather(from, ok || rank > 0 ? MANY : -1, MPI_INT, rank == 0 ? to : NULL, MANY, MPI_INT, 0, world);
+}
+
+static void reduce_null(void)
+{
+    MPI_Reduce(out, ok && rank == 0 ? in : NULL, 1, MPI_INT, MPI_SUM, 0, world);
+}
+
 static void aborts(void)
 {
     if (!ok)
@@ -245,7 +260,7 @@ static const struct fault {
     { "free_null", free_null }, { "free_type_null", free_type_null }, { "free_world", free_world },
     { "type_count", type_count }, { "put_rank", put_rank }, { "fence_null", fence_null },
     { "truncated", truncated }, { "truncated_wait", truncated_wait }, { "null_buffer", null_buffer }, { "crash", crash }, { "crash_in", crash_in },
-    { "aborts", aborts },
+    { "gather_null", gather_null }, { "reduce_null", reduce_null }, { "aborts", aborts },
 };
 
 int main(int argc, char **argv)

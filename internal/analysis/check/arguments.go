@@ -85,26 +85,21 @@ func (a *arguments) invalid(q *signature.Param, i int, v uint64) string {
 	case q.Kind.Handle():
 		return a.invalidHandle(q, i, v)
 	case q.Kind == signature.Peer:
-		return a.invalidPeer(q, v)
+		return a.invalidPeer(i, v)
 	case q.Kind == signature.Root:
 		return a.invalidRoot(v)
-	case q.Kind == signature.Tag && signature.IsConst(v) && !(v == signature.AnyTag && a.takes(q)):
+	case q.Kind == signature.Tag && signature.IsConst(v) && !(v == signature.AnyTag && i == a.r.recvTag):
 		return "is " + tagText(v) + ", which is not a valid tag"
 	case q.NonNegative() && negative(v):
 		return fmt.Sprintf("is %d: it is negative", int64(v))
 	case q.Kind == signature.Buf && (v == wordNull || v == wordBottom):
-		return a.invalidBuffer(q)
+		return a.invalidBuffer(i)
 	}
 	return ""
 }
 
 // negative reports whether a word is a number below 0.
 func negative(v uint64) bool { return !signature.IsConst(v) && int64(v) < 0 }
-
-// takes reports whether a parameter describes what is received.
-func (a *arguments) takes(q *signature.Param) bool {
-	return a.r.proc.Param("source") >= 0 && q.Name != "sendtag"
-}
 
 func (a *arguments) invalidHandle(q *signature.Param, i int, v uint64) string {
 	p := a.r.proc
@@ -140,7 +135,7 @@ func (a *arguments) freed(kind signature.Kind, v uint64) bool {
 // transfers reports whether the call is one that needs datatypes that are committed.
 func (a *arguments) transfers() bool {
 	p := a.r.proc
-	return a.r.sends || a.r.receives || collectiveOf(a.r) != nil || p.Param("origin_datatype") >= 0
+	return a.r.sends || a.r.receives || collectiveOf(a.r) != nil || p.Accesses()
 }
 
 // committed reports whether a datatype was committed.
@@ -148,7 +143,7 @@ func (t *tally) committed(word uint64) bool {
 	for i := range t.p.Data.Streams {
 		for k := range t.p.Data.Streams[i].Nodes {
 			n := &t.p.Data.Streams[i].Nodes[k]
-			if p := procOf(n); p != nil && p.Commits && !failed(n) && (n.Mask>>3 != 0 || n.Words[3] == word) {
+			if p := procOf(n); p != nil && p.Commits && !failed(n) && (n.Mask>>signature.FirstWord != 0 || n.Words[signature.FirstWord] == word) {
 				return true
 			}
 		}
@@ -175,9 +170,9 @@ func (a *arguments) invalidRequest(v uint64) string {
 	return ""
 }
 
-func (a *arguments) invalidPeer(q *signature.Param, v uint64) string {
+func (a *arguments) invalidPeer(i int, v uint64) string {
 	if signature.IsConst(v) {
-		if v == signature.ProcNull || v == signature.AnySource && a.takes(q) {
+		if v == signature.ProcNull || v == signature.AnySource && i == a.r.source {
 			return ""
 		}
 		return fmt.Sprintf("is %s, which is not a rank", tagText(v))
@@ -214,16 +209,39 @@ func (a *arguments) invalidRoot(v uint64) string {
 var wordNull, wordBottom = signature.ConstWord("EFG_NULL"), signature.ConstWord("MPI_BOTTOM")
 
 // invalidBuffer: a null pointer is a buffer of no elements, or of datatypes with addresses.
-func (a *arguments) invalidBuffer(q *signature.Param) string {
-	prefix := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(q.Name, "buffer"), "buf"), "addr")
-	count, typ := a.r.in(prefix+"count", "count"), a.r.in(prefix+"datatype", prefix+"type", "datatype")
-	if count == 0 || typ == 0 {
+func (a *arguments) invalidBuffer(i int) string {
+	p := a.r.proc
+	d := p.Roles.DataOf(i)
+	if d == nil || d.Count == 0 || d.Type == 0 || p.Vector(d.Count) || p.Vector(d.Type) || !a.significant(i) {
 		return ""
 	}
-	if n := a.words[count]; n == 0 || signature.IsConst(n) || !a.basic(a.words[typ]) {
+	if n := a.words[d.Count]; n == 0 || signature.IsConst(n) || !a.basic(a.words[d.Type]) {
 		return ""
 	}
-	return fmt.Sprintf("is a null pointer or MPI_BOTTOM, for %d of a basic datatype", a.words[count])
+	return fmt.Sprintf("is a null pointer or MPI_BOTTOM, for %d of a basic datatype", a.words[d.Count])
+}
+
+// significant reports whether the process's buffer counts: of those that only the root of a
+// collective needs, that of the others may be anything.
+func (a *arguments) significant(buffer int) bool {
+	p := a.r.proc
+	r := &p.Roles
+	if r.Root == 0 {
+		return true
+	}
+	all := r.Send.Buffer == r.Recv.Buffer // of MPI_Bcast
+	atRoot := !all && (p.Shape == signature.AllToOne && buffer == r.Recv.Buffer || p.Shape == signature.OneToAll && buffer == r.Send.Buffer)
+	root := a.words[r.Root]
+	own, other := a.t.p.Members(a.words[signature.ObjectWord])
+	switch {
+	case root == signature.ProcNull:
+		return false
+	case root == signature.RootHere:
+		return all || atRoot
+	case other != nil:
+		return !atRoot
+	}
+	return !atRoot || own != nil && own.Index(a.t.p.Data.Rank) == int(root)
 }
 
 // basic reports whether a datatype is predefined, and has elements.

@@ -81,19 +81,6 @@ func makeRoles(p *signature.Proc) roles {
 	return r
 }
 
-// in returns the input word of the first of the parameters that exists.
-func (r *roles) in(names ...string) int {
-	for _, name := range names {
-		q := r.proc.Param(name)
-		for i := 2; q >= 0 && i < len(r.proc.Words); i++ {
-			if r.proc.Words[i].Param == q && !r.proc.Words[i].Out {
-				return i
-			}
-		}
-	}
-	return 0
-}
-
 // objects are the kinds of objects that must be freed.
 var objects = map[signature.Kind]string{
 	signature.Comm: "communicator", signature.Type: "datatype", signature.Win: "window", signature.File: "file",
