@@ -38,7 +38,7 @@ export function Follow({ children }) {
     <Following.Provider value={following}>
       <p class="note so-far" data-turn={turn}>
         <b>Recorded so far{shown.at ? `, at ${clock(shown.at)}` : ""}</b>{" "}
-        <button type="button" aria-pressed={stopped} onClick={() => setStopped(!stopped)} title={stopped ? "follow the job again" : "keep what is shown as it is"}>
+        <button type="button" aria-pressed={stopped} onClick={() => setStopped(!stopped)} title={stopped ? "follow the job again" : "freeze the view"}>
           {stopped ? "go on" : "pause"}
         </button>{" "}
         {shown.error ? `not up to date: ${shown.error.message}` : stopped ? "paused" : shown.pause ? `again ${seconds(shown.pause / 1000).replace(/\.\d+/, "")} after each answer` : ""}

@@ -13,7 +13,7 @@ export function Check({ id, query, live }) {
         <h2>Faults</h2>
         <Search value={query.q} label="filter findings" />
       </div>
-      {live && <Note>The job goes on: messages that are under way and requests that are open may look like faults.</Note>}
+      {live && <Note>The job is still running: messages in transit and open requests may look like errors.</Note>}
       <Wait on={check}>{(c) => <Findings check={c} text={query.q} />}</Wait>
     </>
   );

@@ -154,7 +154,7 @@ function Runs({ diff, text }) {
       />
       <Callsites diff={diff} names={names} text={text} />
       <h2>Structure</h2>
-      {diff.structure.length === 0 ? <Note>The same calls follow each other in both runs.</Note> : (
+      {diff.structure.length === 0 ? <Note>Both runs have the same calls and steps.</Note> : (
         <Table
           name="diff-structure" caption="structure" rows={diff.structure} matches={filterCalls(text)}
           columns={[

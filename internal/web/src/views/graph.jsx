@@ -50,7 +50,7 @@ function Shown({ graph, query }) {
         <p class="note">
           {`To draw ${plural(shown.nodes.length, "node")} and ${plural(shown.edges.length, "edge")} may take long, and show little. `}
           {open.size > 0 && <button type="button" onClick={() => change({ open: "" })}>collapse all loops</button>}{" "}
-          <button type="button" onClick={() => setAnyway(true)}>draw it all the same</button>
+          <button type="button" onClick={() => setAnyway(true)}>draw it anyway</button>
         </p>
       ) : (
         <Drawing shown={shown} measure={measure} args={Boolean(query.args)} chosen={node?.id} open={open} />

@@ -17,7 +17,7 @@ export function Imbalance({ id, query }) {
   const ranks = useStored(address(id, "ranks", { count: 0, bins: points }));
   return (
     <>
-      <Wait on={report}>{(r) => (r.timed ? <Callsites report={r} query={query} /> : <Note>No times were recorded, so nothing is known of imbalance. The diff tab compares calls and bytes of ranks.</Note>)}</Wait>
+      <Wait on={report}>{(r) => (r.timed ? <Callsites report={r} query={query} /> : <Note>No times were recorded, so the imbalance is unknown. The diff tab compares calls and bytes of ranks.</Note>)}</Wait>
       <h2>Ranks</h2>
       <Wait on={ranks}>{(r) => <PerRank ranks={r} />}</Wait>
     </>

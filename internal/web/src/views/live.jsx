@@ -41,7 +41,7 @@ function useReload(over, reload) {
   }, [over]);
 }
 
-// Stuck calls the roll from time to time, and reports whether the job cannot go on.
+// Stuck polls the job's state, and reports whether the job cannot go on.
 function Stuck({ id }) {
   const where = useCurrent(address(id, "where", { groups: true }));
   useEffect(() => {
@@ -82,7 +82,7 @@ function Frame({ frame, query }) {
         ]}
       />
       <h2>Callsites</h2>
-      {frame.callsites.length === 0 && <Note>No calls returned since the look before.</Note>}
+      {frame.callsites.length === 0 && <Note>No calls returned since the last update.</Note>}
       {frame.callsites.length > 0 && (
         <Table
           name="live-calls" caption="callsites" rows={frame.callsites} matches={textFilter(query.q, (c) => `${c.op} ${c.site}`)}

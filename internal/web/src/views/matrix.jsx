@@ -58,8 +58,8 @@ function Shown({ matrix, measure, scale, fresh }) {
         {outside.messages > 0 && `; with processes that are not known: ${bytes(outside.bytes)} in ${grouped(outside.messages)}`}
         {matrix.width > 1 && `; a cell: ${matrix.width} × ${matrix.width} ranks`}
       </Note>
-      {matrix.unmatched > 0 && <Note>{`${plural(matrix.unmatched, "rank")} posted another number of receives than messages were sent to them`}</Note>}
-      {total.messages === 0 && <Note>{`No messages${isWhole(matrix) ? "" : " in this block"}. The switches add collective and one-sided operations.`}</Note>}
+      {matrix.unmatched > 0 && <Note>{`${plural(matrix.unmatched, "rank")} posted a different number of receives than messages were sent to them`}</Note>}
+      {total.messages === 0 && <Note>{`No messages${isWhole(matrix) ? "" : " in this block"}. The switches include collective and one-sided operations.`}</Note>}
       {(total.messages > 0 || !isWhole(matrix)) && <Map matrix={matrix} measure={measure} scale={scale} write={write} fresh={fresh} />}
     </>
   );

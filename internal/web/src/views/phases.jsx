@@ -26,7 +26,7 @@ function Both({ phases }) {
       {phases.timed && (
         <>
           <h2>Who is late</h2>
-          <Note>how much longer the slowest rank takes than the mean to reach the ends of the phases</Note>
+          <Note>how much longer the slowest rank takes than the mean to reach the end of a phase</Note>
           <Table name="late" caption="who is late" rows={late} columns={lateColumns(phases.traced)} />
         </>
       )}

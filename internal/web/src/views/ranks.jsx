@@ -22,7 +22,7 @@ export function Ranks({ id, query }) {
         <h2>Ranks</h2>
         <Search value={query.q} label="ranks, as 0-15,32" />
       </div>
-      {set === undefined ? <Note>No ranks match: what is looked for are numbers and ranges, as 0-15,32.</Note> : <Rows id={id} set={set} sort={query["sort-ranks"] ?? "rank"} />}
+      {set === undefined ? <Note>No ranks match: search for numbers and ranges, as in 0-15,32.</Note> : <Rows id={id} set={set} sort={query["sort-ranks"] ?? "rank"} />}
     </>
   );
 }

@@ -16,7 +16,7 @@ export function Runs({ query }) {
       <div class="bar-tools">
         <h1>Runs</h1>
         <Search value={query.q} label="search runs" />
-        <span class={open ? "dot on" : "dot"} title={open ? "new runs appear by themselves" : "not connected"} role="status" aria-label={open ? "live" : "not connected"} />
+        <span class={open ? "dot on" : "dot"} title={open ? "new runs appear automatically" : "not connected"} role="status" aria-label={open ? "live" : "not connected"} />
       </div>
       <Wait on={list}>{(data) => <List data={data} text={query.q} />}</Wait>
     </>

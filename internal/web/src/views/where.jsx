@@ -12,7 +12,7 @@ export function Where({ id, query, live }) {
       <div class="bar-tools">
         <h2>{live ? "Where the ranks are" : "Where the ranks were"}</h2>
         <Search value={query.q} label="filter" />
-        {live && <button type="button" onClick={where.reload}>look again</button>}
+        {live && <button type="button" onClick={where.reload}>refresh</button>}
       </div>
       {where.error?.status === 404 ? (
         <Note>No rank was in a call when the job ended, or it was not recorded by the daemon.</Note>
@@ -35,7 +35,7 @@ function RollCall({ where, text }) {
   );
 }
 
-// Verdict is the banner of deadlocks and of ranks that wait in vain.
+// Verdict is the banner of deadlocks and of ranks that wait for ended processes.
 export function Verdict({ where }) {
   return (
     <>
