@@ -1,7 +1,9 @@
 package live
 
 import (
+	"cmp"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -10,7 +12,7 @@ import (
 	"github.com/efg-tools/efg/internal/testing/groundtruth"
 )
 
-// hangs are the faults of hangs.c, and what is to be said of each.
+// hangs are the faults of hangs.c and hangs.f90, and what is to be said of each.
 var hangs = []struct {
 	kind     string
 	ranks    int
@@ -20,7 +22,8 @@ var hangs = []struct {
 	ops      string // of the ranks, separated by spaces
 	only     string // the MPI with which it hangs
 	// leaves: the last or first rank goes to MPI_Finalize, which it may leave.
-	leaves bool
+	leaves   bool
+	language string // of the program; C
 }{
 	{kind: "barrier_bcast", ranks: 3, deadlock: numbers(0, 3), differ: "procedure", ops: "Barrier Bcast Bcast"},
 	{kind: "bcast_barrier_finalize", ranks: 3, deadlock: numbers(0, 3), differ: "procedure", ops: "Finalize Barrier Barrier", leaves: true},
@@ -70,19 +73,22 @@ var hangs = []struct {
 	{kind: "inter_kinds", ranks: 3, deadlock: numbers(0, 3), differ: "procedure", ops: "Barrier Allreduce Allreduce", only: "mpich"},
 	{kind: "missing_finalize", ranks: 3, deadlock: numbers(0, 3), ops: "Barrier Barrier Finalize", leaves: true},
 	{kind: "missing_recv", ranks: 3, deadlock: numbers(0, 3), ops: "Recv Recv Finalize", leaves: true},
+	{kind: "reduce_allreduce", language: "fortran", ranks: 3, deadlock: numbers(0, 3), differ: "procedure", ops: "Reduce Allreduce Allreduce"},
+	{kind: "recv_recv", language: "fortran", ranks: 2, deadlock: numbers(0, 2), ops: "Recv Recv"},
 }
 
 // Each kind of hang is told with its ranks, calls and callsites, while the job hangs, of its
 // segments after it was killed, and of its run file; and a check finds it.
 func TestHangs(t *testing.T) {
 	for _, m := range groundtruth.Installed() {
-		program := compile(t, m, "hangs.c")
+		programs := map[string]string{"c": compile(t, m, "hangs.c"), "fortran": compileFortran(t, m, "hangs.f90")}
 		for i := range hangs {
 			c := &hangs[i]
 			if c.only != "" && c.only != m.Name {
 				continue
 			}
-			t.Run(m.Name+"/"+c.kind, func(t *testing.T) {
+			program := programs[cmp.Or(c.language, "c")]
+			t.Run(path.Join(m.Name, c.language, c.kind), func(t *testing.T) {
 				j := launch(t, m, c.ranks, program, c.kind)
 				want := fmt.Sprintf("%v behind %v, %s: %s", c.deadlock, c.behind, c.differ, c.ops)
 				seen := j.until(t, func(r *JobState) bool { return told(r, c.leaves) == want || c.leaves && left(r, c.differ, c.ranks) })
@@ -110,7 +116,7 @@ func told(r *JobState, leaves bool) string {
 		differ += m.Differ
 	}
 	for _, x := range r.Threads {
-		place := strings.HasPrefix(x.Site, "hangs.c:")
+		place := strings.HasPrefix(x.Site, "hangs.")
 		if x.State != InCall && !(leaves && (x.State == Finalized || x.State == Killed)) || !place {
 			return "not yet"
 		}
@@ -143,7 +149,7 @@ func (j *job) checkFinds(t *testing.T, r *JobState) {
 		if x := &r.Threads[first]; x.State == InCall && (x.Event != f.Event || x.Op != f.Op || !strings.HasPrefix(x.Site, f.Site[strings.LastIndex(f.Site, " ")+1:])) {
 			t.Errorf("%+v is not what rank %d does: %+v", f, f.Rank, x)
 		}
-		if !strings.Contains(f.Text, "hangs.c:") || !strings.Contains(f.Text, "MPI_") || f.Remark != "" {
+		if !strings.Contains(f.Text, "hangs.") || !strings.Contains(f.Text, "MPI_") || f.Remark != "" {
 			t.Errorf("told %q, remark %q", f.Text, f.Remark)
 		}
 		if f.Kind == check.Deadlock && !slices.Equal(f.Ranks, r.Deadlocks[count[f.Kind]-1].Ranks) {

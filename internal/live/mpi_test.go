@@ -50,6 +50,18 @@ func compile(t *testing.T, m groundtruth.MPI, source string) string {
 	return program
 }
 
+// compileFortran compiles a Fortran program with the compiler of an MPI.
+func compileFortran(t *testing.T, m groundtruth.MPI, source string) string {
+	t.Helper()
+	dir := t.TempDir()
+	program := filepath.Join(dir, strings.TrimSuffix(filepath.Base(source), ".f90"))
+	out, err := exec.Command(m.FC, "-g", "-J", dir, "-fallow-argument-mismatch", "-o", program, "../../testdata/fortran/"+source).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return program
+}
+
 // launch starts a program; it is killed at the end of the test.
 func launch(t *testing.T, m groundtruth.MPI, n int, args ...string) *job {
 	t.Helper()
