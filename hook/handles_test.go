@@ -27,8 +27,8 @@ func outcome(t *testing.T, dir string, args ...string) (string, int) {
 	return pidOfRank.ReplaceAllString(out.String(), "PID"), cmd.ProcessState.ExitCode()
 }
 
-// A program that passes handles that are not valid, or that the recorder cannot know, does
-// what it does unrecorded, as does one whose callbacks return what is no error code.
+// A program that passes handles that are not valid, or that the recorder cannot know, does what
+// it does unrecorded, as does one whose callbacks return what is not an error code.
 func TestHandles(t *testing.T) {
 	efg := buildEfg(t)
 	source, err := filepath.Abs("testdata/handles/handles.c")

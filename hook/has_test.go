@@ -25,7 +25,7 @@ var hidden = []string{
 	"PMPI_Type_get_contents_c", "PMPI_Group_from_session_pset", "PMPI_Session_f2c", "MPI_Session",
 }
 
-// An mpi.h that lacks what others have gets a back end all the same.
+// An mpi.h that lacks what others have gets a back end nevertheless.
 func TestLackingHeader(t *testing.T) {
 	overlay, dir := t.TempDir(), filepath.Join(t.TempDir(), "shim")
 	header := "#include_next <mpi.h>\n"

@@ -245,7 +245,7 @@ func (b *builder) explain(err error) string {
 	return failed.Brief()
 }
 
-// built takes up that a back end was built, or failed.
+// built notes that a back end was built, or failed.
 func (h *Hook) built(m *mpi) {
 	h.list()
 	if m.back != nil && h.builder.opt.Built != nil {

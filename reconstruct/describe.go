@@ -1,6 +1,6 @@
 package reconstruct
 
-// NodeText is what people read of a node.
+// NodeText is the human-readable form of a node.
 type NodeText struct {
 	Op   string
 	Args []string // "dest=3", or "-> flag=1" for results; "tag=*" if it varies

@@ -38,8 +38,8 @@ func (n *node) appendPMPI(b []byte) []byte {
 	return b
 }
 
-// AppendText appends the event as one line for people: rank, thread if the
-// process has several, event number, call, results and place.
+// AppendText appends the event as one human-readable line: rank, thread if the process has
+// several, event number, call, results and place.
 func (e *Event) AppendText(b []byte) []byte {
 	b = appendPadded(b, uint64(max(e.Rank(), 0)), 4)
 	if len(e.stream.process.streams) > 1 {

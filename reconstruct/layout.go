@@ -32,8 +32,8 @@ var (
 	jsonResults   = &style{index: 3, quote: `"`, assign: `":`, sep: `,"`, outs: [2]string{"{", "}"}}
 )
 
-// layout is how events of a node are written: text that is always the same, and
-// in between what differs from event to event.
+// layout is how events of a node are written: constant text, with the parts that vary between
+// events in between.
 type layout struct {
 	segments []segment
 }
@@ -153,7 +153,7 @@ func (n *node) constant(f *field) bool {
 	return true
 }
 
-// layoutOf returns the node's layout, which it makes at the first event.
+// layoutOf returns the node's layout, which is created at the first event.
 func (e *Event) layoutOf(st *style) *layout {
 	if l := e.node.layouts[st.index]; l != nil {
 		return l
@@ -231,7 +231,7 @@ func (e *Event) appendSite(b []byte, st *style) []byte {
 	return append(append(b, "  "...), e.siteText()...)
 }
 
-// siteText is a callsite as people read it: "halo.c:88 (exchange)".
+// siteText is a callsite in human-readable form: "halo.c:88 (exchange)".
 func (e *Event) siteText() string {
 	if f := e.Func(); f != "" {
 		return e.Site() + " (" + f + ")"

@@ -14,8 +14,7 @@ import (
 // counts the objects of a family.
 const sequenceMask = 1<<24 - 1
 
-// Names gives the identity words of a process their texts. It may be used by
-// several goroutines.
+// Names maps the identity words of a process to their texts. It is safe for concurrent use.
 type Names struct {
 	strings map[uint64]string       // content of strings
 	handles map[uint64]string       // "type:…", "group:…", "op:…", families "comm:…"
@@ -25,8 +24,8 @@ type Names struct {
 	regions map[uint64]string
 }
 
-// NewNames prepares the names of everything that the definitions of a process
-// define. sites are the places in the source of callsites.
+// NewNames prepares the names of all definitions of a process. sites are the source locations
+// of callsites.
 func NewNames(defs []efg.Def, sites []runfile.Site) *Names {
 	return newNames(defs, siteTable(sites))
 }
@@ -108,7 +107,7 @@ var defPrefix = map[efg.DefKind]string{
 // of the process share them.
 const shortDigits = 8
 
-// nameHandles gives every defined handle the shortest text that tells it apart.
+// nameHandles gives every defined handle the shortest unique prefix of its digits as text.
 func (n *Names) nameHandles(defs []efg.Def) {
 	seen := map[string]int{}
 	for _, pass := range []func(word uint64, short, full string){
@@ -142,7 +141,7 @@ func handleDigits(hash bool, word uint64) string {
 	return fmt.Sprintf("%010x", word>>24)
 }
 
-// Place is the place in the source of a callsite word.
+// Place returns the source location of a callsite word.
 func (n *Names) Place(site uint64) string {
 	if s, ok := n.sites[site]; ok {
 		return s.Place
@@ -153,7 +152,7 @@ func (n *Names) Place(site uint64) string {
 	return "unknown"
 }
 
-// Func is the function that holds a callsite, "" if unknown.
+// Func returns the function that contains a callsite, "" if unknown.
 func (n *Names) Func(site uint64) string { return n.sites[site].Func }
 
 // TypeSize returns the size in bytes of a datatype.
@@ -169,8 +168,7 @@ func (n *Names) TypeSize(word uint64) (size uint64, ok bool) {
 	return size, ok
 }
 
-// Handle is the text of a handle's word: a constant's name, or as JSON Lines have
-// it.
+// Handle returns the text of a handle's word: a constant's name, or its form in JSON Lines.
 func (n *Names) Handle(kind signature.Kind, w uint64) string {
 	if k, ok := signature.ConstNumber(w); ok {
 		return constantName(k)
@@ -178,8 +176,7 @@ func (n *Names) Handle(kind signature.Kind, w uint64) string {
 	return string(n.appendHandle(nil, kind, w, 0))
 }
 
-// appendHandle appends the text of a handle that is not a constant. thread is
-// the one that is looking at it.
+// appendHandle appends the text of a handle that is not a constant, as seen by a thread.
 func (n *Names) appendHandle(b []byte, kind signature.Kind, w uint64, thread uint32) []byte {
 	if id, ok := signature.ParseID(w); ok {
 		return appendID(b, kind, id, thread)

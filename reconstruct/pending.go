@@ -9,8 +9,8 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// Pending is a call that a thread had entered, and that had not returned when its
-// recording ended. It is no event: it has arguments, and no results.
+// Pending is a call that a thread had entered and that had not returned when its recording
+// ended. It is not an event: it has arguments but no results.
 type Pending struct {
 	stream *stream // of the thread, with the call as its only node
 	event  Event
@@ -37,8 +37,7 @@ func newPending(p *Process, from *efg.Stream) *Pending {
 	return c
 }
 
-// known are the words with arrays left out that are recorded only when the call
-// returns.
+// known returns the words without the arrays that are recorded only when the call returns.
 func known(words []uint64, vecs map[uint64][]uint64) []uint64 {
 	words = slices.Clone(words)
 	p := signature.ProcByID(signature.Header(words[0]).Proc())
@@ -50,8 +49,8 @@ func known(words []uint64, vecs map[uint64][]uint64) []uint64 {
 	return words
 }
 
-// DescribePending returns the text of a call in progress of a process's thread, without
-// its streams' graphs.
+// DescribePending returns the text of a thread's call in progress, without reading the graphs
+// of its streams.
 func DescribePending(p *efg.Process, thread uint32, call *efg.Pending, names *Names) NodeText {
 	q := &Process{proc: p, names: names, threads: map[uint32]*stream{}, vecs: map[uint64][]uint64{}}
 	for _, d := range p.Defs {
@@ -62,7 +61,7 @@ func DescribePending(p *efg.Process, thread uint32, call *efg.Pending, names *Na
 	return newPending(q, &efg.Stream{Thread: thread, Pending: call}).Describe()
 }
 
-// After is the number of events before the call: what its own number would be.
+// After returns the number of events before the call, which would be its own number.
 func (c *Pending) After() uint64 { return c.after }
 
 // Describe returns the text of the call.
@@ -106,7 +105,7 @@ func (c *Pending) AppendJSON(b []byte) []byte {
 	return append(e.node.appendPMPI(b), "}}\n"...)
 }
 
-// AppendText appends the call as one line for people.
+// AppendText appends the call as one human-readable line.
 func (c *Pending) AppendText(b []byte) []byte {
 	b = appendPadded(b, uint64(max(c.event.Rank(), 0)), 4)
 	if !c.single {

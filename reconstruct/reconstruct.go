@@ -1,9 +1,8 @@
-// Package reconstruct turns event flow graphs back into the ordered events that
-// they stand for, with their arguments, and writes them as JSON Lines, as text
-// and in the terms of the MPI Trace Format (MTF).
+// Package reconstruct turns event flow graphs back into ordered events with their arguments,
+// and writes them as JSON Lines, as text and in the terms of the MPI Trace Format (MTF).
 //
-// Events are produced one at a time while the graph is walked: nothing is
-// expanded in memory, and what no one asks for is not decoded.
+// Events are produced one at a time while the graph is walked: nothing is expanded in memory,
+// and only what is requested is decoded.
 package reconstruct
 
 import (
@@ -95,10 +94,10 @@ func (p *Process) trackActive() {
 	}
 }
 
-// Names are the names of the process's identities.
+// Names returns the names of the process's identities.
 func (p *Process) Names() *Names { return p.names }
 
-// Data is the process's recorded data.
+// Data returns the process's recorded data.
 func (p *Process) Data() *efg.Process { return p.proc }
 
 // Options select events of a stream.
@@ -110,15 +109,15 @@ type Options struct {
 	Issues bool
 }
 
-// Streams is how many threads the process has.
+// Streams returns the number of threads of the process.
 func (p *Process) Streams() int { return len(p.streams) }
 
-// Events iterates the events of Streams[i] in order. An error ends the
-// iteration. The event is valid until the next one.
+// Events iterates over the events of Streams[i] in order. An error ends the iteration. An event
+// is valid until the next one.
 //
-// With From, reading begins at a mark of the stream. If an event then turns out
-// to depend on what lies before the mark (a request issued there, say), reading
-// goes back, further each time.
+// With From, reading starts at a checkpoint of the stream. If an event turns out to depend on
+// something before it, such as a request issued there, reading restarts earlier, each time by a
+// larger step.
 func (p *Process) Events(i int, opt Options) iter.Seq2[*Event, error] {
 	s := p.streams[i]
 	to := opt.To
@@ -210,14 +209,13 @@ func (e *Event) tick() error {
 	return err
 }
 
-// Times returns when the call started and ended, in nanoseconds since the run
-// began; ok is false if that was not recorded. FORMAT.md of package efg, "Times",
-// states how exact they are. Clocks of processes on one machine are one; those of
-// machines agree as far as their clocks of the day do.
+// Times returns the start and end of the call, in nanoseconds since the run began; ok is false
+// if they were not recorded. FORMAT.md of package efg, "Times", states their accuracy.
+// Processes on one machine share a clock; machines agree as far as their wall clocks do.
 func (e *Event) Times() (start, end int64, ok bool) { return e.start, e.end, e.clock != nil }
 
-// known reports whether everything about the event can be told: that its array of
-// requests and what its requests were posted with was seen.
+// known reports whether the event can be described completely: whether its array of requests,
+// and what its requests were posted with, has been read.
 func (e *Event) known() bool {
 	t, n := e.track, e.node
 	if n.tracked&trackArray != 0 && t.constant == signature.Same && !t.valid {
@@ -268,19 +266,19 @@ func (e *Event) Proc() *signature.Proc { return e.node.proc }
 // Op is the procedure's C name, without _c.
 func (e *Event) Op() string { return e.node.op() }
 
-// Header tells language, variant and error class.
+// Header returns language, variant and error class.
 func (e *Event) Header() signature.Header { return e.node.header }
 
 // Failed reports whether the call returned an error.
 func (e *Event) Failed() bool { return e.node.header.ErrorClass() != 0 }
 
-// Site is the call's place in the source.
+// Site returns the call's source location.
 func (e *Event) Site() string { return e.stream.process.names.Place(e.node.words[1]) }
 
-// Func is the function that holds the call, "" if unknown.
+// Func returns the function that contains the call, "" if unknown.
 func (e *Event) Func() string { return e.stream.process.names.Func(e.node.words[1]) }
 
-// Words are the event's words, nil if the graph is broken.
+// Words returns the event's words, nil if the graph is broken.
 func (e *Event) Words() []uint64 { return e.walk.Words() }
 
 // Word returns word i of the event; of vec words only constants. Words that the
@@ -296,9 +294,9 @@ func (e *Event) Word(i int) uint64 {
 	return w
 }
 
-// Vec returns the content of vec word i and, if it is nil, the constant in its
-// place. Of an array of requests it is what the program passed, also where the
-// recorder has only noted that it is the same as before.
+// Vec returns the content of vec word i and, if it is nil, the constant in its place. For an
+// array of requests it is what the program passed, even if the recorder only noted that it is
+// the same as before.
 func (e *Event) Vec(i int) (elems []uint64, constant uint64) {
 	if i == e.node.requests && e.node.requestsVec {
 		return e.track.array, e.track.constant
@@ -328,7 +326,7 @@ func (e *Event) vec(i int) ([]uint64, uint64) {
 // result is valid until the next event.
 func (e *Event) Completed() []int { return e.track.completed(e) }
 
-// Request returns the word of the request at a position, as Completed gives it.
+// Request returns the word of the request at a position, as given by Completed.
 func (e *Event) Request(position int) uint64 {
 	switch {
 	case e.node.requests == 0:
@@ -341,8 +339,8 @@ func (e *Event) Request(position int) uint64 {
 	return signature.Absent
 }
 
-// Received returns the words of sender and tag that the completion of the request at a
-// position, as Completed gives it, names; signature.Absent if it does not.
+// Received returns the words of the sender and tag reported by the completion of the request at
+// a position, as given by Completed; signature.Absent if there are none.
 func (e *Event) Received(position int) (source, tag uint64) {
 	p := e.node.proc
 	for i := signature.FirstWord; p != nil && i < len(p.Words); i++ {
@@ -362,7 +360,7 @@ func (e *Event) Received(position int) (source, tag uint64) {
 	return signature.Absent, signature.Absent
 }
 
-// RequestText is the name of the request at a position, as JSON Lines have it.
+// RequestText returns the name of the request at a position, as in JSON Lines.
 func (e *Event) RequestText(position int) string {
 	w := e.Request(position)
 	if k, ok := signature.ConstNumber(w); ok {

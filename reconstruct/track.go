@@ -45,7 +45,7 @@ func newTracker(s *stream, issues bool) *tracker {
 	return t
 }
 
-// knows reports whether what there is to know of a request was read.
+// knows reports whether the history of a request has been read.
 func (t *tracker) knows(w uint64) bool {
 	n := t.stream.process.issuer(w)
 	if id, _ := signature.ParseID(w); n == nil || t.seen[w] || id.Thread != t.stream.Thread {
@@ -66,7 +66,7 @@ func (t *tracker) before(e *Event) {
 	}
 }
 
-// after takes over what the event did.
+// after updates the state by the event.
 func (t *tracker) after(e *Event) {
 	n := e.node
 	if n.request != 0 && !e.Failed() {
@@ -264,7 +264,7 @@ func (t *tracker) postedBy(n *node, e *Event) posted {
 	return p
 }
 
-// status is what a completed receive tells.
+// status is the status of a completed receive.
 type status struct {
 	position            int // in the array of requests
 	source, tag, bytes  uint64
@@ -291,7 +291,7 @@ func (t *tracker) statusOf(source, tag, bytes, datatype uint64) status {
 	return s
 }
 
-// sizeAsPosted is the status of a receive that got as much as it asked for.
+// sizeAsPosted is the status of a receive whose message has the posted size.
 func (t *tracker) sizeAsPosted(source, tag uint64, p posted) status {
 	size, ok := t.stream.process.names.TypeSize(p.datatype)
 	if ok && p.counted {
@@ -303,7 +303,7 @@ func (t *tracker) sizeAsPosted(source, tag uint64, p posted) status {
 	return s
 }
 
-// asPosted is the status of a receive that got what it asked for.
+// asPosted is the status of a receive whose message has the posted source, tag and size.
 func (t *tracker) asPosted(p posted) status {
 	s := status{source: p.source, tag: p.tag, bytes: signature.Absent, datatype: p.datatype, known: true}
 	if s.source == signature.ProcNull { // nothing comes, and the status says so

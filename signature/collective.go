@@ -13,8 +13,8 @@ const (
 	Neighbours          // to neighbours in the topology
 )
 
-// Sync says whom a call of a collective waits for. Others may wait for more; a
-// program that relies on less is erroneous.
+// Sync says which members a call of a collective waits for. An implementation may wait for
+// more; a program must not rely on that.
 type Sync uint8
 
 const (
@@ -48,8 +48,8 @@ const (
 	Testing                    // does not wait: MPI_Iprobe, MPI_Test
 )
 
-// Epoch says what a call does to the epochs of a window. Roles.Target is the rank
-// that it is about, Roles.Group are the ranks; without them it is all.
+// Epoch says what a call does to the epochs of a window. It concerns the rank Roles.Target or
+// the ranks Roles.Group, or else all.
 type Epoch uint8
 
 const (
@@ -87,7 +87,7 @@ var shapeNames = map[string]Shape{
 	"prefix": Prefix, "neighbours": Neighbours,
 }
 
-// syncOf says whom collectives that give each other data wait for.
+// syncOf says which members a collective that moves data waits for.
 var syncOf = map[Shape]Sync{
 	OneToAll: SyncRoot, AllToOne: SyncAtRoot, AllToAll: SyncAll, Prefix: SyncLower, Neighbours: SyncNeighbours,
 }
@@ -103,7 +103,7 @@ var epochNames = map[string]Epoch{
 	"exposure-end": ExposureEnd, "lock": Lock, "unlock": Unlock, "flush": Flush, "flush-local": FlushLocal, "sync": WinSync,
 }
 
-// String is the name of a shape as the table has it, "" for what is not collective.
+// String returns the name of the shape in the table, "" for procedures that are not collective.
 func (s Shape) String() string {
 	for name, shape := range shapeNames {
 		if shape == s {
@@ -113,8 +113,8 @@ func (s Shape) String() string {
 	return ""
 }
 
-// Collective reports whether all members of a communicator, window, file, group or
-// world must make the call, in the same order as their other collective calls.
+// Collective reports whether all members of a communicator, window, file, group or world must
+// make the call, in the same order relative to their other collective calls.
 func (p *Proc) Collective() bool { return p.Shape != NotCollective }
 
 // Reduces reports whether a collective combines data by an operation.
@@ -126,9 +126,9 @@ func (p *Proc) Barrier() bool {
 	return p.Shape == NoData && p.Sync == SyncAll && p.ObjectKind() == Comm && len(p.Base.Params) == 1 && p.FreedKind() == Opaque
 }
 
-// Synchronises reports whether no member returns before all have made the call, and
-// that is all there is to it but for data: barriers and all-to-all collectives, not
-// their nonblocking and persistent variants.
+// Synchronises reports whether no member returns before all have entered the call, in a call
+// that does nothing else but move data: barriers and all-to-all collectives, not their
+// nonblocking and persistent variants.
 func (p *Proc) Synchronises() bool {
 	return p.Variant == Plain && p.Sync == SyncAll && (p.Shape == AllToAll || p.Barrier())
 }
@@ -150,7 +150,7 @@ func (p *Proc) variant() Variant {
 	return Plain
 }
 
-// inherit takes from the base what holds for its variants, too.
+// inherit copies from the base what also holds for its variants.
 func (p *Proc) inherit(base *Proc) {
 	p.Base = base
 	p.Shape, p.Sync, p.Scope, p.blocks, p.Epoch = base.Shape, base.Sync, base.Scope, base.blocks, base.Epoch

@@ -20,8 +20,8 @@ type Constant struct {
 	Set   string // E of enum:E, B of bits:B
 	Size  int    // bytes of a datatype
 	Bit   int    // canonical bit of a flag
-	// Of a way to make a communicator: Copies has members and topology of the one it is
-	// made of, Joins has members that had no common communicator before.
+	// For ways to create a communicator: Copies has the members and topology of its parent,
+	// Joins has members that had no common communicator before.
 	Copies, Joins bool
 }
 
@@ -45,8 +45,7 @@ var constants = sync.OnceValue(func() constTable {
 	return t
 })
 
-// Constants are all constants; Constants()[i] has number i. Callers must not
-// change them.
+// Constants returns all constants; Constants()[i] has number i. Callers must not change them.
 func Constants() []Constant { return constants().list }
 
 // ConstantByID returns the constant with a number, or nil.
@@ -70,11 +69,11 @@ func ConstantOf(w uint64) *Constant {
 // ConstantByName returns the constant with a name, or nil.
 func ConstantByName(name string) *Constant { return constants().byName[name] }
 
-// ConstWord is the word of the constant with a name, which must be in the table.
+// ConstWord returns the word of a named constant, which must be in the table.
 func ConstWord(name string) uint64 { return ConstantByName(name).Word() }
 
-// FlagNames are the names of the flags of a bits set that v is made of, in the
-// order of the table; rest holds the bits that have no name.
+// FlagNames returns the names of the flags that are set in v, in the order of the table; rest
+// holds the bits without a name.
 func FlagNames(set string, v uint64) (names []string, rest uint64) {
 	for i := range constants().list {
 		c := &constants().list[i]

@@ -1,5 +1,5 @@
-// Package signature knows the MPI procedures: their arguments, what an argument
-// is for, and which words of an event record it.
+// Package signature describes the MPI procedures: their arguments, the roles of arguments, and
+// the words of an event that record them.
 //
 // Two embedded tables hold everything, procedures.tbl and constants.tbl; the
 // comments at their heads give the grammar. The generated C (hook/internal/gen), the
@@ -7,11 +7,10 @@
 // this package. Procedure and constant numbers are line ordinals and appear in
 // recorded files, so lines are only ever appended.
 //
-// What the words are for is in [Roles], what a procedure does in [Proc]: whether it
-// is collective and where data go ([Shape]), whom it waits for ([Sync]), of what it
-// is the nonblocking or persistent variant ([Variant]), what it does to the epochs
-// of a window ([Epoch]). No other package should have to know a procedure by its
-// name.
+// The roles of words are in [Roles], what a procedure does in [Proc]: whether it is collective
+// and where data go ([Shape]), whom it waits for ([Sync]), of what it is the nonblocking or
+// persistent variant ([Variant]), what it does to the epochs of a window ([Epoch]). No other
+// package should have to know a procedure by its name.
 //
 // # Schema
 //

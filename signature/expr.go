@@ -73,7 +73,7 @@ func parseArgs(op string, args ...string) (*Expr, error) {
 	return e, nil
 }
 
-// String is the expression as the table has it.
+// String returns the expression as written in the table.
 func (e *Expr) String() string {
 	switch e.Op {
 	case "num":
@@ -95,7 +95,7 @@ func (e *Expr) String() string {
 	return e.Op + "(" + strings.Join(s, ",") + ")"
 }
 
-// Params are the names of the parameters that e refers to.
+// Params returns the names of the parameters that e refers to.
 func (e *Expr) Params() []string {
 	var l []string
 	if e.Name != "" {

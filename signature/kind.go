@@ -47,7 +47,7 @@ var kindNames = [...]string{
 	"fstatus", "opaque",
 }
 
-// String is the name of a kind as the table has it.
+// String returns the name of the kind in the table.
 func (k Kind) String() string { return kindNames[k] }
 
 // Integer reports whether parameters of the kind are integers in C.

@@ -75,7 +75,7 @@ type Proc struct {
 	Starts      bool     // starts persistent requests
 	Completes   string   // one, any, some, all; "" if none
 	Peeks       string   // as Completes
-	Frees       bool     // the inout handle is gone afterwards
+	Frees       bool     // the inout handle is freed
 	Ctor        string   // constant: how an object is made
 	Mode        string   // send mode: "" for standard
 	MTF         []string // classes in the MPI Trace Format
@@ -105,13 +105,13 @@ type Proc struct {
 	Ends     bool   // ends it
 	Anytime  bool   // may be called before it begins and after its end
 	Cancels  bool   // cancels its request
-	Commits  bool   // makes its datatype fit for communication
-	Shared   bool   // what it makes belongs to MPI, no one needs to free it
-	Existing bool   // what it hands out may be there already
+	Commits  bool   // commits its datatype
+	Shared   bool   // its result belongs to MPI and need not be freed
+	Existing bool   // its result may exist already
 	NoReturn bool
 
 	base, blocks string // names of the table
-	file         bool   // is about files, though no parameter is one
+	file         bool   // concerns files, though no parameter is one
 	lookupByName map[string]int
 }
 
@@ -135,10 +135,10 @@ func (p *Proc) FortranParams() []int {
 	return l
 }
 
-// InSmall reports whether the parameter is there in the variant without _c.
+// InSmall reports whether the variant without _c has the parameter.
 func (q *Param) InSmall() bool { return !q.Kind.Integer() || q.Small != NoType }
 
-// String is the name of a class as the table has it.
+// String returns the name of the class in the table.
 func (c Class) String() string { return classNames[c] }
 
 var classNames = [...]string{"event", "definition", "query", "pass"}

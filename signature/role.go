@@ -2,17 +2,17 @@ package signature
 
 import "slices"
 
-// Roles says which words of a procedure's events are for what. Each is an index
-// into the words of an event; 0 stands for what the procedure does not have.
+// Roles says what the words of a procedure's events are for. Each is an index into the words of
+// an event; 0 means that the procedure has no such word.
 //
-// Words of arguments come first-hand: where a procedure has a word before and one
-// after the call, the role is that of the word before.
+// Inputs take precedence: if a procedure has a word for an argument before and one after the
+// call, the role refers to the word before.
 type Roles struct {
-	// Send is the data that the caller gives, Recv that which it takes: of
-	// messages, collectives, one-sided accesses (the origin's) and files.
+	// Send is the data that the caller sends, Recv the data that it receives: of messages,
+	// collectives, one-sided accesses (the origin's) and files.
 	Send, Recv Payload
-	// Local is what a call reads or writes that gives it to nobody: MPI_Pack, MPI_Unpack,
-	// MPI_Reduce_local.
+	// Local is a buffer that a call reads or writes without communication: MPI_Pack,
+	// MPI_Unpack, MPI_Reduce_local.
 	Local Payload
 
 	Dest, Source     int // ranks of the other side of a message or probe
@@ -49,8 +49,8 @@ type Roles struct {
 // of the datatype times the count; times Parts, if that exists.
 type Payload struct {
 	Buffer int
-	// Count and Type may be arrays, with an element for each peer, or for each
-	// neighbour. Without a Count it is one element, or nothing is known.
+	// Count and Type may be arrays, with an element for each peer, or for each neighbour.
+	// Without a Count it is one element, or unknown.
 	Count, Type, Displs int
 	Parts               int // partitions, each of Count elements
 	// Blocks: the buffer has a block for each peer. Where Count is an array and
@@ -58,14 +58,14 @@ type Payload struct {
 	Blocks bool
 }
 
-// Present reports whether the procedure has such data.
+// Present reports whether the procedure has such a payload.
 func (d *Payload) Present() bool { return d.Type != 0 }
 
 // Single reports whether it is one element of the datatype.
 func (d *Payload) Single() bool { return d.Type != 0 && d.Count == 0 }
 
-// DataOf is the data in a buffer, a word of the procedure; nil if the procedure does not say
-// what is in it.
+// DataOf returns the payload of a buffer, a word of the procedure; nil if the procedure does
+// not describe its contents.
 func (r *Roles) DataOf(buffer int) *Payload {
 	for _, d := range []*Payload{&r.Send, &r.Recv, &r.Local} {
 		if buffer != 0 && d.Buffer == buffer {
@@ -129,7 +129,7 @@ func (p *Proc) findRoles() {
 	}
 }
 
-// Names of the parameters of payloads, the most special first.
+// Names of the parameters of payloads, the most specific first.
 var (
 	sendNames = payloadNames{
 		buffer: []string{"sendbuf", "origin_addr", "buf", "buffer"},
@@ -149,8 +149,7 @@ var (
 
 type payloadNames struct{ buffer, count, typ, displs []string }
 
-// findData finds the buffers. What is read from goes out, what is written to
-// comes in.
+// findData finds the buffers: those read are sent, those written are received.
 func (p *Proc) findData() {
 	r := &p.Roles
 	if p.payload(&r.Send, &sendNames, In) {
@@ -250,7 +249,7 @@ func (p *Proc) findRole(i int) {
 	}
 }
 
-// findOutcome notes what word i, which the call tells, is for.
+// findOutcome notes what word i, a result of the call, is for.
 func (p *Proc) findOutcome(i int, set func(*int)) {
 	r, w := &p.Roles, &p.Words[i]
 	q := &p.Params[w.Param]

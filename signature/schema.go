@@ -25,7 +25,7 @@ type Word struct {
 	Name  string // shown name: the parameter's, for parts of a status with ".source" …
 	Param int    // index into Proc.Params; -1 for header and callsite
 	Form  Form
-	Out   bool // told by the call, not to it
+	Out   bool // a result of the call, not an argument
 	Part  Part
 }
 
@@ -89,8 +89,8 @@ func (q *Param) form() Form {
 	return ScalarForm
 }
 
-// PollWord is the index of the word that is 0 when a poll found nothing; 0 if the
-// procedure is no poll.
+// PollWord returns the index of the word that is 0 after an unsuccessful poll; 0 if the
+// procedure is not a poll.
 func (p *Proc) PollWord() int {
 	for i := FirstWord; p.Poll && i < len(p.Words); i++ {
 		if w := &p.Words[i]; w.Out && (w.Name == "flag" || w.Name == "outcount") {

@@ -30,8 +30,7 @@ type procTable struct {
 // room is how many procedures can be added to the embedded table.
 const room = 64
 
-// The embedded table is part of the program: a fault in it is one of ours, and
-// the tests find it.
+// The embedded table is part of the program: an error in it is a bug, which the tests find.
 var procedures = sync.OnceValue(func() *procTable {
 	procs, err := ParseProcedures(strings.NewReader(proceduresText))
 	if err != nil {
@@ -53,9 +52,9 @@ func (t *procTable) add(procs []Proc) {
 	}
 }
 
-// Extend adds procedures to the table, of another library or for a test. They get
-// the next numbers, so that only programs that make the same calls of Extend read
-// what is recorded of them. It must not be called while others use the table.
+// Extend adds procedures to the table, of another library or for a test. They get the next
+// numbers, so that recordings of them can be read only by programs that make the same calls to
+// Extend. It must not be called concurrently with other uses of the table.
 func Extend(r io.Reader) error {
 	t := procedures()
 	procs, err := parseProcedures(r, t.procs)
@@ -69,8 +68,7 @@ func Extend(r io.Reader) error {
 	return nil
 }
 
-// Procs are all procedures; Procs()[i] has number i+1. Callers must not change
-// them.
+// Procs returns all procedures; Procs()[i] has number i+1. Callers must not change them.
 func Procs() []Proc { return procedures().procs }
 
 // ProcByID returns the procedure with a number, or nil.
@@ -232,7 +230,7 @@ func (p *Proc) setAttribute(a string) error {
 	return nil
 }
 
-// setMeaning sets an attribute whose value is one of a few.
+// setMeaning sets an attribute with enumerated values.
 func (p *Proc) setMeaning(a, key, value string) error {
 	known := false
 	switch key {
@@ -255,8 +253,7 @@ func (p *Proc) setMeaning(a, key, value string) error {
 	return nil
 }
 
-// check looks for references to parameters that are not there, and attributes that
-// do not go together.
+// check looks for references to unknown parameters, and for contradictory attributes.
 func (p *Proc) check() error {
 	sync, moves := syncOf[p.Shape]
 	switch {

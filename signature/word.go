@@ -99,8 +99,8 @@ const SequenceBits = 24
 // SequenceMask has the bits of a sequence number.
 const SequenceMask uint64 = 1<<SequenceBits - 1
 
-// Family is the word of the family of a communicator, window or file: its
-// definition has this word.
+// Family returns the word of the family of a communicator, window or file, which its definition
+// has.
 func Family(w uint64) uint64 { return w &^ SequenceMask }
 
 // Widths of the fields of an id word.
@@ -168,8 +168,8 @@ func (h Header) Large() bool { return h>>18&1 != 0 }
 
 const countedBit = 1 << 19
 
-// Counted reports whether this is the header of failed polls that are only counted:
-// they are not in the order of events.
+// Counted reports whether this is the header of unsuccessful polls that are only counted: they
+// are not in the order of events.
 func (h Header) Counted() bool { return h&countedBit != 0 }
 
 // AsCounted returns the header of such a poll.
@@ -196,8 +196,7 @@ func (h Header) AsByPMPI() Header { return h | pmpiBit }
 // WithoutError returns the header of a call that succeeded, or has not returned yet.
 func (h Header) WithoutError() Header { return h & (1<<32 - 1) }
 
-// FoundNothing reports whether words are those of a successful poll that found
-// nothing.
+// FoundNothing reports whether words are those of an unsuccessful poll.
 func FoundNothing(words []uint64) bool {
 	h := Header(words[0])
 	p := ProcByID(h.Proc())

@@ -20,7 +20,7 @@ func completeWords(cmd *cobra.Command, flag string, words ...string) {
 // completer completes arguments.
 type completer = func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective)
 
-// completeRuns completes the first arguments, at most so many, as names of stored runs, and
+// completeRuns completes the first arguments, at most this many, as names of stored runs, and
 // of jobs that are running if the command takes these, and as files.
 func completeRuns(most int, running bool) completer {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {

@@ -181,7 +181,7 @@ func (opt *daemonOptions) howToRecord(back string, building bool) [][2]string {
 	}
 }
 
-// storeDir is the store that was asked for, or the user's.
+// storeDir is the store that was requested, or the user's.
 func storeDir(given string) (string, error) {
 	if given != "" {
 		return given, nil
@@ -245,7 +245,7 @@ func findRun(name string) (string, error) {
 	return store.RunFile(found), nil
 }
 
-// isRunName reports whether an argument that is no file could be a run's name.
+// isRunName reports whether an argument that is not a file could be a run's name.
 func isRunName(arg string) bool {
 	return arg != "" && !strings.ContainsAny(arg, "/.")
 }

@@ -22,7 +22,7 @@ func TestManualPages(t *testing.T) {
 		}
 	}
 	for _, cmd := range newRoot().Commands() {
-		if cmd.Hidden { // it is not for people
+		if cmd.Hidden { // it is internal
 			continue
 		}
 		name := "efg-" + cmd.Name() + ".1"
@@ -70,8 +70,8 @@ func TestManualPageDates(t *testing.T) {
 	}
 }
 
-// The help lists every command for people in one of the groups, or under cobra's title for
-// those without.
+// The help lists every visible command in one of the groups, or under cobra's title for those
+// without.
 func TestHelpGroups(t *testing.T) {
 	help, errOut, status := efgRun(t, nil, "--help")
 	if status != 0 {

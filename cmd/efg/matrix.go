@@ -86,7 +86,7 @@ func (opt *matrixOptions) check() error {
 	return nil
 }
 
-// block is the block that is asked for, and whether one is.
+// block is the block that is requested, and whether one is.
 func (opt *matrixOptions) block(m *analysis.Matrix) (b analysis.Block, given bool, err error) {
 	var spans [2]*[2]int
 	for i, text := range []string{opt.from, opt.to} {

@@ -95,7 +95,7 @@ type writer struct {
 	pending func(c *reconstruct.Pending, b []byte) []byte
 }
 
-// eventFormat is the format that was asked for, or that for programs or people.
+// eventFormat is the format that was requested, or that for programs or people.
 func eventFormat(given string, out io.Writer) string {
 	switch {
 	case given != "":

@@ -41,7 +41,7 @@ func openShown(path string, data bool) (*runfile.Run, error) {
 	if err != nil || data {
 		return r, err
 	}
-	r.Sites() // an error comes again where they are asked for
+	r.Sites() // an error comes again where they are requested
 	printable.Fields(&r.Meta)
 	for i := range r.Procs {
 		p := &r.Procs[i]

@@ -16,7 +16,7 @@ import (
 	"github.com/efg-tools/efg/internal/segment"
 )
 
-// errStored: the argument is no directory and no job that exists, but may be a run.
+// errStored: the argument is not a directory and no job that exists, but may be a run.
 var errStored = errors.New("stored")
 
 // finder finds the segments of jobs, repeatedly.

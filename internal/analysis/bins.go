@@ -1,6 +1,6 @@
 package analysis
 
-// Bins is a block of a matrix with at most so many rows and columns: bytes and messages
+// Bins is a block of a matrix with at most this many rows and columns: bytes and messages
 // between groups of Width ranks that follow each other.
 type Bins struct {
 	Block
@@ -9,8 +9,8 @@ type Bins struct {
 	Bytes, Messages [][]uint64 // by sender, then receiver
 }
 
-// Bin adds up a block that is Valid into at most most rows and columns. Fans are not expanded:
-// the work is that of their members for each of their senders' rows.
+// Bin adds a block that is Valid into at most most rows and columns. Fans are not expanded: the
+// work is that of their members for each of their senders' rows.
 func (m *Matrix) Bin(block Block, most int) *Bins {
 	parts := func(n, width int) int { return (n + width - 1) / width }
 	b := &Bins{Block: block, Width: max(1, parts(max(block.From.Size(), block.To.Size()), most))}
@@ -34,7 +34,7 @@ func (b *Bins) row(from int) int { return (from - b.From.First) / b.Width }
 
 func (b *Bins) column(to int) int { return (to - b.To.First) / b.Width }
 
-// Total sums up all bins.
+// Total sums all bins.
 func (b *Bins) Total() (all Cell) {
 	for i := range b.Bytes {
 		for j, n := range b.Bytes[i] {

@@ -52,7 +52,7 @@ func (g *group) at(i int) int {
 	return outside
 }
 
-// index is the position of a rank in the world, -1 if it is no member.
+// index is the position of a rank in the world, -1 if it is not a member.
 func (g *group) index(rank int) int {
 	for _, s := range g.spans {
 		d := rank - s.first

@@ -42,7 +42,7 @@ func newCounter(p *reconstruct.Process, names *reconstruct.Names, first int) *co
 	}
 }
 
-// count goes through all events.
+// count iterates over all events.
 func (c *counter) count() error {
 	for i := range c.p.Streams() {
 		for e, err := range c.p.Events(i, reconstruct.Options{}) {

@@ -1,8 +1,7 @@
-// Package analysis answers questions about a recorded run on its graphs: how
-// often a call was made, what it moved, whereto, and how long it took. Nothing
-// is expanded into events. Where arguments of a node vary, the attribute streams
-// of those that matter are gone through together, folded (seq.JoinRuns). The work
-// grows with the graphs, not with the events.
+// Package analysis answers questions about a recorded run on its graphs: how often a call was
+// made, what it moved, whereto, and how long it took. Nothing is expanded into events. Where
+// arguments of a node vary, the attribute streams of those that matter are iterated together,
+// folded (seq.JoinRuns). The work grows with the graphs, not with the events.
 //
 // # Bytes
 //

@@ -65,7 +65,7 @@ func (s *stream) instances(node int, mask uint64, f func(*instance) error) error
 	return nil
 }
 
-// rows goes through the attribute streams of a node that matter.
+// rows iterates over the attribute streams of a node that matter.
 type rows struct {
 	*instance
 	node  *efg.Node
@@ -119,7 +119,7 @@ func checkTotal(err error, total, visits uint64) error {
 	return err
 }
 
-// oneByOne goes through values and elements of vectors.
+// oneByOne iterates over values and elements of vectors.
 func (r *rows) oneByOne(visits uint64, f func(*instance) error) error {
 	values, elems := make([]seq.Iter, len(r.seqs)), make([]seq.Iter, len(r.seqs))
 	for k := range r.seqs {

@@ -308,7 +308,7 @@ func (f *Fan) Receivers() int {
 	return n - 1
 }
 
-// index is the position of a rank, -1 if it is no member.
+// index is the position of a rank, -1 if it is not a member.
 func (m *Members) index(rank int) int { return m.group.index(rank - m.first) }
 
 // Expanded is an upper bound of the number of cells that Each tells of.
@@ -320,7 +320,7 @@ func (m *Matrix) Expanded() uint64 {
 	return n
 }
 
-// Totals sums up the matrix: all, and what each rank sends and receives.
+// Totals sums the matrix: all, and what each rank sends and receives.
 func (m *Matrix) Totals() (all Cell, sent, received []Cell) {
 	sent, received = make([]Cell, m.Size), make([]Cell, m.Size)
 	for _, e := range m.Entries {

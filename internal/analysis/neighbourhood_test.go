@@ -145,7 +145,7 @@ func (c *counter) neighbourVolume(v *analysis.Volume, o *operation, name string)
 	}
 }
 
-// blocks adds up the blocks of a buffer that belong to neighbours that exist.
+// blocks adds the blocks of a buffer that belong to neighbours that exist.
 func (o *operation) blocks(side string, neighbours []int) (total uint64) {
 	counts, ok := o.args[side+"counts"].([]any)
 	sizes := append(o.sizes[side+"type"], o.sizes[side+"types"]...)

@@ -8,7 +8,7 @@ import (
 	"github.com/efg-tools/efg/efg/runfile"
 )
 
-// Progress is told how many processes are done, by one caller at a time.
+// Progress is called with how many processes are done, by one caller at a time.
 type Progress func(done uint64)
 
 // EachProcess calls f for the processes of a run, several at a time, each read

@@ -16,7 +16,7 @@ type Spread struct {
 
 var quantiles = [...]int{5, 25, 50, 75, 95} // percent
 
-// Spread sums up rows of a column. There must be at least one row.
+// Spread sums rows of a column. There must be at least one row.
 func (t *RankTable) Spread(values []uint64, rows []int) Spread {
 	s := Spread{Least: values[rows[0]], Most: values[rows[0]], LeastRank: t.Ranks[rows[0]], MostRank: t.Ranks[rows[0]]}
 	sorted := make([]uint64, len(rows))

@@ -59,7 +59,7 @@ func (t *Times) Mean() float64 {
 	return float64(t.Sum) / float64(t.Count)
 }
 
-// Row sums up calls: of a procedure, at a callsite, or of a rank.
+// Row sums calls: of a procedure, at a callsite, or of a rank.
 type Row struct {
 	Calls, Errors uint64
 	Volume
@@ -73,7 +73,7 @@ func (r *Row) add(o *Row) {
 	r.Time.Merge(&o.Time)
 }
 
-// OpRow sums up the calls of a procedure, or those at one callsite, over ranks.
+// OpRow sums the calls of a procedure, or those at one callsite, over ranks.
 type OpRow struct {
 	Op   string
 	Site string // "function file:line"; "" in the table of procedures
@@ -112,7 +112,7 @@ func (r *OpRow) addRank(rank int, o *Row) {
 	r.add(o)
 }
 
-// RankRow sums up the calls of a process.
+// RankRow sums the calls of a process.
 type RankRow struct {
 	Rank, PID int
 	Threads   int

@@ -27,9 +27,8 @@ func (t *ValueGroup) Word(i int) uint64 {
 // place.
 func (t *ValueGroup) Vec(i int) ([]uint64, bool) { return t.c.vec(i) }
 
-// ValueGroups calls f for the events of a node of Data.Streams[i], those together
-// whose values in the words of mask (bit k is word k) are equal. Polls that are
-// only counted are no events.
+// ValueGroups calls f for the events of a node of Data.Streams[i], those together whose values
+// in the words of mask (bit k is word k) are equal. Polls that are only counted are not events.
 func (p *Process) ValueGroups(i, node int, mask uint64, f func(t *ValueGroup) error) error {
 	s := p.streams[i]
 	if s.visits[node] == 0 || s.Nodes[node].Counted > 0 {

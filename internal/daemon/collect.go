@@ -25,8 +25,8 @@ type collecting struct {
 	leftOut    []string // what is wrong with the others
 }
 
-// run makes the file of all segments, or else of copies of them: someone might change what
-// is in the spool, so that what was good is not any more when the others have been looked at.
+// run makes the file of all segments, or else of copies of them: someone might change what is
+// in the spool, so that what was good is no longer when the others have been looked at.
 func (c *collecting) run(paths []string) error {
 	defer os.RemoveAll(c.translations())
 	paths, err := c.translate(paths)
@@ -161,7 +161,7 @@ func (c *collecting) copyAll(paths []string) (copies []string, err error) {
 	return copies, nil
 }
 
-// copyFile copies the first size bytes of a file, at most so many that are not in holes.
+// copyFile copies the first size bytes of a file, at most this many that are not in holes.
 func (c *collecting) copyFile(from, to string, size, data int64) error {
 	f, err := os.Open(from)
 	if err != nil {

@@ -23,9 +23,9 @@ import (
 type Options struct {
 	Store, Spool string
 	Node         string // this machine's name in the store; see NodeName
-	// Settings is what the hook is told, as NAME and value. It is asked for again
-	// every few hours, so that builds in a cache stay in use, and at each look for as long
-	// as EFG_BUILDING among it is 1: what is being built is told when it is there.
+	// Settings is what the hook is told, as NAME and value. It is requested again every few
+	// hours, so that builds in a cache stay in use, and at each look for as long as
+	// EFG_BUILDING among it is 1: what is being built is told when it is there.
 	Settings func() ([][2]string, error)
 	Tool     string
 	// Reader, if any, finds the program of another version that reads segments of a layout.
@@ -360,7 +360,7 @@ func (d *daemon) works() {
 	}
 }
 
-// canRead reports whether a job can be read, by the help of other versions. If not it stays
+// canRead reports whether a job can be read, with the help of other versions. If not it stays
 // where it is.
 func (d *daemon) canRead(j *Job, now time.Time) bool {
 	for _, s := range j.Segments {

@@ -236,7 +236,7 @@ func TestChangingSegments(t *testing.T) {
 	for _, file := range changing {
 		paths = append(paths, file)
 	}
-	const magic = 24 // and what tells layouts apart
+	const magic = 24 // and what distinguishes layouts
 	files, err := scramble.Start(paths, magic)
 	if err != nil {
 		t.Fatal(err)

@@ -26,7 +26,7 @@ const (
 	takeOver = time.Minute
 )
 
-// findJoining takes up the launches that are not merged, after a start.
+// findJoining takes over the launches that are not merged, after a start.
 func (d *daemon) findJoining() {
 	d.joining = map[string]*joining{}
 	if _, jobs, err := d.store.contents(); err == nil {

@@ -86,7 +86,7 @@ func startNode(t *testing.T, store, spool, node string) *exec.Cmd {
 	return cmd
 }
 
-// identity tells processes apart.
+// identity distinguishes processes.
 type identity struct {
 	pid    int
 	start  int64

@@ -73,7 +73,7 @@ func (l *Lister) List() (list []Summary, texts []Text, err error) {
 	return list, texts, nil
 }
 
-// take takes up a run that exists; parts: so is the directory of its parts.
+// take takes over a run that exists; parts: so is the directory of its parts.
 func (l *Lister) take(name string, parts bool, index map[string]Summary) {
 	if x := l.known[name]; x != nil && !x.loose && !parts {
 		x.seen = true

@@ -116,7 +116,7 @@ type State struct {
 	Served
 }
 
-// writeState says what is new. It is a help for people: nothing depends on it.
+// writeState says what is new. It is for information only: nothing depends on it.
 func (d *daemon) writeState() {
 	s := State{
 		Version: 1, Node: d.opt.Node, PID: os.Getpid(), Spool: d.spool.Dir,

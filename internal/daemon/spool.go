@@ -130,7 +130,7 @@ func isSegment(name string) bool {
 // isOwn reports whether a file is one that the hook may have made for this user.
 func isOwn(fi os.FileInfo) bool { return segment.CheckOwner(fi) == nil && fi.Mode().IsRegular() }
 
-// Empty reports whether there are no segments of this user in the spool.
+// Empty reports whether there are not segments of this user in the spool.
 func (s *Spool) Empty() bool {
 	names, _, err := s.segments()
 	return err == nil && len(names) == 0

@@ -232,7 +232,7 @@ func (s *Store) Find(name string) (string, error) {
 	return "", fmt.Errorf("%d runs begin like this: %s", len(found), strings.Join(found[:min(len(found), 5)], ", "))
 }
 
-// remove removes a run, so that what is left at any moment is no run. Another machine's
+// remove removes a run, so that what is left at any moment is not a run. Another machine's
 // daemon may do the same.
 func (s *Store) remove(name string) error {
 	err := s.removeLaunch(name)
@@ -267,7 +267,7 @@ func summarize(name, file string) (*Summary, error) {
 	return x, nil
 }
 
-// Summarize sums up a run that goes by a name, but for whether it was a deadlock.
+// Summarize sums a run that goes by a name, but for whether it was a deadlock.
 func Summarize(name string, run *runfile.Run) *Summary {
 	x := &Summary{
 		Version: SummaryVersion, Name: name, Command: run.Meta.Command, Started: time.Unix(0, run.Meta.Started).UTC(),

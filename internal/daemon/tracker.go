@@ -14,8 +14,8 @@ import (
 	"github.com/efg-tools/efg/internal/segment"
 )
 
-// tracker follows the segments in a spool. What has not changed it does not look at
-// again, but lists the directory now and then all the same.
+// tracker follows the segments in a spool. What has not changed it does not look at again, but
+// lists the directory now and then nevertheless.
 type tracker struct {
 	spool    *Spool
 	keep     bool // write what is found out beside the segments
@@ -134,7 +134,7 @@ func (t *tracker) look(names []string, now time.Time) {
 	}
 }
 
-// begin takes up a new segment.
+// begin starts to follow a new segment.
 func (t *tracker) begin(name string, now time.Time) {
 	s := &Segment{Name: name, path: t.spool.path(name)}
 	if !s.look() && now.Sub(t.firstSeen(name, now)) < beginTime {

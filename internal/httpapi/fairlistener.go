@@ -73,7 +73,7 @@ func (g *fairListener) Accept() (net.Conn, error) {
 	return v, nil
 }
 
-// enter takes up a connection, and returns the one, if any, that must go for it.
+// enter adds a connection, and returns the one, if any, that must be closed in exchange.
 func (g *fairListener) enter(v *fairConn) (out *fairConn) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"github.com/efg-tools/efg/internal/jsondoc"
 )
 
-// Streams are listed as many as are asked for.
+// Streams are listed as many as are requested.
 func TestStreamsListed(t *testing.T) {
 	s := New(Options{Runs: sampleFiles(t), Token: testToken})
 	defer s.Close()

@@ -191,8 +191,7 @@ func askCheck(*query) answerer {
 	})
 }
 
-// askDiff compares, as efg diff does: with another run, two ranks, or all that are asked
-// for.
+// askDiff compares, as efg diff does: with another run, two ranks, or all that are requested.
 func askDiff(q *query) answerer {
 	given := q.has("ranks")
 	return ofRanks(q, "ranks", func(in *input, procs []int) (any, error) {
@@ -214,7 +213,7 @@ func askDiff(q *query) answerer {
 	})
 }
 
-// diffRuns compares two runs, or the only rank that is asked for of both.
+// diffRuns compares two runs, or the only rank that is requested of both.
 func diffRuns(in *input, procs []int, given bool) (any, error) {
 	set := make([]int, 0, len(procs))
 	if given {

@@ -28,8 +28,8 @@ const (
 
 var timelineParams = []string{"from", "to", "width", "ranks", "rows", "share", "slices", "events", "format"}
 
-// timelines keeps the timeline that was asked for last: what one question has computed
-// serves the next.
+// timelines keeps the timeline that was requested last: what one question has computed serves
+// the next.
 type timelines struct {
 	mu   sync.Mutex
 	tag  string

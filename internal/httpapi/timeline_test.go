@@ -7,7 +7,7 @@ import (
 	"github.com/efg-tools/efg/internal/jsondoc"
 )
 
-// A timeline that is not complete goes on when it is asked for again, and is at last what it
+// A timeline that is not complete goes on when it is requested again, and is at last what it
 // would have been at once.
 func TestTimelineGoesOn(t *testing.T) {
 	s := New(Options{Runs: sampleFiles(t), Token: testToken})

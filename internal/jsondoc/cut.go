@@ -1,6 +1,6 @@
 package jsondoc
 
-// CutRanges leaves at most so many ranges of ranks in each place of a document that lists
+// CutRanges leaves at most this many ranges of ranks in each place of a document that lists
 // them: of 100,000 ranks that differ in irregular ways they are most of it.
 func CutRanges(v any, most int) {
 	cut := func(list *[][3]int) { *list = (*list)[:min(most, len(*list))] }

@@ -78,8 +78,8 @@ var endTexts = map[efg.End]string{
 // AllStreams has NewInfo list as many streams as there are.
 const AllStreams = math.MaxInt
 
-// NewInfo sums up a run. It lists streams, or, unless all is set, those that are incomplete: the
-// first ones, so many at most.
+// NewInfo sums a run. It lists streams, or, unless all is set, those that are incomplete: the
+// first ones, at most this many.
 func NewInfo(path string, r *runfile.Run, all bool, most int) (*Info, error) {
 	sites, err := r.Sites()
 	if err != nil {

@@ -67,8 +67,8 @@ func NewMatrixBlock(path string, cut *analysis.Matrix, opt analysis.MatrixOption
 	return j
 }
 
-// BlockOf is the block of a matrix from these ranks to those, first and last each, nil: all.
-// It is not always Valid. given: it was asked for.
+// BlockOf is the block of a matrix from these ranks to those, first and last each, nil: all. It
+// is not always Valid. given: it was requested.
 func BlockOf(m *analysis.Matrix, from, to *[2]int) (b analysis.Block, given bool) {
 	b = m.All()
 	if from != nil {
@@ -153,7 +153,7 @@ type MatrixBins struct {
 
 func (*MatrixBins) compact() {}
 
-// NewMatrixBins adds a block of a matrix that is Valid up into at most so many rows and
+// NewMatrixBins adds a block of a matrix that is Valid up into at most this many rows and
 // columns.
 func NewMatrixBins(path string, m *analysis.Matrix, opt analysis.MatrixOptions, block analysis.Block, most int) *MatrixBins {
 	b := m.Bin(block, most)

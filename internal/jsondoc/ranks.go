@@ -35,7 +35,7 @@ type Distribution struct {
 	Quantiles [5]uint64 `json:"quantiles"`
 }
 
-// RankBins sums up groups of processes that follow each other by rank.
+// RankBins sums groups of processes that follow each other by rank.
 type RankBins struct {
 	Width   int                   `json:"width"` // processes in a group
 	First   []int                 `json:"first"` // ranks

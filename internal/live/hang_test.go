@@ -125,7 +125,7 @@ func told(r *JobState, leaves bool) string {
 	return fmt.Sprintf("%v behind %v, %s: %s", ranks, r.Behind, differ, strings.Join(ops, " "))
 }
 
-// left reports whether all but one rank wait in vain for that.
+// left reports whether all but one rank wait forever for that.
 func left(r *JobState, differ string, ranks int) bool {
 	return len(r.InVain) == ranks-1 && len(r.Deadlocks) == 0 && len(r.Mismatches) == len(strings.Fields(differ)) && len(r.Threads) == ranks
 }

@@ -38,7 +38,7 @@ func killed(t *testing.T, m groundtruth.MPI, program, how string) (paths []strin
 func TestChangingSegments(t *testing.T) {
 	m := groundtruth.Installed()[1]
 	paths, _ := killed(t, m, compile(t, m, "stuck.c"), "wait")
-	const magic = 24 // and what tells layouts apart
+	const magic = 24 // and what distinguishes layouts
 	files, err := scramble.Start(paths, magic)
 	if err != nil {
 		t.Fatal(err)

@@ -30,7 +30,8 @@ type JobState struct {
 	Deadlocks []Deadlock `json:"deadlocks"`
 	// InVain are ranks that need one which has ended.
 	InVain []int `json:"inVain"`
-	// Behind are ranks that cannot go on because of those in deadlocks or in vain.
+	// Behind are ranks that cannot go on because of those in deadlocks or that wait for an
+	// ended process.
 	Behind []int `json:"behind"`
 	// Mismatches are collective calls of one communicator that do not match.
 	Mismatches []Mismatch `json:"mismatches"`

@@ -262,7 +262,7 @@ func checkNoHang(t *testing.T, run *runfile.Run) {
 	}
 }
 
-// Who waits for a process that has left waits in vain; the others are not stuck.
+// Who waits for a process that has left waits forever; the others are not stuck.
 func TestWaitInVain(t *testing.T) {
 	m := groundtruth.Installed()[1] // Open MPI's launcher would end the job
 	program := compile(t, m, "stuck.c")

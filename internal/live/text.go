@@ -8,7 +8,7 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// texts says what people read of calls.
+// texts gives the human-readable form of calls.
 type texts struct{ *waitfor.Texts }
 
 func newTexts(j *Job) *texts { return &texts{waitfor.NewTexts(j.Sites)} }

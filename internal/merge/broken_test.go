@@ -109,7 +109,7 @@ func copyFile(t *testing.T, file, dir string) string {
 	return path
 }
 
-// Mistakes of the command line are told apart from broken files.
+// Usage errors are distinguished from broken files.
 func TestMergeMistakes(t *testing.T) {
 	stats := simulate(t, sim.Config{Program: "farm", Ranks: 4, Steps: 3, Seed: 1, Stats: true})
 	off := simulate(t, sim.Config{Program: "farm", Ranks: 4, Steps: 3, Seed: 1})

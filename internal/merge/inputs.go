@@ -162,7 +162,7 @@ func (f *finder) isOutput(path string, st fs.FileInfo) bool {
 	return err == nil && os.SameFile(st, out)
 }
 
-// ArgumentError is a mistake in what was asked for.
+// ArgumentError is a mistake in what was requested.
 type ArgumentError struct{ Cause error }
 
 func (e *ArgumentError) Error() string { return e.Cause.Error() }

@@ -68,7 +68,7 @@ type merger struct {
 	plan   *plan
 	work   string // the work directory
 	places places
-	worlds map[string]uint64 // of segments, where these do not tell worlds apart
+	worlds map[string]uint64 // of segments, where these do not distinguish worlds
 }
 
 // Run merges files, and those in directories.
@@ -202,8 +202,8 @@ func (m *merger) finish(out *durable.File) (*Result, error) {
 	return result, m.describe(result)
 }
 
-// write writes a run file of parts. What cannot be read is left out, if that was
-// asked for; if nothing is left, there is no file.
+// write writes a run file of parts. What cannot be read is left out, if that was requested; if
+// nothing is left, there is no file.
 func (m *merger) write(out *durable.File, parts []string, encode func(io.Writer, []string) error) (left []string, err error) {
 	for len(parts) > 0 {
 		err := out.Write(func(w io.Writer) error { return encode(w, parts) }, runfile.ReadBack)

@@ -65,7 +65,7 @@ func mutate(data []byte, r *rand.Rand) []byte {
 	return data
 }
 
-// walkAll goes through all events of a run of some processes.
+// walkAll iterates over all events of a run of some processes.
 func walkAll(file string, procs int) error {
 	run, err := runfile.OpenRun(file)
 	if err != nil {

@@ -68,8 +68,8 @@ func (m *merger) makeOfSegments(c *chunk, out *durable.File, encode encoder) (*o
 	return o, err
 }
 
-// writeOf writes a file of segments. Those of which none can be made that reads are left
-// out, if that was asked for.
+// writeOf writes a file of segments. Those of which none can be made that reads are left out,
+// if that was requested.
 func (m *merger) writeOf(procs []*efg.Process, paths []string, meta runfile.Meta, out *durable.File, encode encoder) (left []string, err error) {
 	for len(procs) > 0 {
 		err := out.Write(func(w io.Writer) error { return encode(w, procs, meta) }, runfile.ReadBack)

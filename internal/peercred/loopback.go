@@ -70,8 +70,8 @@ func question(from, to *net.TCPAddr) []byte {
 	return b
 }
 
-// answer reads the user. Of a socket that is not established, or not any more, the kernel
-// says that it is root's.
+// answer reads the user. Of a socket that is not established, or no longer, the kernel says
+// that it is root's.
 func answer(b []byte) (uid uint32, err error) {
 	if len(b) < headerSize+4 {
 		return 0, errors.New("the kernel's answer is cut")

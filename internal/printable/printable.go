@@ -144,7 +144,7 @@ func safe(p []byte) int {
 	return n
 }
 
-// Raw is what a writer writes to, for what is no text, or moves the cursor itself.
+// Raw is what a writer writes to, for what is not a text, or moves the cursor itself.
 func Raw(w io.Writer) io.Writer {
 	if p, ok := w.(*Writer); ok {
 		return p.to

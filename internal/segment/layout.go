@@ -29,7 +29,7 @@ const (
 // Header starts the file.
 type Header struct {
 	Magic      uint64
-	LayoutHash uint64 // of the generated C header: tells builds apart
+	LayoutHash uint64 // of the generated C header: distinguishes builds
 	Version    uint32
 	HeaderSize uint32
 	PID        uint32
@@ -62,7 +62,7 @@ type Header struct {
 	Command    [2048]byte // arguments, each ended by NUL
 	Machines   uint32     // on which the world's processes are: 0 unknown, 1, 2 several
 	_          uint32
-	Job        [128]byte // what tells the launch apart from others, on all its machines; or empty
+	Job        [128]byte // what distinguishes the launch from others, on all its machines; or empty
 }
 
 // Stream is one thread's recorder state.

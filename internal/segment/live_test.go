@@ -220,8 +220,7 @@ func TestKilledWhileGrowing(t *testing.T) {
 	t.Logf("%d were killed in a call", inCall)
 }
 
-// Files that are no segments, or no longer whole ones, are refused with an error
-// that says so.
+// Files that are not segments, or no longer whole ones, are refused with an error that says so.
 func TestBrokenFiles(t *testing.T) {
 	dir := t.TempDir()
 	p := small(31)

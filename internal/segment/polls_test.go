@@ -43,7 +43,7 @@ func newPollingProgram(seed uint64, sites, events int) *program {
 	return p
 }
 
-// found are the events that are no polls that found nothing.
+// found are the events that are not polls that found nothing.
 func (p *program) found() []efg.Input {
 	return slices.DeleteFunc(slices.Clone(p.events), func(e efg.Input) bool { return signature.FoundNothing(e.Words) })
 }

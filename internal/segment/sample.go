@@ -17,8 +17,8 @@ type Sample struct {
 	Calls []CallTime
 }
 
-// CallTime sums up the events of a node: calls of one procedure at one callsite,
-// with the same arguments.
+// CallTime sums the events of a node: calls of one procedure at one callsite, with the same
+// arguments.
 type CallTime struct {
 	Thread int
 	Header signature.Header
@@ -133,7 +133,7 @@ func (k *sampler) counters(thread int, t *sampledThread, live *Stream) error {
 	return nil
 }
 
-// newNodes takes up the nodes that were added to a thread's list.
+// newNodes reads the nodes that were added to a thread's list.
 func (k *sampler) newNodes(thread int, t *sampledThread, live *Stream) error {
 	const size = uint64(unsafe.Sizeof(Node{}))
 	ref := atomic.LoadUint32(&live.Nodes)

@@ -11,10 +11,10 @@ import (
 // arguments; without them it may have more.
 const longName = 80
 
-// functionName is what people call the function that the linker knows by a symbol: in
-// C++ the name with its namespaces and classes, without parameters, as the line tells
-// overloads apart; of a Fortran module's procedure the name that debug information
-// gives, too. Other symbols stay as they are.
+// functionName is what people call the function that the linker knows by a symbol: in C++ the
+// name with its namespaces and classes, without parameters, as the line distinguishes
+// overloads; of a Fortran module's procedure the name that debug information gives, too. Other
+// symbols stay as they are.
 func functionName(symbol string) string {
 	if _, procedure, ok := strings.Cut(symbol, "_MOD_"); ok && strings.HasPrefix(symbol, "__") {
 		return procedure

@@ -1,5 +1,5 @@
-// Package units writes quantities for people: bytes, durations and shares, with
-// three significant digits and the unit that fits.
+// Package units writes human-readable quantities: bytes, durations and shares, with three
+// significant digits and the unit that fits.
 package units
 
 import (

@@ -89,7 +89,7 @@ type found struct {
 	first int
 }
 
-// rankSlot is a rank in all worlds that cannot be told apart otherwise.
+// rankSlot is a rank in all worlds that cannot be distinguished otherwise.
 type rankSlot struct {
 	id         uint64
 	rank, size int

@@ -1,7 +1,6 @@
-// Command summary reads the output of `go test -json` and writes it for people:
-// a line for each package, the output of the tests that failed, and at the end
-// how many passed and failed. Its exit status is 1 if anything failed, and if no
-// test ran.
+// Command summary reads the output of `go test -json` and writes it for humans: a line for each
+// package, the output of the tests that failed, and at the end how many passed and failed. Its
+// exit status is 1 if anything failed, and if no test ran.
 package main
 
 import (

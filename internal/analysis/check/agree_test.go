@@ -11,8 +11,8 @@ import (
 	"github.com/efg-tools/efg/internal/testing/testrun"
 )
 
-// agree compares what counting on the graphs gives with what going through the
-// events gives, wherever the graphs leave no doubt.
+// agree compares what counting on the graphs gives with what iterating over the events gives,
+// wherever the graphs leave no doubt.
 func agree(t *testing.T, run *runfile.Run) (sure int) {
 	t.Helper()
 	first := analysis.FirstRanks(run.Procs)

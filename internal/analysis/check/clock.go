@@ -9,13 +9,13 @@ import (
 	"github.com/efg-tools/efg/reconstruct"
 )
 
-// Where the times of all events were recorded, an operation must not end before what it
-// needs of another process has begun. Clocks of processes on one machine are one, so the
-// processes of a machine are gone through side by side, each as far as the others let it:
-// what has no counterpart yet is kept, and a process with too much of that waits until
-// the others have caught up.
+// Where the times of all events were recorded, an operation must not end before what it needs
+// of another process has begun. Clocks of processes on one machine are one, so the processes of
+// a machine are iterated side by side, each as far as the others let it: what has no
+// counterpart yet is kept, and a process with too much of that waits until the others have
+// caught up.
 
-// clockCheck goes through the events of the processes of a machine.
+// clockCheck iterates over the events of the processes of a machine.
 type clockCheck struct {
 	b              *builder
 	streams        []*streamCursor
@@ -37,7 +37,7 @@ const (
 // progressEvery is after how many events progress is told.
 const progressEvery = 1 << 12
 
-// streamCursor goes through the events of a stream.
+// streamCursor iterates over the events of a stream.
 type streamCursor struct {
 	proc      *analysis.Process
 	rank      int
@@ -222,7 +222,7 @@ func (t *streamCursor) fetch() error {
 	return err
 }
 
-// run goes through all events.
+// run iterates over all events.
 func (x *clockCheck) run() error {
 	done := uint64(0)
 	for {

@@ -1,8 +1,8 @@
-// Package check looks for faults of a program in what was recorded of it: messages
-// that no one received, requests that were never completed, objects that were never
-// freed, collective calls that do not agree, calls outside MPI_Init and
-// MPI_Finalize, persistent requests that are started twice. It knows only what the
-// calls told when they returned; of one that never did, that it was entered.
+// Package check looks for errors of a program in what was recorded of it: messages that no one
+// received, requests that were never completed, objects that were never freed, collective calls
+// that do not agree, calls outside MPI_Init and MPI_Finalize, persistent requests that are
+// started twice. It knows only what the calls told when they returned; of one that never did,
+// that it was entered.
 //
 // Messages, requests and objects are counted on the graphs. A process is walked
 // through, event by event, only where counting leaves doubt (an array of requests

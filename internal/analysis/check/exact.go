@@ -59,7 +59,7 @@ type posted struct {
 	older                      *posted // with the same name, complete in a thread that comes later
 }
 
-// walk counts by going through the events in order.
+// walk counts by iterating over the events in order.
 type walk struct {
 	*tally
 	wantedEvents

@@ -42,7 +42,7 @@ func (r *memberList) at(i int) int {
 	return r[0].At(i)
 }
 
-// index is the position of a rank of the run, -1 if it is no member.
+// index is the position of a rank of the run, -1 if it is not a member.
 func (r *memberList) index(rank int) int {
 	if r[0] == nil {
 		return -1

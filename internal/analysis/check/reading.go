@@ -12,7 +12,7 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// callCursor goes through the collective calls of a rank on one communicator.
+// callCursor iterates over the collective calls of a rank on one communicator.
 type callCursor struct {
 	t      *tally
 	r      *reader // nil if the process makes no collective calls
@@ -34,7 +34,7 @@ type weight struct {
 	calls  sequence
 }
 
-// frame is a body that is being gone through.
+// frame is a repeated body that is being iterated.
 type frame struct {
 	steps []efg.Step
 	next  int
@@ -79,7 +79,7 @@ func (b *builder) reading(rank int, k scopeKey) (*callCursor, error) {
 	return x, nil
 }
 
-// weigh adds up steps.
+// weigh adds steps.
 func (x *callCursor) weigh(steps []efg.Step) (sum weight) {
 	for i := range steps {
 		s := &steps[i]

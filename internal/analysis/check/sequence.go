@@ -6,8 +6,8 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// sequence is a hash of a sequence of symbols, a polynomial modulo a prime, with
-// which sequences are joined and repeated without going through them.
+// sequence is a hash of a sequence of symbols, a polynomial modulo a prime, with which
+// sequences are joined and repeated without iterating over them.
 type sequence struct {
 	hash, power uint64 // power: of the base, to the length
 	length      uint64

@@ -43,9 +43,8 @@ type collRoles struct {
 	arrays                                   arrays
 }
 
-// collectiveOf returns nil for calls that are no collectives, or of which members
-// have nothing in common that is compared: those that neither move data, nor meet, nor
-// make something.
+// collectiveOf returns nil for calls that are not collectives, or of which members have nothing
+// in common that is compared: those that neither move data, nor meet, nor make something.
 func collectiveOf(r *roles) *collRoles {
 	p := r.proc
 	if p == nil || !p.Collective() || p.Scope != signature.ScopeObject {

@@ -64,7 +64,7 @@ type tally struct {
 	twice    []misuse
 	total    Totals
 
-	probed map[uint64]uint64 // communicators of matched messages, if made by going through the events
+	probed map[uint64]uint64 // communicators of matched messages, if made by iterating over the events
 	names  map[uint64]uint64 // of communicators, see name
 	types  *signatureFinder
 	doubt  bool // the order of events decides

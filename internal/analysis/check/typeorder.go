@@ -102,7 +102,7 @@ func (x *typeOrder) process(p *analysis.Process) error {
 	return nil
 }
 
-// messages goes through the messages of a process in order.
+// messages iterates over the messages of a process in order.
 type messages struct {
 	t      *tally
 	stream int // number of the stream

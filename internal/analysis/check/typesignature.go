@@ -250,7 +250,7 @@ func (s *typeSignature) agrees(o *typeSignature, n uint64) bool {
 	return true
 }
 
-// pieceCursor goes through the pieces of a unit, repeatedly.
+// pieceCursor iterates over the pieces of a unit, repeatedly.
 type pieceCursor struct {
 	list []basicRun
 	at   int

@@ -16,7 +16,7 @@ type branch struct {
 	length uint64
 }
 
-// branches goes through the branch runs of a node.
+// branches iterates over the branch runs of a node.
 type branches struct {
 	node   *efg.Node
 	runs   seq.Iter
@@ -92,8 +92,8 @@ func (m *matching) differ(p *divergence) bool {
 	return false
 }
 
-// foldedDepartures is departures for branch runs whose lengths their edges fix:
-// what repeats is gone through once.
+// foldedDepartures is departures for branch runs whose lengths their edges fix: what repeats is
+// iterated once.
 func (m *matching) foldedDepartures(x, y *efg.Node) divergence {
 	p := divergence{departure: 0}
 	z := seq.JoinRuns(x.Runs, y.Runs)

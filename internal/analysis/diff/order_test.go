@@ -32,7 +32,7 @@ func twoWorlds(t *testing.T, first, second int) *runfile.Run {
 	return testrun.Of(t, list, runfile.Meta{})
 }
 
-// What is the same for all that counts has an order all the same, and processes that are read
+// What is the same for all that counts has an order nevertheless, and processes that are read
 // in another order are counted as before: a document is the same each time.
 func TestSameEachTime(t *testing.T) {
 	a, b := twoWorlds(t, 3, 5), twoWorlds(t, 5, 3)

@@ -205,7 +205,7 @@ func pairOf(a, b *process, brief bool) (*Pair, error) {
 	return p.finish(), nil
 }
 
-// addCalls sums up the calls of a side.
+// addCalls sums the calls of a side.
 func (p *pairBuilder) addCalls(k int) {
 	for _, s := range p.side[k].streams {
 		for i := range s.nodes {

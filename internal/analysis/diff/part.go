@@ -95,7 +95,7 @@ func (m *matching) part(l *limits, calls bool) (uint64, error) {
 	return p.from(from)
 }
 
-// pairWalk goes through two streams event by event.
+// pairWalk iterates over two streams event by event.
 type pairWalk struct {
 	m     *matching
 	calls bool

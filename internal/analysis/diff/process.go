@@ -239,7 +239,7 @@ func (p *process) object(w uint64) uint64 {
 	return uint64(h)
 }
 
-// hash adds up numbers, one after another.
+// hash adds numbers, one after another.
 type hash uint64
 
 func hashOf(words ...uint64) hash { return hash(0).add(words...) }

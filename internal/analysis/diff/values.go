@@ -60,7 +60,7 @@ func (v *values) decode(raw uint64) form {
 	return v.form
 }
 
-// arrays goes through the arrays of a demoted word.
+// arrays iterates over the arrays of a demoted word.
 type arrays struct {
 	*values
 	lengths, elems seq.Iter

@@ -1,6 +1,6 @@
 package loops
 
-// sum sums up the iterations of the entries of a loop.
+// sum sums the iterations of the entries of a loop.
 type sum struct {
 	open                    bool
 	now                     uint64 // iterations of the current entry
@@ -53,16 +53,16 @@ func (s *sum) enter(n uint64) {
 	s.open, s.now = true, 1
 }
 
-// strict reports whether the loop was gone through equally often, and more than
-// once, at each of several entries.
+// strict reports whether the loop was iterated equally often, and more than once, at each of
+// several entries.
 func (s *sum) strict() bool { return s.entries > 1 && s.least == s.most && s.most > 1 }
 
 // fewEntries is from how many entries on the first and the last one may differ
 // from the others, and an irregular loop is one.
 const fewEntries = 4
 
-// regular reports whether the loop was gone through equally often, and more than
-// once, at each entry but perhaps the first and the last.
+// regular reports whether the loop was iterated equally often, and more than once, at each
+// entry but perhaps the first and the last.
 func (s *sum) regular() bool {
 	if s.entries < fewEntries {
 		return s.least == s.most && s.most > 1

@@ -1,6 +1,5 @@
-// Package loops finds the loops of a program in its event flow graph, as its
-// calls show them, and how often they were gone through. Nothing is expanded
-// into events.
+// Package loops finds the loops of a program in its event flow graph, as its calls show them,
+// and how often they were iterated. Nothing is expanded into events.
 //
 // # What is a loop
 //
@@ -22,16 +21,15 @@
 // header are put in order by the bodies that they close; a smaller body within a
 // larger one is a loop of its own
 //
-//   - if it is gone through equally often at each entry, but perhaps the first
+//   - if it is iterated equally often at each entry, but perhaps the first
 //     and the last one, and more than once,
 //   - or, if that holds for no body around it either, at least twice on average, with
 //     no fewer than four entries.
 //
-// Otherwise what the larger body has more is a branch. Where bodies overlap, and
-// one smaller body is within several, each of them is tried out as the outer one: it is
-// that around which all the rest is gone through equally often, each time. So a call in every tenth
-// iteration makes two loops, one of ten iterations in another one: the calls are
-// the same.
+// Otherwise what the larger body has more is a branch. Where bodies overlap, and one smaller
+// body is within several, each of them is tried out as the outer one: it is that around which
+// all the rest is iterated equally often, each time. So a call in every tenth iteration makes
+// two loops, one of ten iterations in another one: the calls are the same.
 //
 // # Counts
 //

@@ -81,9 +81,9 @@ func (a *family) settle(latches []int) {
 	}
 }
 
-// decide settles a level by the counts: if the loop around all steps back but
-// those of one trial is gone through equally often each time, that one closes the
-// loop around it; of several the one that steps back least often.
+// decide settles a level by the counts: if the loop around all steps back but those of one
+// trial is iterated equally often each time, that one closes the loop around it; of several the
+// one that steps back least often.
 func (a *family) decide(c *counter) {
 	best := -1
 	for t := range a.trials {

@@ -24,8 +24,8 @@ type Loop struct {
 	Irreducible bool
 	// Nodes are all nodes of the loop, those of loops in it included, ascending.
 	Nodes []int
-	// Entries is how often the loop was entered, Iterations how often it was gone
-	// through in all. Least and Most are the iterations of an entry.
+	// Entries is how often the loop was entered, Iterations how often it was iterated in all.
+	// Least and Most are the iterations of an entry.
 	Entries, Iterations, Least, Most uint64
 }
 

@@ -96,7 +96,7 @@ func written(f func(b *strings.Builder)) string {
 	return b.String()
 }
 
-// What a program's loops are, and how often they are gone through.
+// What a program's loops are, and how often they are iterated.
 func TestFind(t *testing.T) {
 	for name, c := range map[string]struct{ calls, want string }{
 		"none":           {"XABCY", ""},

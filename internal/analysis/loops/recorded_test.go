@@ -36,7 +36,7 @@ func outline(g *loops.Group) []string {
 	return lines
 }
 
-// account sums up what loops have, over loops that are in each other.
+// account sums what loops have, over loops that are in each other.
 type account struct {
 	streams                       int
 	calls, iterations, sent, time uint64

@@ -15,7 +15,7 @@ import (
 	"github.com/efg-tools/efg/reconstruct"
 )
 
-// Spread sums up a number over streams.
+// Spread sums a number over streams.
 type Spread struct {
 	Sum         uint64
 	Least, Most uint64 // of a stream
@@ -29,7 +29,7 @@ func (s *Spread) add(v uint64, first bool) {
 	s.Least, s.Most = min(s.Least, v), max(s.Most, v)
 }
 
-// Row sums up a loop over the streams of a group.
+// Row sums a loop over the streams of a group.
 type Row struct {
 	// Parent is the number of the loop around it in the group, -1 if there is none.
 	Parent, Depth int
@@ -41,7 +41,7 @@ type Row struct {
 	// of an entry.
 	Entries, Iterations Spread
 	Least, Most         uint64
-	// Row sums up the calls of the loop, those of loops in it included.
+	// Row sums the calls of the loop, those of loops in it included.
 	analysis.Row
 	// Gap is the time in nanoseconds between the calls: from the end of the call
 	// before to the start of each call of the loop.

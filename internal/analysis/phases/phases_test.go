@@ -15,7 +15,7 @@ import (
 	"github.com/efg-tools/efg/reconstruct"
 )
 
-// naive is what going through the events gives of a kind of phases.
+// naive is what iterating over the events gives of a kind of phases.
 type naive struct {
 	times, calls   uint64
 	sent, received uint64
@@ -24,7 +24,7 @@ type naive struct {
 	dilation       []int64
 }
 
-// counter goes through the events of all processes one by one.
+// counter iterates over the events of all processes one by one.
 type counter struct {
 	t        *testing.T
 	rows     map[[2]Place]*naive

@@ -17,7 +17,7 @@ import (
 // beginning or the end of the recording.
 type Place struct{ Op, Site string }
 
-// Row sums up the phases between two places, over ranks.
+// Row sums the phases between two places, over ranks.
 type Row struct {
 	From, Until Place
 	// Times is how many phases there are; Least if some rank has fewer.
@@ -75,8 +75,8 @@ type Report struct {
 	Ranks  int
 	// Timed: there are times. Traced: those of each event.
 	Timed, Traced bool
-	// Others sums up the calls of threads that do not make the calls where phases
-	// end: no one knows in which phase they are.
+	// Others sums the calls of threads that do not make the calls where phases end: no one
+	// knows in which phase they are.
 	Others     Row
 	Incomplete int // ranks whose recording ends early
 }
@@ -245,7 +245,7 @@ func parts(p *analysis.Process, i int, c *cuts) (*split, error) {
 	return divide(p, s, c, masks, varied)
 }
 
-// divide divides a stream. Of the nodes in varied it adds up what each event moves.
+// divide divides a stream. Of the nodes in varied it adds what each event moves.
 func divide(p *analysis.Process, s *efg.Stream, c *cuts, masks []uint64, varied []bool) (*split, error) {
 	f := efg.NewFoldedWalk(s, p.Data.Defs, masks)
 	x := newSplit(s, c, f)
@@ -293,7 +293,7 @@ func (x *split) alone(node int) bool {
 	return x.within[node] <= 1
 }
 
-// share adds up what the nodes have in a part.
+// share adds what the nodes have in a part.
 func (p *part) share(nodes []analysis.Node) *share {
 	s := &share{times: p.times, order: p.order, volume: p.volume}
 	for i := range p.nodes {

@@ -61,7 +61,7 @@ func (c *cuts) all(comm uint64) bool {
 	return all
 }
 
-// end reports whether an event ends a phase; words are asked for if they decide.
+// end reports whether an event ends a phase; words are requested if they decide.
 func (c *cuts) end(node int, words func() []uint64) bool {
 	return c.nodes[node] == cut || c.nodes[node] == byObject && c.all(words()[2])
 }
@@ -130,8 +130,8 @@ func (x *split) finish() {
 // counted reports whether what a node moves was added up event by event.
 func (p *part) counted(k int) bool { return p.byStep != nil && p.byStep[k] }
 
-// split goes through a folded stream and divides the visits of its nodes among the
-// kinds of phases.
+// split iterates over a folded stream and divides the visits of its nodes among the kinds of
+// phases.
 type split struct {
 	nodes  []efg.Node
 	cuts   *cuts
@@ -175,9 +175,8 @@ func (x *split) contains(s *efg.Step) bool {
 	return has
 }
 
-// run goes through steps that come m times. After the first turn of a repeat
-// in which phases end, every turn begins like the second one: it stands for all of
-// these.
+// run iterates over steps that come m times. After the first turn of a repeat in which phases
+// end, every turn begins like the second one: it stands for all of these.
 func (x *split) run(steps []efg.Step, m uint64) {
 	for i := range steps {
 		s := &steps[i]
@@ -196,7 +195,7 @@ func (x *split) run(steps []efg.Step, m uint64) {
 	}
 }
 
-// bulk goes through steps within a phase that come n times.
+// bulk iterates over steps within a phase that come n times.
 func (x *split) bulk(steps []efg.Step, n uint64) {
 	for i := range steps {
 		if s := &steps[i]; s.Times == 0 {

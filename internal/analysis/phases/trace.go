@@ -11,8 +11,8 @@ type arrival struct {
 	at   int64
 }
 
-// follow goes through the events of a stream whose times were recorded one by one,
-// and puts what they took in place of what statistics tell.
+// follow iterates over the events of a stream whose times were recorded one by one, and puts
+// what they took in place of what statistics tell.
 func follow(p *efg.Process, s *efg.Stream, c *cuts, own map[kind]*share) ([]arrival, error) {
 	clock, err := s.ClockFrom(0)
 	if err != nil {
@@ -80,7 +80,7 @@ func (a *arrivals) add(rank int, came []arrival) {
 	}
 }
 
-// dilate sums up the arrivals by rows. Calls that not all ranks made are left out.
+// dilate sums the arrivals by rows. Calls that not all ranks made are left out.
 func (b *builder) dilate() {
 	a := &b.arrivals
 	for i, k := range a.kinds {

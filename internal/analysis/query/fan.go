@@ -32,7 +32,7 @@ func (e *engine) fans() (*Table, error) {
 	return e.fanTable(in, out), nil
 }
 
-// fanVisitor adds up what a process's calls move, by rank.
+// fanVisitor adds what a process's calls move, by rank.
 type fanVisitor struct {
 	*reader
 	in, out map[int]uint64

@@ -8,7 +8,7 @@ import (
 
 // Query is a parsed query.
 type Query struct {
-	// Progress, if there is one, is told how many processes are done.
+	// Progress, if there is one, is called with how many processes are done.
 	Progress analysis.Progress
 
 	text       string
@@ -27,7 +27,7 @@ type Query struct {
 	limit    uint64 // 0: none
 
 	fields    []fieldUse // all that conditions name
-	timeTotal *aggregate // the first that sums up times
+	timeTotal *aggregate // the first that sums times
 }
 
 // relation says how processes are meant.

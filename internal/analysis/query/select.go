@@ -136,7 +136,7 @@ func appendText(b []byte, name, text string) []byte {
 	return appendJSON(b, text)
 }
 
-// AppendMessagesText appends the selected messages as lines for people.
+// AppendMessagesText appends the selected messages as human-readable lines.
 func (m *Match) AppendMessagesText(b []byte) []byte {
 	text := func(v uint64, known bool) string {
 		if !known {

@@ -20,7 +20,7 @@ type Table struct {
 	Rows    [][]any
 }
 
-// cell sums up a field.
+// cell sums a field.
 type cell struct {
 	n, sum   uint64
 	min, max uint64
@@ -66,7 +66,7 @@ func (t rows) merge(o rows) {
 	}
 }
 
-// totaler sums up the calls of a process.
+// totaler sums the calls of a process.
 type totaler struct {
 	*reader
 	rows rows
@@ -80,8 +80,7 @@ func newTotaler(r *reader) *totaler {
 	return &totaler{reader: r, rows: rows{}, byNode: map[*row]uint64{}}
 }
 
-// call sums up the matching operations of a call: its events count once in each
-// row.
+// call sums the matching operations of a call: its events count once in each row.
 func (t *totaler) call(c *analysis.Call) {
 	t.seen = t.seen[:0]
 	for _, k := range t.match(c) {

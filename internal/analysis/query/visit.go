@@ -126,7 +126,7 @@ func (r *reader) eachEvent(p *reconstruct.Process, i int, opt reconstruct.Option
 	return nil
 }
 
-// progress is who is told how many processes are done.
+// progress is who is called with how many processes are done.
 func (e *engine) progress() []analysis.Progress {
 	if e.Progress == nil {
 		return nil

@@ -113,7 +113,7 @@ func (m *module) BestIndex(info *vtab.IndexInfo) error {
 	return nil
 }
 
-// cursor goes through the rows of a table.
+// cursor iterates over the rows of a table.
 type cursor struct {
 	*module
 	rows rows

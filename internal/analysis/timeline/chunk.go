@@ -74,7 +74,7 @@ func join(a, b *chunk) *chunk {
 	return c
 }
 
-// addUp sorts entries and adds up those of one procedure in one cell.
+// addUp sorts entries and adds those of one procedure in one cell.
 func addUp(list []entry) []entry {
 	slices.SortFunc(list, func(x, y entry) int { return cmp.Or(cmp.Compare(x.cell, y.cell), cmp.Compare(x.proc, y.proc)) })
 	n := 0

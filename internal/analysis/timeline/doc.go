@@ -2,15 +2,14 @@
 // row of ranks, the procedure in which most of the time passed. The run must have
 // the times of each event (efg run --time trace).
 //
-// Time is divided into cells of 2^level nanoseconds since the run began; a view
-// is of the level whose cells are pixels of at least the resolution that was asked
-// for. So the pixels of one view are sums of those of others, and what was computed
-// once serves again: cells are kept, 4,096 of a stream together, in a cache of
-// bounded size, and those of a long stretch of time are made from those of its
-// halves. What is not in the cache is made by walking through the events of that
-// stretch, from the last mark of the stream before it. A query can limit how many
-// events that may be: what then is missing is in the answer's counts, and the same
-// query again goes on where this one ended.
+// Time is divided into cells of 2^level nanoseconds since the run began; a view is of the level
+// whose cells are pixels of at least the resolution that was requested. So the pixels of one
+// view are sums of those of others, and what was computed once serves again: cells are kept,
+// 4,096 of a stream together, in a cache of bounded size, and those of a long stretch of time
+// are made from those of its halves. What is not in the cache is made by walking through the
+// events of that stretch, from the last mark of the stream before it. A query can limit how
+// many events that may be: what then is missing is in the answer's counts, and the same query
+// again goes on where this one ended.
 //
 // # Encoding
 //
@@ -27,7 +26,7 @@
 //	              first; time is in ns, of all ranks together. class is one of
 //	              p2p, wait, poll, collective, one-sided, file, other.
 //	share         the second array of bytes is there
-//	slices        null if they were not asked for, or are more than was asked for; else
+//	slices        null if they were not asked for, or are more than was requested; else
 //	              each call that lies in the view, in the order of ranks, threads and
 //	              time: [rank, thread, start, end, procedure, site]. The procedure is a
 //	              number as in the pixels, or 252 if it has no time in the view; site is

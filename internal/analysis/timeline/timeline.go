@@ -18,7 +18,7 @@ import (
 // ErrNoTimes: the run does not have the times of each event.
 var ErrNoTimes = errors.New("the times of each call were not recorded (efg run --time trace records them)")
 
-// ErrQuery is wrapped by errors about what was asked for.
+// ErrQuery is wrapped by errors about what was requested.
 var ErrQuery = errors.New("no such view")
 
 // Bounds of queries.
@@ -141,7 +141,7 @@ type Query struct {
 	Share bool
 	// Slices asks for the calls themselves if they are not more than so many.
 	Slices int
-	// Progress, if there is one, is told how many processes are done.
+	// Progress, if there is one, is called with how many processes are done.
 	Progress func(done int)
 	// Events limits how many events are walked through, about; 0: no limit.
 	Events uint64

@@ -15,12 +15,11 @@
 // made fewer, or if its call number k is of another procedure or names another root.
 // Members that give another operation or other data have made it: libraries do not notice.
 //
-// From the ranks that can go on by themselves, those that compute, or are in a call
-// that needs no one, or one that is not understood, it follows which others can be
-// released, step by step. What is left can never go on. If ranks among these need
-// each other in a cycle, that is a deadlock; if they need a process that has ended,
-// they wait in vain. A job in which any rank that is needed computes is never called
-// a deadlock, however long that takes.
+// From the ranks that can go on by themselves, those that compute, or are in a call that needs
+// no one, or one that is not understood, it follows which others can be released, step by step.
+// What is left can never go on. If ranks among these need each other in a cycle, that is a
+// deadlock; if they need a process that has ended, they wait forever. A job in which any rank
+// that is needed computes is never called a deadlock, however long that takes.
 //
 // Apart from that, calls that stand in the same place of a communicator's order and differ
 // are a fault whoever waits for whom: a mismatch.

@@ -44,7 +44,7 @@ type needs struct {
 	waited    map[matching]map[*Rank][]uint64 // calls that someone waits in, by turn
 	past      map[rankTurn][]uint64           // calls that have returned
 	objects   map[*efg.Stream][]uint64        // of the collectives of nodes
-	// steps is how many events may still be gone through to find calls that have returned.
+	// steps is how many events may still be iterated to find calls that have returned.
 	steps int
 }
 

@@ -85,8 +85,8 @@ func randomWaits(rng *rand.Rand, n int) ([][]waiting, []bool) {
 	return waits, ended
 }
 
-// Who can never go on is who the plain definition says, on random jobs; and every
-// rank that can never go on is in a cycle, waits in vain, or for such ranks.
+// Who can never go on is who the plain definition says, on random jobs; and every rank that can
+// never go on is in a cycle, waits forever, or for such ranks.
 func TestRelease(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	some := 0

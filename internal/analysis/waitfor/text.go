@@ -11,7 +11,7 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// Texts describes calls as people read them.
+// Texts describes calls in human-readable form.
 type Texts struct{ sites []runfile.Site }
 
 // NewTexts takes the places in the source of a job's callsites.

@@ -28,8 +28,8 @@ func (x *sockets) close() {
 	x.http.Close()
 }
 
-// listen opens the sockets, for everybody: the kernel says who it is. Those that are given
-// are told apart by their paths.
+// listen opens the sockets, for everybody: the kernel says who it is. Those that are given are
+// distinguished by their paths.
 func (s *supervisor) listen() (*sockets, error) {
 	find := func(name string) (net.Listener, error) {
 		path := filepath.Join(s.opt.Dir, name)

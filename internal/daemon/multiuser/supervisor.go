@@ -31,7 +31,7 @@ type Options struct {
 	// that has nothing to do is kept.
 	Children int
 	Idle     time.Duration
-	// Settings is what the hook is told, as NAME and value; EFG_BACK among it. It is asked for
+	// Settings is what the hook is told, as NAME and value; EFG_BACK among it. It is requested
 	// again now and then, and often for as long as EFG_BUILDING among it is 1.
 	Settings func() ([][2]string, error)
 	// Given are sockets that are open already, at socket and http in Dir.

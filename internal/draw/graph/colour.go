@@ -18,8 +18,8 @@ func Measures() []Measure {
 	}
 }
 
-// shades tell from which share on a node has which colour. They go from light to
-// dark, so that they can be told apart in grey too.
+// shades tell from which share on a node has which colour. They go from light to dark, so that
+// they can be distinguished in grey too.
 var shades = []struct {
 	from         float64
 	fill, letter string

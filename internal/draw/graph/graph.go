@@ -31,7 +31,7 @@ type Node struct {
 	// header.
 	Number int
 	Op     string
-	Args   []string // as people read them; see reconstruct.NodeText
+	Args   []string // in human-readable form; see reconstruct.NodeText
 	Site   string
 	// Words are the signature's, with those that vary zero: bit i of Mask is set
 	// where word i does. Nil of a collapsed loop.
@@ -221,8 +221,8 @@ func (g *Graph) joinEdges(from *Graph, at []int) {
 	}
 }
 
-// IterationsText says how often a loop was gone through: "400 iterations, 10 of
-// each of 40 entries".
+// IterationsText says how often a loop was iterated: "400 iterations, 10 of each of 40
+// entries".
 func (l *Loop) IterationsText() string {
 	if l.Entries == 1 {
 		return plural(l.Iterations, "iteration")

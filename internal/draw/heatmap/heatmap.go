@@ -65,7 +65,7 @@ func (h *heatMap) level(n uint64) float64 {
 	return (math.Log(float64(n)) - low) / (math.Log(float64(h.most)) - low)
 }
 
-// palette goes from light to dark, so that it can be told apart in grey too.
+// palette goes from light to dark, so that it can be distinguished in grey too.
 var palette = []color.RGBA{
 	{255, 247, 188, 255}, {254, 217, 118, 255}, {253, 141, 60, 255}, {227, 26, 28, 255}, {128, 0, 38, 255}, {40, 0, 40, 255},
 }

@@ -142,7 +142,7 @@ type unfolder struct {
 	stack    []frame
 }
 
-// frame is a list that is being gone through left+1 times.
+// frame is a list that is being iterated left+1 times.
 type frame struct {
 	items []item
 	at    int

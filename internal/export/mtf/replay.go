@@ -109,7 +109,7 @@ func (r *reader) codes() [][]byte {
 	return list
 }
 
-// replay makes a stream's nodes and goes through its events.
+// replay makes a stream's nodes and iterates over its events.
 func (r *reader) replay(p *efg.Process, head efg.Stream, hash bool, t *trace, stats []*efg.Stats, codes [][]byte, words *words, defs *efg.Definitions) (*efg.Stream, error) {
 	nodes, err := r.nodes(p, head.Thread, t, stats, words)
 	if err != nil {

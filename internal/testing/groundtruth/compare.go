@@ -145,7 +145,7 @@ func apart(events []Event) ([]Event, *Event) {
 // compare returns the first difference, "" if there is none.
 func (s *stream) compare(calls []Call) string {
 	j := 0
-	var open *Call // the last call, if it did not return and is no event
+	var open *Call // the last call, if it did not return and is not an event
 	for i := range calls {
 		call := &calls[i]
 		open = nil

@@ -142,7 +142,7 @@ func issues(call *Call) (receive, persistent bool, typeSize int64) {
 	return size != "" && !strings.HasPrefix(call.Op, "File_"), persistent, typeSize
 }
 
-// check goes through the uses of all threads in order.
+// check iterates over the uses of all threads in order.
 func (h *handles) check(c *Comparison) {
 	slices.SortStableFunc(h.uses, func(a, b use) int { return cmp.Compare(a.time, b.time) })
 	for i := range h.uses {
