@@ -26,7 +26,7 @@ var mpis = []mpi{
 }
 
 // compileMPI builds a test program.
-func compileMPI(t *testing.T, m mpi, source string) string {
+func compileMPI(t testing.TB, m mpi, source string) string {
 	t.Helper()
 	t.Setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")
 	t.Setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
