@@ -31,7 +31,7 @@ const (
 var (
 	commonFlags = []string{"-std=gnu11", "-O2", "-fPIC", "-fvisibility=hidden", "-pthread"}
 	linkFlags   = []string{"-shared", "-pthread", "-Wl,-z,now", "-Wl,-z,nodelete"}
-	// The declarations of what MPI-3 removed, which Open MPI keeps back.
+	// Declarations of what MPI-3 removed, which Open MPI hides by default.
 	mpiFlags = []string{"-DOMPI_OMIT_MPI1_COMPAT_DECLS=0"}
 )
 
@@ -43,18 +43,18 @@ var backOrder = []string{
 	"core*.c", "back*.c", "gen/wrappers_c_env.c", "gen/wrappers_c_p2p.c", "gen/wrappers_c_coll.c", "gen/*.c",
 }
 
-// builder makes builds in a cache, and finds them there.
+// builder creates builds in a cache, and finds them there.
 type builder struct {
 	cache cache
 	opt   Options
 }
 
-// product is a library that a compiler makes of some of the sources.
+// product is a library compiled from some of the sources.
 type product struct {
 	kind, name  string
 	files       []string
 	flags, link []string
-	// ask, if any, asks the compiler for more flags; dir is for files that are gone afterwards.
+	// ask, if any, asks the compiler for more flags; dir is for temporary files.
 	ask func(ctx context.Context, c compiler, dir string) ([]string, error)
 }
 
@@ -95,7 +95,7 @@ func (b *builder) back(ctx context.Context, c compiler) (Back, error) {
 	return newBack(c, file, err)
 }
 
-// newBack is the back end in a file, or the reason why there is none.
+// newBack returns the back end in a file, or the reason why there is none.
 func newBack(c compiler, file string, err error) (Back, error) {
 	var failed *BuildError
 	if errors.As(err, &failed) && strings.Contains(failed.Output, unsupported) {
@@ -111,7 +111,7 @@ func newBack(c compiler, file string, err error) (Back, error) {
 	return Back{c.path, soname, file}, nil
 }
 
-// found looks a product up in the cache. An error that is no *BuildError concerns the cache.
+// found looks a product up in the cache. Any error but a *BuildError concerns the cache.
 func (b *builder) found(p *product, c compiler) (file string, ok bool, err error) {
 	build, err := p.build(c)
 	if err != nil {
@@ -134,7 +134,7 @@ func (b *builder) found(p *product, c compiler) (file string, ok bool, err error
 	return "", false, &BuildError{c.path, string(out), errors.New("failed before; efg hook build tries again")}
 }
 
-// built returns the file of a product: that in the cache, or a new one.
+// built returns the file of a product, from the cache or newly built.
 func (b *builder) built(ctx context.Context, p *product, c compiler) (string, error) {
 	if !b.opt.Rebuild {
 		if file, ok, err := b.found(p, c); ok || err != nil {
@@ -172,15 +172,15 @@ func (b *builder) built(ctx context.Context, p *product, c compiler) (string, er
 	return file, err
 }
 
-// interrupted reports whether a compiler, or what it started, was ended by a signal: it may
-// work another time.
+// interrupted reports whether a compiler, or what it started, was ended by a signal: a retry
+// may succeed.
 func interrupted(err *BuildError) bool {
 	var exit *exec.ExitError
 	return errors.As(err, &exit) && exit.ExitCode() < 0 || strings.Contains(err.Output, " signal terminated program ")
 }
 
-// build names a build of the product. Its name changes with what it is made of: sources,
-// compiler and flags.
+// build returns the name of a build of the product, which depends on the sources, the compiler
+// and the flags.
 func (p *product) build(c compiler) (string, error) {
 	h := sha256.New()
 	err := fs.WalkDir(sources, "shim", func(path string, d fs.DirEntry, err error) error {
@@ -197,8 +197,8 @@ func (p *product) build(c compiler) (string, error) {
 	return p.kind + "-" + hex.EncodeToString(h.Sum(nil)[:8]), err
 }
 
-// matching are the source files that match one of the patterns, those of the first
-// one first.
+// matching returns the source files that match one of the patterns, in the order of the
+// patterns.
 func matching(patterns ...string) ([]string, error) {
 	var l []string
 	for _, p := range patterns {
@@ -220,7 +220,7 @@ func matching(patterns ...string) ([]string, error) {
 
 var mpiLibrary = regexp.MustCompile(`^libmpi(ch)?(_\w+)?\.so`)
 
-// mpiSoname is the MPI library that a library needs.
+// mpiSoname returns the MPI library that a library needs.
 func mpiSoname(file string) (string, error) {
 	f, err := elf.Open(file)
 	if err != nil {

@@ -20,15 +20,15 @@ import (
 // cache is the directory of all builds. No one but the user or root can change it.
 type cache string
 
-// Builds that are kept: of each kind the ones used last, and all that were used of
-// late, for a run that goes on may start another process with its own.
+// Builds that are kept: the last used ones of each kind, and all that were used recently,
+// because a running job may start another process with its own build.
 const (
 	keptBuilds = 8
 	keptFor    = 48 * time.Hour
 )
 
-// openCache returns $XDG_CACHE_HOME/efg, or a directory of the user's own in TMPDIR if there
-// is no home.
+// openCache returns $XDG_CACHE_HOME/efg, or a private directory in TMPDIR if there is no home
+// directory.
 func openCache() (cache, error) {
 	base, err := os.UserCacheDir()
 	if err != nil {
@@ -59,15 +59,15 @@ func (c cache) file(build, name string) (path string, ok bool, err error) {
 	return path, true, f.Close()
 }
 
-// used notes that a build is used now. In a cache that others own it cannot be noted.
+// used marks a build as used now. In a cache of another owner that is impossible.
 func (c cache) used(build string) {
 	now := time.Now()
 	os.Chtimes(c.path(build), now, now)
 }
 
-// create adds a build to the cache, as a whole or not at all. If another process is creating
-// meanwhile is waited for, and there reports whether it is made then. Whatever a killed process
-// has left of it is removed.
+// create adds a build to the cache, completely or not at all. It waits for a process that is
+// creating the same build; there reports whether the build exists after that. Remains of killed
+// processes are removed.
 func (c cache) create(ctx context.Context, build string, replace bool, there func() bool, fill func(dir string) error) error {
 	tmp, done, err := c.scratch(ctx, build)
 	if err != nil {
@@ -83,7 +83,7 @@ func (c cache) create(ctx context.Context, build string, replace bool, there fun
 	return publish(tmp, c.path(build), replace)
 }
 
-// scratch makes an empty directory for a build, which is this process's alone.
+// scratch creates an empty directory for a build, for this process only.
 func (c cache) scratch(ctx context.Context, build string) (dir string, done func(), err error) {
 	unlock, err := c.lock(ctx, build)
 	if err != nil {
@@ -103,8 +103,8 @@ const (
 	lockPoll = 50 * time.Millisecond
 )
 
-// lock makes this process the only one that makes a build. The file of the lock is there for
-// as long as someone has it, or was killed with it.
+// lock makes this process the only one that creates a build. The lock file exists while the
+// lock is held, or after its holder was killed.
 func (c cache) lock(ctx context.Context, build string) (unlock func(), err error) {
 	for {
 		f, err := c.tryLock(build)
@@ -122,7 +122,7 @@ func (c cache) lock(ctx context.Context, build string) (unlock func(), err error
 	}
 }
 
-// tryLock takes a lock that no one has; EWOULDBLOCK if someone has.
+// tryLock takes a lock, or returns EWOULDBLOCK if it is held.
 func (c cache) tryLock(build string) (*os.File, error) {
 	path := c.path("." + build + lockExt)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
@@ -135,13 +135,13 @@ func (c cache) tryLock(build string) (*os.File, error) {
 		if err1 == nil && err2 == nil && os.SameFile(mine, now) {
 			return f, nil
 		}
-		err = unix.EWOULDBLOCK // who had it before has removed it
+		err = unix.EWOULDBLOCK // its previous holder has removed it
 	}
 	f.Close()
 	return nil, err
 }
 
-// sweep removes what killed processes have left of builds.
+// sweep removes what killed processes left behind of builds.
 func (c cache) sweep() {
 	locks, err := filepath.Glob(c.path(".*" + lockExt))
 	if err != nil {
@@ -157,7 +157,8 @@ func (c cache) sweep() {
 	}
 }
 
-// prune removes builds of a kind that no one has used for long. What cannot be removed stays.
+// prune removes builds of a kind that have not been used for long. Those that cannot be removed
+// stay.
 func (c cache) prune(kind string) {
 	entries, err := os.ReadDir(string(c))
 	if err != nil {
@@ -190,9 +191,9 @@ func (c cache) prune(kind string) {
 	}
 }
 
-// publish renames a build to its final name. If someone else was faster theirs
-// stays: it is the same. A rebuilt one is put in its place file by file, so that
-// the name is never without a whole file.
+// publish renames a build to its final name. If another process was faster, its build stays: it
+// is the same. A rebuilt one is replaced file by file, so that each name always has a complete
+// file.
 func publish(tmp, final string, replace bool) error {
 	if err := os.Chmod(tmp, 0o755); err != nil {
 		return err

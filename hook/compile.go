@@ -12,7 +12,7 @@ import (
 	"sync"
 )
 
-// compile builds a product in dir, which then holds the library alone.
+// compile builds a product in dir, which then holds only the library.
 func (b *builder) compile(ctx context.Context, p *product, c compiler, dir string) error {
 	src := filepath.Join(dir, "src")
 	if err := extract(src); err != nil {
@@ -39,8 +39,8 @@ func (b *builder) compile(ctx context.Context, p *product, c compiler, dir strin
 
 func object(file string) string { return strings.ReplaceAll(file, "/", "_") + ".o" }
 
-// compileFiles compiles each file, as many at once as there are processors. The longest come
-// first: none of them is left over at the end.
+// compileFiles compiles the files, one per processor at a time, the longest first, so that none
+// of those runs alone at the end.
 func (b *builder) compileFiles(ctx context.Context, files, flags []string, c compiler, src string) error {
 	var mu sync.Mutex
 	var failed error

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// compiler is a compiler and what tells it from another one of the same name.
+// compiler is a compiler and what distinguishes it from others of the same name.
 type compiler struct {
 	path     string
 	identity string
@@ -51,7 +51,7 @@ func mpiCompilers(ctx context.Context) []compiler {
 	return l
 }
 
-// mpiIdentity is what a compiler wrapper would run, and the mpi.h it would use.
+// mpiIdentity returns what a compiler wrapper would run, and the mpi.h it would use.
 func mpiIdentity(ctx context.Context, path string) string {
 	show, err := command(ctx, path, "-show").Output()
 	if err != nil {
@@ -72,7 +72,8 @@ func mpiIdentity(ctx context.Context, path string) string {
 	return id
 }
 
-// command is a command that ends, with what it has started, when ctx is done.
+// command returns a command that is ended, with all processes that it started, when ctx is
+// done.
 func command(ctx context.Context, path string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

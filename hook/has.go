@@ -12,8 +12,8 @@ import (
 // hasName finds names in what a compiler says about gen/has.h.
 var hasName = regexp.MustCompile(`\befg_has_(\w+)\.`)
 
-// lackingFlags are the flags BK_NO_... for the names that a compiler's mpi.h does not
-// have. dir is for files that are gone when it returns.
+// lackingFlags returns the flags BK_NO_... for the names that a compiler's mpi.h lacks. dir is
+// for temporary files.
 func lackingFlags(ctx context.Context, c compiler, dir string) ([]string, error) {
 	text, err := sources.ReadFile("shim/gen/has.h")
 	if err != nil {
@@ -25,7 +25,7 @@ func lackingFlags(ctx context.Context, c compiler, dir string) ([]string, error)
 		return nil, err
 	}
 	var lacks []string
-	for { // compilers give up after so many errors
+	for { // compilers give up after a number of errors
 		err := c.run(ctx, src, slices.Concat(commonFlags, mpiFlags, lacks, []string{"-w", "-c", "-o", "has.o", "has.c"})...)
 		var failed *BuildError
 		if err == nil || !errors.As(err, &failed) {

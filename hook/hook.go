@@ -1,10 +1,10 @@
 // Package hook builds the C libraries that record a program, from sources that
 // are embedded in the binary, and finds them again.
 //
-// There is one front, which is preloaded and knows no MPI, and one back end for
-// each MPI, compiled against its mpi.h. Both lie in a cache directory under names
-// that change with the sources and the compiler, so that a build is done once
-// and never replaced under a running program.
+// There is one front, which is preloaded and independent of MPI, and one back end per MPI,
+// compiled against its mpi.h. Both are in a cache directory under names that depend on the
+// sources and the compiler, so that a build is done once and never replaced under a running
+// program.
 package hook
 
 import (
@@ -23,7 +23,7 @@ import (
 //go:embed shim
 var sources embed.FS
 
-// Hook is what of a hook is built. It is not for several goroutines at once.
+// Hook describes which parts of a hook are built. It is not safe for concurrent use.
 type Hook struct {
 	Front string // file of the front; "" if it is not built
 	Backs []Back // in the order of the compilers, the first for each library
@@ -33,7 +33,7 @@ type Hook struct {
 	mpis    []*mpi
 }
 
-// mpi is an MPI compiler, and what is known of its back end.
+// mpi is an MPI compiler and the state of its back end.
 type mpi struct {
 	compiler
 	back   *Back  // nil: not built
@@ -48,7 +48,7 @@ type Back struct {
 	File     string
 }
 
-// BackVar is the value of EFG_BACK: where the front finds its back end.
+// BackVar returns the value of EFG_BACK, by which the front finds its back end.
 func (h *Hook) BackVar() string {
 	var l []string
 	for _, b := range h.Backs {
@@ -57,11 +57,11 @@ func (h *Hook) BackVar() string {
 	return strings.Join(l, ":")
 }
 
-// Options are options of Find and Ensure.
+// Options are the options of Find and Ensure.
 type Options struct {
 	Log     io.Writer // gets a line for each build and each MPI that does not work
-	Rebuild bool      // build also what is there
-	// Progress, if any, is called as files of a build are done, never twice at once.
+	Rebuild bool      // rebuild what exists
+	// Progress, if any, is called as files of a build are compiled, never concurrently.
 	Progress func(done, total int)
 	// Built, if any, is called for each back end that was built.
 	Built func(back Back)
@@ -88,7 +88,8 @@ func (e *BuildError) Error() string {
 
 func (e *BuildError) Unwrap() error { return e.Err }
 
-// Brief is the error in a line: with the first line of the compiler's output that tells of an error.
+// Brief returns the error in one line, with the first line of the compiler's output that is an
+// error.
 func (e *BuildError) Brief() string {
 	why := e.Err.Error()
 	lines := strings.Split(strings.TrimSpace(e.Output), "\n")
@@ -101,7 +102,7 @@ func (e *BuildError) Brief() string {
 	return fmt.Sprintf("the hook cannot be built with %s: %s (efg hook build shows the full output)", e.Compiler, why)
 }
 
-// UnsupportedError says that a compiler is that of an MPI without a back end.
+// UnsupportedError says that there is no back end for a compiler's MPI.
 type UnsupportedError struct {
 	Compiler string
 }
@@ -113,8 +114,8 @@ func (e *UnsupportedError) Error() string {
 // unsupported is what hook/shim/back.h says about an MPI without a back end.
 const unsupported = "efg has no back end for this MPI"
 
-// Ensure returns the hook, building what is not in the cache. An MPI whose back
-// end cannot be built is logged and left out, unless it is the only one.
+// Ensure returns the hook, and builds what is not in the cache. An MPI whose back end cannot be
+// built is logged and left out, unless it is the only one.
 func Ensure(ctx context.Context, opt Options) (*Hook, error) {
 	h, err := Find(ctx, opt)
 	if err != nil {
@@ -129,7 +130,7 @@ func Ensure(ctx context.Context, opt Options) (*Hook, error) {
 	return h, nil
 }
 
-// Find returns what of the hook is in the cache, and builds nothing.
+// Find returns the hook as far as it is in the cache, and builds nothing.
 func Find(ctx context.Context, opt Options) (*Hook, error) {
 	if opt.Log == nil {
 		opt.Log = io.Discard
@@ -187,21 +188,19 @@ func (h *Hook) BuildFront(ctx context.Context) (err error) {
 	return err
 }
 
-// Missing reports whether there is an MPI compiler whose back end is not built, and
-// nothing is known against it.
+// Missing reports whether a back end of an MPI compiler is not built, and has not failed to
+// build.
 func (h *Hook) Missing() bool {
 	return slices.ContainsFunc(h.mpis, func(m *mpi) bool { return m.back == nil && m.failed == nil })
 }
 
-// Incomplete reports whether there is an MPI compiler whose back end is not built, for
-// whatever reason.
+// Incomplete reports whether a back end of an MPI compiler is not built, for whatever reason.
 func (h *Hook) Incomplete() bool {
 	return slices.ContainsFunc(h.mpis, func(m *mpi) bool { return m.back == nil })
 }
 
-// BuildBacks builds the back ends that are not there: those for MPI libraries of these
-// sonames, or all. One that cannot be built is logged; it is an error if there is none of
-// those that are wanted.
+// BuildBacks builds the missing back ends: those for MPI libraries of these sonames, or all.
+// Failures are logged; it is an error if none of the wanted back ends exists.
 func (h *Hook) BuildBacks(ctx context.Context, sonames ...string) error {
 	return h.build(ctx, func(m *mpi) bool {
 		return len(sonames) == 0 || slices.Contains(sonames, m.libraryName(ctx, h.builder))
@@ -236,7 +235,7 @@ func (h *Hook) build(ctx context.Context, wanted func(m *mpi) bool) error {
 	return nil
 }
 
-// explain is an error as it is logged: in a line, but to those who have asked for the build.
+// explain returns an error as it is logged: in one line, except if the build was requested.
 func (b *builder) explain(err error) string {
 	var failed *BuildError
 	if b.opt.Rebuild || !errors.As(err, &failed) {

@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// BuildFor builds the back ends that a command is known to need: for the MPI libraries that
-// its programs link, or else for the MPI that its launcher is of. Of a script, say,
-// nothing is known, and nothing is built. It is an error if none of what is needed can be built.
+// BuildFor builds the back ends that a command is known to need: for the MPI libraries that its
+// programs link, or else for the MPI of its launcher. For a script, for example, nothing is
+// known, and nothing is built. It is an error if none of the needed back ends can be built.
 func (h *Hook) BuildFor(ctx context.Context, command []string) error {
 	libraries := map[string]bool{}
 	for _, word := range command {
@@ -28,7 +28,7 @@ func (h *Hook) BuildFor(ctx context.Context, command []string) error {
 	return h.build(ctx, func(m *mpi) bool { return mark != "" && strings.Contains(m.identity, mark) })
 }
 
-// libraryName is the soname of the compiler's MPI library, "" if it links none.
+// libraryName returns the soname of the compiler's MPI library, "" if it links none.
 func (m *mpi) libraryName(ctx context.Context, b *builder) string {
 	if m.back != nil {
 		return m.back.Soname
@@ -53,14 +53,14 @@ func (b *builder) probe(ctx context.Context, c compiler) (string, error) {
 	return mpiSoname(file)
 }
 
-// launchers are words in the name of a launcher's file, or of a link to it, and what mpi.h
-// of the same MPI defines.
+// launchers are words in the name of a launcher's file, or of a link to it, and what the mpi.h
+// of that MPI defines.
 var launchers = []struct{ word, mark string }{
 	{"openmpi", "#define OPEN_MPI"}, {"orterun", "#define OPEN_MPI"}, {"prterun", "#define OPEN_MPI"},
 	{"mpich", "#define MPICH_VERSION"}, {"hydra", "#define MPICH_VERSION"},
 }
 
-// launcherMark is what stands in mpi.h of the MPI that a launcher is of, "" if that is unknown.
+// launcherMark returns a text in the mpi.h of a launcher's MPI, "" if that is unknown.
 func launcherMark(name string) string {
 	path, err := exec.LookPath(name)
 	for links := 0; err == nil && links < 40; links++ {
@@ -78,9 +78,9 @@ func launcherMark(name string) string {
 	return ""
 }
 
-// linked finds the MPI libraries that programs link, themselves or by other libraries, where
-// the dynamic linker would find these: nearly, for what is built too much is not wrong,
-// and what is unknown is built when a process asks for it.
+// linked finds the MPI libraries that programs link, directly or through other libraries,
+// approximately where the dynamic linker would find these: building too much does no harm, and
+// what is missed is built when a process requests it.
 type linked struct {
 	libraries map[string]bool // found, by soname
 	seen      map[string]bool
@@ -88,7 +88,7 @@ type linked struct {
 
 func newLinked(libraries map[string]bool) *linked { return &linked{libraries, map[string]bool{}} }
 
-// usual are directories in which the dynamic linker looks.
+// usual are the default directories of the dynamic linker.
 var usual = []string{
 	"/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib",
 }
@@ -119,7 +119,7 @@ func (l *linked) add(path string, inherited ...string) {
 	}
 }
 
-// searchPath is a path of directories that a file names.
+// searchPath returns the directories of a search path in a file.
 func searchPath(f *elf.File, tag elf.DynTag, path string) []string {
 	list, err := f.DynString(tag)
 	if err != nil || len(list) == 0 {

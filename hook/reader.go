@@ -14,8 +14,8 @@ const (
 	readerName = "efg"
 )
 
-// KeepReader keeps a copy of a program that reads segments of a layout, for as long as builds
-// are kept: when another version is installed, processes that run go on to write this one.
+// KeepReader keeps a copy of a program that reads segments of a layout, as long as builds are
+// kept: after an update, running processes continue to write this layout.
 func KeepReader(layout uint64, program string) error {
 	c, err := openCache()
 	if err != nil {
@@ -37,7 +37,8 @@ func KeepReader(layout uint64, program string) error {
 	return err
 }
 
-// Reader finds a program that reads segments of a layout. No one else can have put it there.
+// Reader finds a program that reads segments of a layout, in a cache that only the user or root
+// can write to.
 func Reader(layout uint64) (program string, ok bool) {
 	c, err := openCache()
 	if err != nil {
@@ -46,7 +47,7 @@ func Reader(layout uint64) (program string, ok bool) {
 	return c.reader(layout)
 }
 
-// ReaderBeside is Reader for the cache that a value of EFG_BACK names.
+// ReaderBeside is like Reader, for the cache that a value of EFG_BACK names.
 func ReaderBeside(back string, layout uint64) (program string, ok bool) {
 	first, _, _ := strings.Cut(back, ":")
 	_, file, ok := strings.Cut(first, "=")

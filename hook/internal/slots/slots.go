@@ -34,13 +34,12 @@ type Slot struct {
 	// Name is the slot's name: EFG_SLOT_<Name> in C. It is the C name, or the
 	// Fortran name without trailing underscores.
 	Name string
-	// Symbols are the names under which a library may have it; they all mean
-	// the same function. PMPI are those that tools and programs call to go past
-	// what others have put in front.
+	// Symbols are the names of the entry point in libraries; they all denote the same function.
+	// PMPI are those by which tools and programs bypass interposed tools.
 	Symbols, PMPI []string
 }
 
-// All are the slots in order; All()[i] has ID i.
+// All returns the slots in order; All()[i] has ID i.
 func All() []Slot {
 	var l []Slot
 	procs := signature.Procs()

@@ -124,8 +124,7 @@ func (x *body) then(format string, args ...any) {
 	x.after = append(x.after, fmt.Sprintf(format, args...))
 }
 
-// result sets output word i to an expression; found is the condition under
-// which the call told it.
+// result sets output word i to an expression; found is the condition under which it is valid.
 func (x *body) result(i int, found, expr string) {
 	if found != "" {
 		expr = fmt.Sprintf("%s ? (uint64_t)(%s) : EFG_ABSENT", found, expr)

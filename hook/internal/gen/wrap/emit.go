@@ -15,7 +15,7 @@ var templateFiles embed.FS
 
 var templates = template.Must(template.ParseFS(templateFiles, "wrap.tmpl"))
 
-// must panics on an error that no input causes.
+// must panics on an error that input cannot cause.
 func must(err error) {
 	if err != nil {
 		panic(err)
@@ -267,7 +267,7 @@ func fileOf(p *signature.Proc) string {
 	return "env"
 }
 
-// hot are the parts whose procedures programs call in inner loops.
+// hot are the parts with procedures that programs call in inner loops.
 var hot = map[string]bool{"p2p": true, "coll": true, "win": true}
 
 // source is a generated C file under construction.

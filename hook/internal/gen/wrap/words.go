@@ -40,8 +40,7 @@ func (x *body) inputWord(i int, q *signature.Param) string {
 	return x.significant(q, expr)
 }
 
-// found is the condition under which a successful call has told something: its
-// flag, if it has one.
+// found is the condition under which a successful call has results: its flag, if it has one.
 func (x *body) found() string {
 	if q := x.of(x.p.Roles.Flag); q != nil {
 		return x.now(q) + " != 0"
@@ -125,7 +124,7 @@ func (x *body) array(i int, q *signature.Param) string {
 	return fmt.Sprintf("bk_vec_num(b, %d, %s, %s, %s)", i, q.Name, n, x.width(q))
 }
 
-// output adds the statements for a word that the call tells.
+// output adds the statements for a result word.
 func (x *body) output(i int, q *signature.Param) error {
 	found := x.found()
 	if i == x.p.Roles.Flag {
@@ -188,7 +187,7 @@ func (x *body) newNamed(q *signature.Param) (string, error) {
 	return "", fmt.Errorf("a new object of kind %s", q.Kind)
 }
 
-// commTag is what tells a new communicator apart besides parent and members.
+// commTag is what identifies a new communicator besides its parent and members.
 func (x *body) commTag() string {
 	if q := x.named("stringtag"); q != nil {
 		return fmt.Sprintf("w[%d]", x.wordOf(q.Name))
