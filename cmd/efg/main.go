@@ -1,5 +1,5 @@
-// Command efg records the ordered MPI calls of unmodified programs as event
-// flow graphs, and gives them back.
+// Command efg records the MPI calls of unmodified programs, in order, as event flow graphs, and
+// reconstructs them.
 package main
 
 import "os"

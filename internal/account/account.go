@@ -1,6 +1,6 @@
-// Package account looks up the machine's users where they are kept: in files, in LDAP, in
-// whatever else the machine's name service (nsswitch.conf) has. A static program cannot ask
-// that itself; getent, which is part of the C library, does.
+// Package account looks up users in the machine's name service (nsswitch.conf): in files, LDAP
+// or other sources. A static program cannot query that itself; it runs getent, which is part of
+// the C library.
 package account
 
 import (
@@ -122,8 +122,8 @@ func groups(ctx context.Context, a *Account) ([]uint32, error) {
 	return list, nil
 }
 
-// PrivateGroup reports whether a group is a user's alone: it has the user's name, it is the
-// one that the user logs in with, and no one else is a member.
+// PrivateGroup reports whether a group is private to a user: it has the user's name, it is the
+// user's login group, and it has no other members.
 func PrivateGroup(ctx context.Context, uid, gid uint32) bool {
 	a, err := find(ctx, strconv.FormatUint(uint64(uid), 10))
 	if err != nil || a.UID != uid || a.GID != gid {

@@ -1,7 +1,7 @@
 package analysis
 
 // Bins is a block of a matrix with at most this many rows and columns: bytes and messages
-// between groups of Width ranks that follow each other.
+// between groups of Width consecutive ranks.
 type Bins struct {
 	Block
 	Width           int
@@ -9,8 +9,8 @@ type Bins struct {
 	Bytes, Messages [][]uint64 // by sender, then receiver
 }
 
-// Bin adds a block that is Valid into at most most rows and columns. Fans are not expanded: the
-// work is that of their members for each of their senders' rows.
+// Bin sums a block that is Valid into at most most rows and columns. Fans are not expanded: the
+// cost is the number of members per row of senders.
 func (m *Matrix) Bin(block Block, most int) *Bins {
 	parts := func(n, width int) int { return (n + width - 1) / width }
 	b := &Bins{Block: block, Width: max(1, parts(max(block.From.Size(), block.To.Size()), most))}

@@ -5,7 +5,7 @@ import "errors"
 // Range is ranks from First to Last.
 type Range struct{ First, Last int }
 
-// Size is how many ranks there are.
+// Size returns the number of ranks.
 func (r Range) Size() int { return r.Last - r.First + 1 }
 
 // Has reports whether a rank is in a range.
@@ -14,12 +14,12 @@ func (r Range) Has(rank int) bool { return r.First <= rank && rank <= r.Last }
 // Block is a part of a matrix: what ranks of From send to ranks of To.
 type Block struct{ From, To Range }
 
-// All is the block of the whole matrix.
+// All returns the block of the whole matrix.
 func (m *Matrix) All() Block {
 	return Block{Range{0, m.Size - 1}, Range{0, m.Size - 1}}
 }
 
-// ErrNoRanks: a block has ranks that the matrix has not.
+// ErrNoRanks: a block has ranks that are not in the matrix.
 var ErrNoRanks = errors.New("no such ranks")
 
 // Valid reports whether a block lies in a matrix.
@@ -34,8 +34,8 @@ const mostCut = 50_000_000
 // ErrManyPairs: collectives within a block reach too many pairs to list them.
 var ErrManyPairs = errors.New("too many pairs to list; sum ranks, or select fewer")
 
-// Cut is the matrix with the cells of a block only. Fans become entries. What goes to
-// processes that are unknown is left out.
+// Cut returns the matrix with only the cells of a block. Fans become entries. Traffic to
+// unknown processes is left out.
 func (m *Matrix) Cut(b Block) (*Matrix, error) {
 	if !m.Valid(b) {
 		return nil, ErrNoRanks

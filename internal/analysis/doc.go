@@ -1,7 +1,7 @@
 // Package analysis answers questions about a recorded run on its graphs: how often a call was
-// made, what it moved, whereto, and how long it took. Nothing is expanded into events. Where
+// made, what data it moved where, and how long it took. Nothing is expanded into events. Where
 // arguments of a node vary, the attribute streams of those that matter are iterated together,
-// folded (seq.JoinRuns). The work grows with the graphs, not with the events.
+// folded (seq.JoinRuns). The cost grows with the graphs, not with the events.
 //
 // # Bytes
 //
@@ -31,7 +31,6 @@
 //   - Files: Read and Written are the bytes that the call transferred, as its status
 //     tells; of nonblocking calls those asked for; of split calls they are with the end.
 //
-// Where the recording does not tell (a datatype that no one described, the
-// neighbours in a graph made by MPI_Dist_graph_create) the events are counted in
-// Unknown, and their bytes as 0.
+// Events of unknown size (a datatype without description, the neighbours in a graph created by
+// MPI_Dist_graph_create) are counted in Unknown, and their bytes as 0.
 package analysis

@@ -7,8 +7,7 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// Node holds the facts of one node: what the graph tells of all its events
-// together.
+// Node holds the facts of one node: what is known from the graph about all its events together.
 type Node struct {
 	Number int
 	Proc   *signature.Proc // nil if it is not in this version's table
@@ -88,8 +87,8 @@ type Flow struct {
 	// From and To are ranks in the run, -1 for a process of another world. The
 	// process itself is one of them.
 	From, To int
-	// Many, if it is not nil, stands for To: all of these, or only those of Many
-	// behind From if Higher is set, but never From.
+	// Many, if not nil, takes the place of To: all of these, or only those after From if Higher
+	// is set, but never From.
 	Many   *Members
 	Higher bool
 	Bytes  uint64 // to each
@@ -103,7 +102,7 @@ type Members struct {
 	key   uint64
 }
 
-// Size is the number of members.
+// Size returns the number of members.
 func (m *Members) Size() int { return m.group.size }
 
 // At returns member i, -1 if it is a process of another world.

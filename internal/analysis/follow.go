@@ -26,8 +26,8 @@ func (p *Process) Follow(i int, fields Fields) *Follower {
 	return &Follower{s: s, fields: fields, known: make([]*Call, len(s.Nodes)), current: map[uint64]*instance{}}
 }
 
-// NeedsAll reports whether what events do depends on events before: then none may
-// be left out.
+// NeedsAll reports whether the meaning of events depends on previous events: then none may be
+// skipped.
 func (f *Follower) NeedsAll() bool {
 	for i := range f.s.Nodes {
 		n := &f.s.Nodes[i]
@@ -46,7 +46,7 @@ func (f *Follower) wordsOf(proc *signature.Proc) uint64 {
 	return mask
 }
 
-// Call says what the event does. It is valid until the next one.
+// Call returns what the event does. It is valid until the next one.
 func (f *Follower) Call(e *reconstruct.Event) (*Call, error) {
 	if c := f.known[e.Node()]; c != nil {
 		return c, nil

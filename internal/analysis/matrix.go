@@ -37,17 +37,17 @@ type Fan struct {
 	Cell   // to each
 }
 
-// MatrixOptions say what a matrix holds besides point-to-point messages.
+// MatrixOptions select what a matrix includes besides point-to-point messages.
 type MatrixOptions struct{ OneSided, Collectives bool }
 
-// Matrix says who sent how much to whom. It is sparse: collectives over large
-// communicators stay together as fans.
+// Matrix holds which process sent how much to which. It is sparse: collectives over large
+// communicators are kept as fans.
 type Matrix struct {
 	Size    int     // ranks are below
 	Entries []Entry // by sender, then receiver
 	Fans    []Fan   // by sender
-	// Outside is what went to or came from processes that are unknown: those
-	// of other worlds, and neighbours that the recording does not tell.
+	// Outside is the traffic to and from unknown processes: those of other worlds, and
+	// neighbours that are not recorded.
 	Outside Cell
 	// Unmatched are the receivers where the recorded sends and receives differ in
 	// number.
@@ -250,8 +250,8 @@ func joinEntries(list []Entry) []Entry {
 	return out
 }
 
-// Each calls f for all cells that are not empty, fans expanded, by sender and
-// receiver. What goes to processes that are unknown is left out.
+// Each calls f for all nonempty cells by sender and receiver, with fans expanded. Traffic to
+// unknown processes is left out.
 func (m *Matrix) Each(f func(e Entry) error) error {
 	entries, fans := m.Entries, m.Fans
 	row := map[int]Cell{}
@@ -294,8 +294,7 @@ func (f *Fan) spread(row map[int]Cell) {
 	}
 }
 
-// Receivers is how many processes a fan reaches, those that are unknown
-// included.
+// Receivers returns the number of processes that a fan reaches, including unknown ones.
 func (f *Fan) Receivers() int {
 	n := f.Many.Size()
 	i := f.Many.index(f.From)
@@ -311,7 +310,7 @@ func (f *Fan) Receivers() int {
 // index is the position of a rank, -1 if it is not a member.
 func (m *Members) index(rank int) int { return m.group.index(rank - m.first) }
 
-// Expanded is an upper bound of the number of cells that Each tells of.
+// Expanded returns an upper bound of the number of cells that Each visits.
 func (m *Matrix) Expanded() uint64 {
 	n := uint64(len(m.Entries))
 	for i := range m.Fans {

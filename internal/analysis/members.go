@@ -2,9 +2,9 @@ package analysis
 
 import "github.com/efg-tools/efg/signature"
 
-// Members says who takes part in a communicator or, with the word of a window,
-// in the communicator that it was made with: its own group and that of the
-// other side. They are nil if nothing is known, or there is no other side.
+// Members returns the members of a communicator or, with the word of a window, of the
+// communicator that it was created with: the local group and the remote group. They are nil if
+// unknown, or if there is no remote group.
 func (p *Process) Members(word uint64) (own, other *Members) {
 	c := p.comm(word)
 	if c == nil {
@@ -31,5 +31,5 @@ func newMembers(g *group, first int) *Members {
 // Key is equal for equal members.
 func (m *Members) Key() uint64 { return m.key }
 
-// Index is the position of a rank in the run among the members, -1 if it is none.
+// Index returns the position of a rank in the run among the members, -1 if it is not a member.
 func (m *Members) Index(rank int) int { return m.index(rank) }

@@ -19,12 +19,12 @@ const (
 	FileOperation
 )
 
-// NoRank stands for a process that is not there or not known.
+// NoRank stands for an absent or unknown process.
 const NoRank = outside
 
-// Operation is one thing that a call does, an object of the MPI Trace Format:
-// MPI_Sendrecv is two, MPI_Startall as many as it starts. What was not asked for
-// (Fields), is not there or not known is NoRank, absent or 0.
+// Operation is one thing that a call does, an object of the MPI Trace Format: MPI_Sendrecv is
+// two, MPI_Startall as many as it starts. Values that were not requested (Fields), absent or
+// unknown are NoRank, absent or 0.
 type Operation struct {
 	Kind  OperationKind
 	Proc  *signature.Proc // of a started operation, that which made it; may be nil
@@ -37,8 +37,8 @@ type Operation struct {
 	Tag               uint64 // word; of a blocking receive, the message's
 	Datatype          uint64 // word
 	Count             uint64 // word, elements
-	// Moves: a message, access or collective takes place. It does not with
-	// MPI_PROC_NULL, or if the call failed.
+	// Moves: a message, access or collective takes place; not with MPI_PROC_NULL, nor if the
+	// call failed.
 	Moves          bool
 	Sent, Received uint64 // bytes; see the package comment
 	Known          bool   // the recording tells the bytes
@@ -51,8 +51,7 @@ type Call struct {
 	Operations []Operation
 }
 
-// Fields says which attributes of operations are wanted, apart from those that
-// say what kind of operation it is.
+// Fields selects attributes of operations, besides those that determine the kind of operation.
 type Fields uint8
 
 const (
@@ -91,8 +90,8 @@ func (f Fields) wordsOf(p *signature.Proc) (mask uint64) {
 	return mask &^ 1
 }
 
-// Calls calls f for the events of a node of Data.Streams[i], those together
-// whose operations are equal in the wanted fields.
+// Calls calls f for the events of a node of Data.Streams[i], grouped by equal operations in the
+// selected fields.
 func (p *Process) Calls(i, node int, fields Fields, f func(*Call) error) error {
 	s := p.streams[i]
 	proc := procOf(&s.Nodes[node])

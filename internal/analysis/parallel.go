@@ -8,17 +8,17 @@ import (
 	"github.com/efg-tools/efg/efg/runfile"
 )
 
-// Progress is called with how many processes are done, by one caller at a time.
+// Progress is called with the number of processes done, never concurrently.
 type Progress func(done uint64)
 
-// EachProcess calls f for the processes of a run, several at a time, each read
-// from the file when its turn comes. What those of a rank class have in common is read
-// once. The first error ends it.
+// EachProcess calls f for the processes of a run, several at a time, each read from the file
+// when its turn comes. What the processes of a rank class share is read once. The first error
+// ends it.
 func EachProcess(run *runfile.Run, procs []int, f func(p *Process) error, progress ...Progress) error {
 	return eachProcess(run, procs, true, f, progress)
 }
 
-// EachUntimed is EachProcess without times.
+// EachUntimed is like EachProcess, without times.
 func EachUntimed(run *runfile.Run, procs []int, f func(p *Process) error, progress ...Progress) error {
 	return eachProcess(run, procs, false, f, progress)
 }

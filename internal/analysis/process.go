@@ -8,7 +8,7 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// Process gives the facts of one process's graphs. It is for one goroutine.
+// Process gives the facts of one process's graphs. It is not safe for concurrent use.
 type Process struct {
 	Data *efg.Process
 

@@ -216,8 +216,8 @@ func (p *Process) startsByRank() bool {
 	return false
 }
 
-// Symbolic stands for all processes of a rank class: what is asked of it holds for each.
-// Ranks that PeerOf and operations tell may be symbols.
+// Symbolic stands for all processes of a rank class: its answers hold for each of them. Ranks
+// returned by PeerOf and in operations may be symbols.
 type Symbolic struct {
 	*Process
 	class *rankClass
@@ -240,8 +240,8 @@ const (
 	Self        = FirstSymbol - 1
 )
 
-// Symbolic returns what stands for the class of a process; nil if there is none, or the
-// members of some communicators look at them from different sides.
+// Symbolic returns the Symbolic of the class of a process; nil if there is none, or if its
+// members are on different sides of an intercommunicator.
 func (p *Process) Symbolic() *Symbolic {
 	if p.class == nil || p.sided() {
 		return nil
@@ -266,8 +266,8 @@ func (s *Symbolic) rank(c *comm, word uint64) int {
 	return FirstSymbol + n
 }
 
-// RankFor says what a rank that may be a symbol is in process i of the run, which must
-// be of the class.
+// RankFor resolves a rank that may be a symbol for process i of the run, which must be of the
+// class.
 func (s *Symbolic) RankFor(rank, i int) int {
 	switch {
 	case rank == Self:
@@ -279,8 +279,7 @@ func (s *Symbolic) RankFor(rank, i int) int {
 	return inRun(s.first, p.comm.peers().at(int(s.class.template.Peer(p.symbol, i))))
 }
 
-// Relative tells in which communicator, by a number of its own, and at which distance a
-// symbol is.
+// Relative returns the communicator of a symbol, by an internal number, and its distance.
 func (s *Symbolic) Relative(rank int) (comm int, distance int64) {
 	return s.class.template.Relative(s.peers[rank-FirstSymbol].symbol)
 }
@@ -300,8 +299,8 @@ func (p *Process) PeerWords(i int) [][2]int {
 // Number is that of the process in the run.
 func (p *Process) Number() int { return p.number }
 
-// Alike is Class for processes whose facts are equal, too, all but times: none depends on
-// the rank that makes a call.
+// Alike is like Class, for processes whose facts are equal too, except times: none depends on
+// the calling rank.
 func (p *Process) Alike() (runfile.ClassKey, bool) {
 	if p.class == nil || p.class.find() != nil {
 		return runfile.ClassKey{}, false
@@ -314,8 +313,8 @@ func (p *Process) Alike() (runfile.ClassKey, bool) {
 	return p.class.key, true
 }
 
-// Class is equal for processes of a run with equal recordings, but for times, and for
-// peers, which are at the same distance; false: no one compared the process with others.
+// Class is equal for processes of a run with equal recordings, except for times, and with peers
+// at the same distance; false: the process was not compared with others.
 func (p *Process) Class() (runfile.ClassKey, bool) {
 	if p.class == nil {
 		return runfile.ClassKey{}, false

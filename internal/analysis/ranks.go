@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// RankTable is a report's table of ranks by columns: a few bytes a rank, so that it can be
-// kept, ordered and summed up repeatedly.
+// RankTable is a report's table of ranks by columns: a few bytes per rank, so that it can be
+// cached, sorted and aggregated repeatedly.
 type RankTable struct {
 	Timed   bool
 	Ranks   []int // in the order of Report.Ranks

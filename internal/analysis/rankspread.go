@@ -10,7 +10,7 @@ type Spread struct {
 	Sum                 uint64
 	Least, Most         uint64
 	LeastRank, MostRank int
-	// Quantiles are what 5, 25, 50, 75 and 95 percent of the rows do not exceed.
+	// Quantiles are those at 5, 25, 50, 75 and 95 percent.
 	Quantiles [5]uint64
 }
 
@@ -51,8 +51,8 @@ const (
 	ByCall  = "per_call"
 )
 
-// Order puts rows in the order of a column, of ByShare, of ByCall or, for any other name, of
-// ranks; of the equal ones the lower rank comes first.
+// Order sorts rows by a column, by ByShare, by ByCall or, for any other name, by rank; ties by
+// rank.
 func (t *RankTable) Order(rows []int, by string, down bool) {
 	compare := t.comparison(by)
 	slices.SortStableFunc(rows, func(x, y int) int {

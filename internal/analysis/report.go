@@ -19,7 +19,7 @@ type Times struct {
 	Bins                 [32]uint64
 }
 
-// Add adds the durations of an interval that are those of so many calls.
+// Add adds the durations of an interval of that many calls.
 func (t *Times) Add(count uint64, v *efg.Interval) {
 	if count == 0 {
 		return
@@ -84,11 +84,10 @@ type OpRow struct {
 	Least, Most     uint64
 }
 
-// Mean is the mean over ranks of a rank's total time.
+// Mean returns the mean of the ranks' total times.
 func (r *OpRow) Mean() float64 { return float64(r.Time.Sum) / float64(max(r.Ranks, 1)) }
 
-// Imbalance is how much longer the slowest rank takes than the mean, as a part
-// of the mean.
+// Imbalance returns the excess of the slowest rank over the mean, as a fraction of the mean.
 func (r *OpRow) Imbalance() float64 {
 	if r.Time.Sum == 0 {
 		return 0
@@ -96,8 +95,7 @@ func (r *OpRow) Imbalance() float64 {
 	return float64(r.Most)/r.Mean() - 1
 }
 
-// Cost is the time in nanoseconds that the slowest rank takes longer than the
-// mean.
+// Cost returns by how many nanoseconds the slowest rank exceeds the mean.
 func (r *OpRow) Cost() float64 { return float64(r.Most) - r.Mean() }
 
 func (r *OpRow) addRank(rank int, o *Row) {
@@ -130,8 +128,8 @@ type Wait struct {
 	Calls    uint64
 }
 
-// InProgress are calls that had not returned when the recording ended. They are not among
-// the others.
+// InProgress are calls that had not returned when the recording ended. They are not included
+// elsewhere.
 type InProgress struct {
 	Calls uint64
 	Time  uint64 // until the end of the recording, of those whose start is known
@@ -150,7 +148,7 @@ func (x *InProgress) add(p *efg.Process, ended int64) {
 	}
 }
 
-// Report says where calls, bytes and time of a run went.
+// Report attributes the calls, bytes and time of a run.
 type Report struct {
 	Timed      bool // times were recorded
 	Total      Row
@@ -315,7 +313,7 @@ func waits(op string) bool {
 	return Running(op) && (p == nil || !p.OnFiles())
 }
 
-// Running reports whether a call belongs to the time between start and end of MPI.
+// Running reports whether a call is neither MPI_Init nor MPI_Finalize, in any form.
 func Running(op string) bool {
 	p := signature.ProcByName(op)
 	return p == nil || !p.Begins && !p.Ends
@@ -366,8 +364,8 @@ func byTime(x, y OpRow) int {
 	return cmp.Or(cmp.Compare(y.Time.Sum, x.Time.Sum), cmp.Compare(y.Calls, x.Calls), cmp.Compare(x.Op, y.Op), cmp.Compare(x.Site, y.Site))
 }
 
-// Imbalanced returns the n callsites where the imbalance costs most time. Those
-// of one rank are not among them, nor start and end of MPI.
+// Imbalanced returns the n callsites where the imbalance costs most time, without those of a
+// single rank and without MPI_Init and MPI_Finalize.
 func (r *Report) Imbalanced(n int) []OpRow {
 	var list []OpRow
 	for _, c := range r.Callsites {

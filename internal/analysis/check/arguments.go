@@ -11,7 +11,7 @@ import (
 // Libraries check arguments, and end the program in a call with one that is invalid. Such
 // a call is in progress when the recording ends; its arguments tell why.
 
-// InvalidArgument is a call with an argument that no state of the program makes valid.
+// InvalidArgument is a call with an argument that can never be valid.
 const InvalidArgument Kind = "invalid argument"
 
 // arguments looks at the arguments of a call.

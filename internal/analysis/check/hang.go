@@ -23,12 +23,12 @@ const (
 // hangKinds say that the run hung.
 var hangKinds = []Kind{Deadlock, WaitInVain, CollectiveMismatch}
 
-// Hangs reports whether ranks could never have gone on, or wait in calls that do not match.
+// Hangs reports whether ranks were blocked forever, or wait in mismatched calls.
 func (r *Report) Hangs() bool {
 	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Hang() && f.Remark == "" })
 }
 
-// Hang reports whether the finding is that ranks, those in Ranks, could not go on.
+// Hang reports whether the finding is that the ranks in Ranks were blocked forever.
 func (f *Finding) Hang() bool { return slices.Contains(hangKinds, f.Kind) }
 
 // hangs finds ranks that could never have gone on from where the recording ended.

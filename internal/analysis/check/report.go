@@ -42,12 +42,12 @@ type Finding struct {
 	Text   string // what is wrong there
 	Count  uint64 // how many on all ranks
 	Ranks  []int
-	// Remark says why it may not be a fault of the program, but follow from what
-	// the recording lacks; "" if nothing is lacking.
+	// Remark says why it may follow from an incomplete recording rather than from an error of
+	// the program; "" if the recording is complete.
 	Remark string
 }
 
-// Totals say what was checked.
+// Totals counts what was checked.
 type Totals struct {
 	Processes                                int
 	Calls, Sent, Received, Requests, Objects uint64
@@ -71,7 +71,7 @@ type Report struct {
 	// Incomplete are the ranks whose recording ends early: they were killed, still
 	// running, or had no space. Missing are ranks that the file does not have.
 	Incomplete, Missing []int
-	// Unjudged are messages to or from ranks that the file does not have.
+	// Unjudged counts messages to or from ranks that are not in the file.
 	Unjudged uint64
 	// Uncompared are calls whose times were not compared because that would have
 	// needed too much memory.
@@ -87,10 +87,10 @@ type Uncompared struct {
 	Text   string // why
 }
 
-// Progress is told how much of a part of a check is done, in "ranks" or "events".
+// Progress is called with how much of a part of a check is done, in "ranks" or "events".
 type Progress func(what string, done, total uint64)
 
-// Faults is how many findings are faults of the program for certain.
+// Faults returns the number of findings that are definitely errors of the program.
 func (r *Report) Faults() int {
 	n := 0
 	for i := range r.Findings {

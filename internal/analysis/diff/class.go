@@ -8,11 +8,11 @@ import (
 
 // Class is ranks with equal graphs.
 type Class struct {
-	// Shape is equal for classes with equal nodes, but for arguments, and equal edges,
-	// but for weights. Shapes are numbered from 1, the one with most ranks first.
+	// Shape is equal for classes whose nodes are equal except for arguments, and whose edges
+	// are equal except for weights. Shapes are numbered from 1, by descending number of ranks.
 	Shape int
-	// Number of the class in its shape, from 1: ranks with equal arguments, once
-	// ranks are made relative, and equal branch runs.
+	// Number of the class in its shape, from 1: ranks with equal arguments (with relative
+	// ranks) and equal branch runs.
 	Number int
 	Ranks  []int // ascending; -1: a process that never knew its rank
 	First  Rank  // one of them

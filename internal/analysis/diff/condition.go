@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Condition is one under which two runs differ too much: "structure", or a Metric of
-// the second that is above that of the first by more than a limit.
+// Condition is a condition under which two runs differ too much: "structure", or a Metric of
+// the second that exceeds that of the first by more than a limit.
 type Condition struct {
 	Text     string
 	Metric   Metric // "": structure
@@ -18,7 +18,7 @@ type Condition struct {
 	Limit    float64
 }
 
-// ConditionError is an error in a list of conditions. Its text shows the place.
+// ConditionError is an error in a list of conditions. Its text shows the position.
 type ConditionError struct {
 	List string
 	At   int // byte
@@ -131,8 +131,8 @@ func (m Metric) unitNames() string {
 	return strings.Join(names, ", ")
 }
 
-// Amounts are what conditions compare: of the runs if both have as many ranks, else of
-// a rank on average. Times are without start and end of MPI.
+// Amounts are what conditions compare: totals if both runs have the same number of ranks, else
+// means per rank. Times exclude MPI_Init and MPI_Finalize.
 func (r *Runs) Amounts(m Metric) (a, b float64) {
 	var v [2]float64
 	for k := range v {

@@ -5,12 +5,12 @@
 //
 // # What is equal
 //
-// Words of two processes are compared in a form that does not depend on who made
-// them. Ranks are equal if they are equal, or equally far from its own rank in the
-// communicator. Communicators are equal if they were made in the same way with as
-// many members; windows and files by their communicators; requests if calls of the
-// same procedure at the same callsite issued them, in the same slot; arrays element by
-// element. Callsites of two runs are equal if they are the same place in the source.
+// Words of two processes are compared in a form that does not depend on the process. Ranks are
+// equal if they are the same, or at the same distance from their own rank in the communicator.
+// Communicators are equal if they were created in the same way with the same number of members;
+// windows and files by their communicators; requests if calls of the same procedure at the same
+// callsite issued them, in the same slot; arrays element by element. Callsites of two runs are
+// equal if their source locations are.
 //
 // # Nodes
 //
@@ -20,9 +20,9 @@
 //
 // # How
 //
-// Nothing is expanded. Where two sequences part is found on the graphs: for each node
-// the first departure, and the first visit with other arguments, that differ, in
-// folded sequences (seq.JoinRuns); the first of all these in the order of events is found
-// from the last mark of the stream before it. Over all ranks the work is that of the
-// graphs, once for each process; classes of ranks are compared by hashes.
+// Nothing is expanded. The point where two sequences diverge is found on the graphs: for each
+// node the first departure, and the first visit with other arguments, that differ, in folded
+// sequences (seq.JoinRuns); the first of all these in the order of events is found from the
+// preceding checkpoint of the stream. Over all ranks the cost is that of reading each process's
+// graph once; classes of ranks are compared by hashes.
 package diff

@@ -18,7 +18,7 @@ type Overview struct {
 	Total   Totals
 	Shapes  int
 	Classes []Class // by shape
-	// Imbalance and Outliers leave out start and end of MPI. What costs most is first.
+	// Imbalance and Outliers exclude MPI_Init and MPI_Finalize. The largest cost comes first.
 	// All, and outliers without Op, are of all calls together.
 	All       Imbalance
 	Imbalance []Imbalance
@@ -47,8 +47,7 @@ func (s *Spread) add(rank int, v uint64) {
 // Mean is the mean over the ranks that make the call.
 func (s *Spread) Mean() float64 { return float64(s.Sum) / float64(max(s.ranks, 1)) }
 
-// Imbalance is how much more the rank with the most has than the mean, as a part of
-// the mean.
+// Imbalance returns the excess of the maximum over the mean, as a fraction of the mean.
 func (s *Spread) Imbalance() float64 {
 	if s.Sum == 0 {
 		return 0
@@ -56,7 +55,7 @@ func (s *Spread) Imbalance() float64 {
 	return float64(s.Most)/s.Mean() - 1
 }
 
-// Cost is how much more the rank with the most has than the mean.
+// Cost returns the excess of the maximum over the mean.
 func (s *Spread) Cost() float64 { return float64(s.Most) - s.Mean() }
 
 // Imbalance is how the ranks that make a call at a callsite differ.
@@ -75,19 +74,19 @@ const (
 	TimeMetric  Metric = "time"
 )
 
-// Outlier are the ranks that have far more or less of something at a callsite than
-// others of their shape; if fewer than Few have the shape, than all of such shapes.
+// Outlier are the ranks that have far more or less of something at a callsite than others of
+// their shape; shapes of fewer than Few ranks are combined.
 type Outlier struct {
 	Op, Site string
 	Metric   Metric
 	Among    int   // ranks that are compared
 	Ranks    []int // outliers, ascending
-	// Rank is the one that is farthest away, Value what it has.
+	// Rank is the farthest one, Value its value.
 	Rank   int
 	Value  float64
 	Median float64 // of those that are compared
-	// Score is how many times the median absolute deviation, scaled to a standard
-	// deviation, Value is away from the median.
+	// Score is the distance of Value from the median, in median absolute deviations scaled to a
+	// standard deviation.
 	Score float64
 	// Distance of the durations of the rank's calls from those of all ranks' calls.
 	Distance
@@ -95,12 +94,11 @@ type Outlier struct {
 	number int // of the call
 }
 
-// Cost is how far the farthest rank is from the median.
+// Cost returns the distance of the farthest rank from the median.
 func (o *Outlier) Cost() float64 { return math.Abs(o.Value - o.Median) }
 
 const (
-	// Few is how many ranks a shape must have for its outliers to be looked for among
-	// them.
+	// Few is the minimum number of ranks of a shape whose outliers are determined separately.
 	Few = 8
 	// fewest is of how many ranks one can be an outlier.
 	fewest = 5

@@ -52,7 +52,7 @@ type Change struct {
 	at        call
 }
 
-// TimeChange is by how many nanoseconds the second side takes longer.
+// TimeChange returns by how many nanoseconds the second side is slower.
 func (c *Change) TimeChange() float64 {
 	return float64(c.Side[1].Time.Sum) - float64(c.Side[0].Time.Sum)
 }

@@ -13,8 +13,8 @@ type Runs struct {
 	Timed [2]bool
 	Ranks [2]int // processes
 	Total [2]Totals
-	// Running is the time in MPI in nanoseconds without start and end of MPI, of all
-	// processes.
+	// Running is the time in MPI of all processes in nanoseconds, without MPI_Init and
+	// MPI_Finalize.
 	Running   [2]uint64
 	Classes   []ClassPair
 	Structure []StructureChange
@@ -80,7 +80,7 @@ func NewRuns(a, b *runfile.Run, procs [2][]int, progress func(done uint64)) (*Ru
 }
 
 // Identical reports whether the runs have the same ranks with the same graphs and bytes:
-// all is equal, but perhaps times.
+// nothing differs except times.
 func (r *Runs) Identical() bool {
 	for i := range r.Classes {
 		if c := &r.Classes[i]; c.Match != GraphMatch || !slices.Equal(c.Ranks[0], c.Ranks[1]) {

@@ -34,7 +34,7 @@ type Item struct {
 	// At is the sequence number, from 1, of the first branch run that differs; of
 	// arguments the number of the visit, from 0.
 	At uint64
-	// Text tells the arguments of the node, or what differs, on each side.
+	// Text has the arguments of the node, or what differs, on each side.
 	Text [2]string
 }
 

@@ -11,13 +11,13 @@ import (
 
 // Distance says how differently durations are distributed.
 type Distance struct {
-	// Shift is the earth mover's (Wasserstein) distance in nanoseconds: by how much
-	// a call's duration must change, on average, to turn one distribution into the
-	// other. Within a bin durations are taken to be spread evenly; the difference of
-	// the means, which is known exactly, is a lower bound.
+	// Shift is the earth mover's (Wasserstein) distance in nanoseconds: by how much a call's
+	// duration must change, on average, to turn one distribution into the other. Within a bin
+	// durations are assumed to be uniform; the difference of the means, which is known exactly,
+	// is a lower bound.
 	Shift float64
-	// KS is the largest difference of the cumulative distributions (Kolmogorov and
-	// Smirnov) at the bounds of the bins: 0 for equal ones, 1 for those apart.
+	// KS is the Kolmogorov–Smirnov distance, the largest difference of the cumulative
+	// distributions at the bounds of the bins: 0 for equal distributions, 1 for disjoint ones.
 	KS float64
 }
 

@@ -17,9 +17,9 @@ type Loop struct {
 	// is the one with most events.
 	Header  int
 	Headers []int
-	// Entrances are the nodes that steps from outside lead to. If they are more than
-	// the Headers the loop is Irreducible. So is an outermost one if of those in it more than
-	// three, and more than half, would be: these are left out then.
+	// Entrances are the nodes that steps from outside lead to. If there are more of them than
+	// Headers the loop is Irreducible. So is an outermost loop if more than three, and more
+	// than half, of its inner loops would be: these are then left out.
 	Entrances   []int
 	Irreducible bool
 	// Nodes are all nodes of the loop, those of loops in it included, ascending.
@@ -29,16 +29,16 @@ type Loop struct {
 	Entries, Iterations, Least, Most uint64
 }
 
-// Forest are the loops of a stream.
+// Forest holds the loops of a stream.
 type Forest struct {
-	// Loops in preorder: each in front of those in it, else by their first node.
+	// Loops in preorder: each before its inner loops, siblings by their first node.
 	Loops []Loop
 	// Inner is the number of the innermost loop of each node, -1 if it is in none.
 	Inner []int
 }
 
-// Find finds the loops of a stream and counts their iterations. A graph that no
-// walk can have made is an error that wraps efg.ErrGraph or efg.ErrSeq.
+// Find finds the loops of a stream and counts their iterations. A graph that no recording can
+// have is an error that wraps efg.ErrGraph or efg.ErrSeq.
 func Find(s *efg.Stream) (*Forest, error) {
 	f, err := bestFinder(s)
 	if err != nil {

@@ -48,10 +48,10 @@ type Row struct {
 	Gap uint64
 }
 
-// PerEntry is the mean number of iterations of an entry.
+// PerEntry returns the mean number of iterations of an entry.
 func (r *Row) PerEntry() float64 { return r.perEach(r.Iterations.Sum, r.Entries.Sum) }
 
-// PerIteration is the mean of a sum over all iterations.
+// PerIteration returns the mean of a sum over all iterations.
 func (r *Row) PerIteration(sum uint64) float64 { return r.perEach(sum, r.Iterations.Sum) }
 
 func (*Row) perEach(sum, n uint64) float64 {
@@ -61,8 +61,8 @@ func (*Row) perEach(sum, n uint64) float64 {
 	return float64(sum) / float64(n)
 }
 
-// Group are the streams whose loops are the same: in each other in the same way,
-// with the same calls as headers.
+// Group is a group of streams with the same loops: nested in the same way, with the same calls
+// as headers.
 type Group struct {
 	Thread uint32
 	Ranks  []int // ascending
@@ -72,11 +72,11 @@ type Group struct {
 	Calls, App uint64
 }
 
-// Summary are the loops of a run.
+// Summary holds the loops of a run.
 type Summary struct {
 	Timed  bool    // times were recorded
 	Groups []Group // by thread and first rank
-	// Graphs is how many different graphs were looked at.
+	// Graphs is the number of distinct graphs.
 	Graphs int
 }
 

@@ -39,8 +39,8 @@ type Row struct {
 	first [2]int // rank and order there
 }
 
-// Dilation is how long it takes from the first to the last arrival at the calls
-// that end phases, in nanoseconds.
+// Dilation is the time from the first to the last arrival at the calls that end phases, in
+// nanoseconds.
 type Dilation struct {
 	Count    uint64
 	Sum, Max int64
@@ -59,8 +59,7 @@ func (r *Row) Rate() float64 {
 	return float64(r.Volume.Sent) / (r.App / float64(max(r.Ranks, 1)) / 1e9)
 }
 
-// Imbalance is how much longer the slowest rank needs than the mean, as a part of
-// the mean.
+// Imbalance is the excess of the slowest rank over the mean, as a fraction of the mean.
 func (r *Row) Imbalance() float64 {
 	if r.Busy == 0 {
 		return 0
@@ -75,8 +74,8 @@ type Report struct {
 	Ranks  int
 	// Timed: there are times. Traced: those of each event.
 	Timed, Traced bool
-	// Others sums the calls of threads that do not make the calls where phases end: no one
-	// knows in which phase they are.
+	// Others sums the calls of threads other than the one that makes the calls that end phases:
+	// their phase is unknown.
 	Others     Row
 	Incomplete int // ranks whose recording ends early
 }

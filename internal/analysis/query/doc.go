@@ -2,7 +2,6 @@
 // the MPI Trace Format: which operations, of which processes, on which
 // communicator, when and how large. docs/query.md is its grammar.
 //
-// Totals are computed on the graph: their time grows with the graph, not with
-// the events. Selections reconstruct the events of the streams that may have
-// what is asked for, one at a time.
+// Totals are computed on the graph: their time grows with the graph, not with the events.
+// Selections reconstruct the events of the streams that may match, one at a time.
 package query

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Error is an error in a query. Its text shows the place.
+// Error is an error in a query. Its text shows the position.
 type Error struct {
 	Query string
 	At    int // byte

@@ -11,7 +11,7 @@ import (
 	"github.com/efg-tools/efg/internal/analysis/topology"
 )
 
-// Topology is who talks to whom, and what shape that has.
+// Topology holds which ranks communicate with which, and the shape of that graph.
 type Topology struct {
 	topology.Shape
 	Table *Table // rank, sends_to, receives_from: of the ranks asked for

@@ -15,7 +15,7 @@ import (
 	"github.com/efg-tools/efg/reconstruct"
 )
 
-// Database is a run as a database that can be read.
+// Database is a run as a read-only database.
 type Database struct {
 	*dbsql.DB
 	sandbox   *sandbox
@@ -24,7 +24,7 @@ type Database struct {
 	first     []int
 	streams   []int64 // of the processes before each
 
-	// Progress, if there is one, is told the number of the process that is read.
+	// Progress, if any, is called with the number of the process being read.
 	Progress analysis.Progress
 
 	mu     sync.Mutex
@@ -85,8 +85,8 @@ func (db *Database) Close() error {
 	return db.DB.Close()
 }
 
-// Reason is why a statement has failed with an error: that of the context if it has ended,
-// that of reading the run, or which limit was met.
+// Reason returns why a statement failed: the error of the context if it is done, an error
+// reading the run, or the limit that was reached.
 func (db *Database) Reason(err error) error {
 	if err == nil || db.sandbox.stopped.Load() {
 		return db.sandbox.explain(err)
@@ -97,8 +97,8 @@ func (db *Database) Reason(err error) error {
 	return db.sandbox.explain(err)
 }
 
-// Failure is the error, if any, that reading the run has met. SQLite only tells
-// that there was one.
+// Failure returns the error, if any, in reading the run. SQLite only reports that there was
+// one.
 func (db *Database) Failure() error {
 	db.mu.Lock()
 	defer db.mu.Unlock()

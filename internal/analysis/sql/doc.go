@@ -1,8 +1,7 @@
-// Package sql answers SQL about a recorded run: SQLite over virtual tables of
+// Package sql answers SQL statements about a recorded run: SQLite over virtual tables of
 // events, nodes, edges, ranks and communicators. docs/sql.md describes them.
 //
-// Events are not stored: they are made while the graph is walked. What a
-// statement says about rank, thread, procedure, event number and time decides what
-// is read and walked at all; where it asks for nothing that differs between the
-// events of a node, nothing is walked.
+// Events are not stored: they are generated while the graph is walked. Constraints on rank,
+// thread, procedure, event number and time limit what is read and walked; a statement that uses
+// nothing that differs between the events of a node walks nothing.
 package sql

@@ -17,10 +17,10 @@ import (
 	"github.com/efg-tools/efg/internal/units"
 )
 
-// Limits bound what statements may do.
+// Limits limits the resources of statements.
 type Limits struct {
-	// Memory is how many bytes SQLite may use; 0: no bound. It is the process's: that of the
-	// database that was opened last holds.
+	// Memory limits the bytes that SQLite may use; 0: unlimited. It is per process: the limit
+	// of the database opened last applies.
 	Memory int64
 }
 
@@ -183,7 +183,7 @@ var (
 	ErrValue  = errors.New("a value is too long")
 )
 
-// StatementError is an error of a statement that is invalid, or does not only read.
+// StatementError is the error of a statement that is invalid, or not read-only.
 type StatementError struct{ Err error }
 
 func (e *StatementError) Error() string { return e.Err.Error() }

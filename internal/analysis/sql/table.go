@@ -84,9 +84,9 @@ func (m *module) Destroy() error    { return nil }
 
 func (m *module) Open() (vtab.Cursor, error) { return &cursor{module: m}, nil }
 
-// BestIndex takes all constraints that open understands, and tells the plan:
-// the columns in use, then column and operator for each argument. SQLite checks
-// the constraints again, so that they may be taken loosely.
+// BestIndex uses all constraints that open understands, and returns the plan: the columns in
+// use, then column and operator for each argument. SQLite checks the constraints again, so that
+// they need not be applied exactly.
 func (m *module) BestIndex(info *vtab.IndexInfo) error {
 	plan := strconv.FormatUint(info.ColUsed, 16)
 	cost := m.table.size(m.db.run) + 1

@@ -1,15 +1,15 @@
-// Package timeline says what ranks did when, for a picture: at each pixel, of a
-// row of ranks, the procedure in which most of the time passed. The run must have
-// the times of each event (efg run --time trace).
+// Package timeline computes what each rank did over time, for a picture: for each pixel of a
+// row of ranks, the procedure that took most of the time. The run must have the times of each
+// event (efg run --time trace).
 //
 // Time is divided into cells of 2^level nanoseconds since the run began; a view is of the level
 // whose cells are pixels of at least the resolution that was requested. So the pixels of one
-// view are sums of those of others, and what was computed once serves again: cells are kept,
-// 4,096 of a stream together, in a cache of bounded size, and those of a long stretch of time
-// are made from those of its halves. What is not in the cache is made by walking through the
-// events of that stretch, from the last mark of the stream before it. A query can limit how
-// many events that may be: what then is missing is in the answer's counts, and the same query
-// again goes on where this one ended.
+// view are sums of those of others, and computed cells are reused: they are kept, 4,096 of a
+// stream together, in a cache of bounded size, and those of a long interval are computed from
+// those of its halves. What is not in the cache is computed by walking the events of that
+// interval, from the preceding checkpoint of the stream. A query can limit how many events that
+// may be: what then is missing is in the answer's counts, and the same query again goes on
+// where this one ended.
 //
 // # Encoding
 //
