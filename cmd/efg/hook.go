@@ -70,7 +70,7 @@ func hookPath(cmd *cobra.Command) error {
 	return err
 }
 
-// keepReader keeps this program beside the hook: it reads what processes go on to record
+// keepReader keeps this program beside the hook: it reads what processes continue to record
 // when another version is installed.
 func keepReader() error {
 	program, err := os.Executable()

@@ -11,8 +11,8 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// halo writes a run of ranks that exchange with their neighbours in a periodic
-// row, at distances 1 to 13 both ways, and reduce now and then.
+// halo writes a run of ranks that exchange with their neighbours in a periodic row, at
+// distances 1 to 13 both ways, and reduce from time to time.
 func halo(tb testing.TB, name string, ranks, iterations int) {
 	var procs []*efg.Process
 	for rank := range ranks {

@@ -8,8 +8,8 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// ValueGroup is an event of a node, or those of its events together that have equal
-// values in the words that were asked for. It is valid until the next one.
+// ValueGroup is an event of a node, or those of its events that have equal values in the
+// selected words. It is valid until the next one.
 type ValueGroup struct {
 	Times uint64
 	c     *instance
@@ -27,8 +27,8 @@ func (t *ValueGroup) Word(i int) uint64 {
 // place.
 func (t *ValueGroup) Vec(i int) ([]uint64, bool) { return t.c.vec(i) }
 
-// ValueGroups calls f for the events of a node of Data.Streams[i], those together whose values
-// in the words of mask (bit k is word k) are equal. Polls that are only counted are not events.
+// ValueGroups calls f for the events of a node of Data.Streams[i], grouped by equal values in
+// the words of mask (bit k is word k). Polls that are only counted are not events.
 func (p *Process) ValueGroups(i, node int, mask uint64, f func(t *ValueGroup) error) error {
 	s := p.streams[i]
 	if s.visits[node] == 0 || s.Nodes[node].Counted > 0 {
@@ -37,7 +37,7 @@ func (p *Process) ValueGroups(i, node int, mask uint64, f func(t *ValueGroup) er
 	return s.instances(node, mask, func(c *instance) error { return f(&ValueGroup{c.times, c}) })
 }
 
-// Visits returns how many events each node of Data.Streams[i] has.
+// Visits returns the number of events of each node of Data.Streams[i].
 func (p *Process) Visits(i int) []uint64 { return p.streams[i].visits }
 
 // ArrayAt returns the array of requests that EFG_SAME stands for in the events
@@ -65,8 +65,8 @@ func (p *Process) peer(c *comm, word uint64) int {
 	return inRun(p.first, c.peers().at(int(word)))
 }
 
-// Started returns the operations that the start of a persistent request does;
-// false if the order of events decides, or the request is unknown.
+// Started returns the operations that starting a persistent request performs; false if that
+// depends on the order of events, or the request is unknown.
 func (p *Process) Started(request uint64) ([]Operation, bool) {
 	fields := CommField | BytesField | TagField
 	c, err := p.operation(request)
@@ -76,16 +76,15 @@ func (p *Process) Started(request uint64) ([]Operation, bool) {
 	return c.startedOperations(nil, fields), true
 }
 
-// TypeBytes is the size in bytes of a datatype; false if it is unknown.
+// TypeBytes returns the size in bytes of a datatype; false if it is unknown.
 func (p *Process) TypeBytes(word uint64) (uint64, bool) { return p.typeSize(word) }
 
 // SitePlaces returns the definitions of a process that tell where its callsites
 // are.
 func (p *Process) SitePlaces() []efg.Def { return places(p.Data.Defs) }
 
-// CommonName returns a word that stands for a communicator in all its processes:
-// its own, unless it or one that it comes from joins processes that had no common
-// communicator.
+// CommonName returns a word that stands for a communicator in all its processes: its own,
+// unless it or an ancestor joins processes that had no common communicator.
 func (p *Process) CommonName(comm uint64) uint64 {
 	name, changed := p.commonName(comm, 0)
 	if !changed {
@@ -123,10 +122,10 @@ func (p *Process) commonName(comm uint64, depth int) (name uint64, changed bool)
 	return signature.Hash(append([]uint64{parent}, def.Words[1:]...)...), true
 }
 
-// FirstRank is the rank in the run of rank 0 of the process's world.
+// FirstRank returns the rank in the run of rank 0 of the process's world.
 func (p *Process) FirstRank() int { return p.first }
 
-// Vec is the content of an array word, nil if it is not defined.
+// Vec returns the content of an array word, nil if it is not defined.
 func (p *Process) Vec(word uint64) []uint64 { return p.vecs[word] }
 
 // TypeDef is the definition of a datatype, nil if it is predefined or not known.
@@ -142,7 +141,7 @@ func (p *Process) TypeDef(word uint64) *efg.Def {
 	return p.types[word]
 }
 
-// VolumeWords are the words of a node that vary and say what its events move.
+// VolumeWords returns the varying words of a node that determine what its events move.
 func (p *Process) VolumeWords(i, node int) uint64 {
 	n := &p.streams[i].Nodes[node]
 	return planOf(procOf(n)).mask & n.Mask
@@ -153,8 +152,8 @@ func (p *Process) VolumeByWords(i, node int) bool {
 	return planOf(procOf(&p.streams[i].Nodes[node])).kind != starting
 }
 
-// VolumeOf is what one event of a node moves, by its words; vec gives the content
-// of arrays that vary. It is unknown for calls that start operations.
+// VolumeOf returns what one event of a node moves, by its words; vec gives the content of
+// arrays that vary. It is unknown for calls that start operations.
 func (p *Process) VolumeOf(i, node int, words []uint64, vec func(word int) []uint64) (v Volume, known bool) {
 	n := &p.streams[i].Nodes[node]
 	proc := procOf(n)

@@ -7,7 +7,7 @@ type Volume struct {
 	Sent, Received, Read, Written uint64 // bytes
 	// Messages and Receives count the point-to-point messages among them.
 	Messages, Receives uint64
-	// Unknown counts the events whose bytes the recording does not tell.
+	// Unknown counts the events of unknown size.
 	Unknown uint64
 }
 

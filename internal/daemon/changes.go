@@ -8,7 +8,7 @@ import (
 )
 
 // changes says which segments have come to a directory, or gone from it, without listing it
-// repeatedly. It is for one goroutine.
+// repeatedly. It is not safe for concurrent use.
 type changes struct {
 	fd     int // inotify; -1: not to be had
 	buffer []byte

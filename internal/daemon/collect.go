@@ -51,8 +51,8 @@ func (c *collecting) run(paths []string) error {
 	return c.add(copies)
 }
 
-// selectSegments looks at the headers. Segments into which nothing was recorded are dropped, files that
-// are none are put aside: their size says nothing of what is in them.
+// selectSegments looks at the headers. Segments into which nothing was recorded are dropped,
+// files that are none are set aside: their size says nothing of what is in them.
 func (c *collecting) selectSegments(paths []string) (segments []string, err error) {
 	for _, path := range paths {
 		if filepath.Ext(path) != segmentExt {
@@ -119,7 +119,7 @@ func (c *collecting) merge(paths []string) error {
 	return err
 }
 
-// mostAside is how much of a file is put aside.
+// mostAside is how much of a file is set aside.
 const mostAside = 1 << 30
 
 // putAside keeps a file in a directory of the store: what is in it may be of use to someone.

@@ -19,40 +19,40 @@ import (
 	"github.com/efg-tools/efg/internal/service"
 )
 
-// Options say how a daemon works.
+// Options are the options of a daemon.
 type Options struct {
 	Store, Spool string
 	Node         string // this machine's name in the store; see NodeName
-	// Settings is what the hook is told, as NAME and value. It is requested again every few
-	// hours, so that builds in a cache stay in use, and at each look for as long as
-	// EFG_BUILDING among it is 1: what is being built is told when it is there.
+	// Settings returns the hook's settings, as NAME and value. It is called every few hours, so
+	// that builds in a cache stay in use, and at each poll as long as it returns
+	// EFG_BUILDING=1, so that finished builds are published.
 	Settings func() ([][2]string, error)
 	Tool     string
 	// Reader, if any, finds the program of another version that reads segments of a layout.
 	Reader func(layout uint64) (program string, ok bool)
-	// Quiet is how long nothing must have happened in a job whose processes are gone, if
-	// what has started it is still there, or is unknown.
+	// Quiet is how long a job whose processes have ended must have been idle, if its launcher
+	// is still running or unknown.
 	Quiet time.Duration
 	Keep  time.Duration // runs that ended before are removed; 0: none
 	Max   int64         // bytes that all runs may have; 0: no bound
-	// Merge is how many bytes the parts of a launch on several machines may have that the
-	// daemon makes one run of.
+	// Merge is the maximum total size of the parts of a launch on several machines that the
+	// daemon merges.
 	Merge int64
 	Log   *slog.Logger
-	// Serve, if any, is called when recording can begin; what it returns is told in State,
-	// and stop is called at the end.
+	// Serve, if any, is called when recording can begin; its result is published in State, and
+	// stop is called at the end.
 	Serve func(store *Store, spool *Spool) (served Served, stop func(), err error)
-	// Sealed, if any, is called for each run that was stored, SealFailed for each
-	// attempt that failed, and LeftOut with the number of segments that were put aside.
+	// Sealed, if any, is called for each run that was stored, SealFailed for each attempt that
+	// failed, and LeftOut with the number of segments that were set aside.
 	Sealed     func(sum *Summary, file string, took time.Duration)
 	SealFailed func()
 	LeftOut    func(n int)
-	// Ready, if any, is called when programs are being recorded, and Works repeatedly:
-	// at most one job is sealed in between.
+	// Ready, if any, is called when programs are being recorded, and Works regularly: at most
+	// one job is sealed between two calls.
 	Ready func(spool string)
 	Works func(now time.Time)
-	// Occupied, if any, is called at each look at the spool: is there anything to record, to
-	// store or to merge?
+	// Occupied, if any, is called at each poll of the spool with whether there is anything to
+	// record, store or merge.
 	Occupied func(occupied bool)
 
 	poll time.Duration
@@ -101,8 +101,8 @@ type registration struct {
 	pid     int
 }
 
-// Run works until the context ends. Then processes that run go on to record; the
-// next daemon takes their segments.
+// Run works until the context ends. Then processes that run continue to record; the next daemon
+// takes their segments.
 func Run(ctx context.Context, opt Options) error {
 	d := &daemon{opt: opt, news: make(chan registration, 1024), joinProblems: map[string]string{}}
 	if d.opt.poll == 0 {
@@ -455,7 +455,7 @@ func (d *daemon) failed(run string, err error, before string) (text string) {
 	return text
 }
 
-// problem writes an error as people should read it.
+// problem writes an error in human-readable form.
 func problem(err error) string {
 	if isFull(err) {
 		return "no space in the store: sealing waits, recording continues"
@@ -467,7 +467,7 @@ func backoff(failures int) time.Duration {
 	return min(firstRetry<<min(failures-1, 16), longestRetry)
 }
 
-// maintain does what is to be done now and then.
+// maintain does what is to be done from time to time.
 func (d *daemon) maintain() {
 	if err := d.publish(); err != nil {
 		d.opt.Log.Warn("cannot tell the hook", "problem", err)

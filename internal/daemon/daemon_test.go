@@ -176,8 +176,8 @@ func verify(t *testing.T, file string) {
 	}
 }
 
-// Segments that are none, or broken, or of others, do not keep the daemon from its
-// work; broken ones are put aside.
+// Segments that are none, or broken, or of others, do not keep the daemon from its work; broken
+// ones are set aside.
 func TestHostileSegments(t *testing.T) {
 	opt := testOptions(t.TempDir(), privateDir(t))
 	rng := rand.New(rand.NewPCG(1, 9))
@@ -225,8 +225,8 @@ func TestHostileSegments(t *testing.T) {
 	}
 }
 
-// Segments that something changes all the time, also while they are sealed, become runs or
-// are put aside, each of them; the daemon goes on with others.
+// Segments that something changes all the time, also while they are sealed, become runs or are
+// set aside, each of them; the daemon goes on with others.
 func TestChangingSegments(t *testing.T) {
 	opt := testOptions(t.TempDir(), privateDir(t))
 	aside := 0
@@ -266,8 +266,8 @@ func TestChangingSegments(t *testing.T) {
 	}
 }
 
-// Segments that fit together with the first but not with each other: one of two that say
-// to be the same rank is put aside, and told of.
+// Segments that fit together with the first but not with each other: one of two that say to be
+// the same rank is set aside, and told of.
 func TestSameRankTwice(t *testing.T) {
 	opt := testOptions(t.TempDir(), privateDir(t))
 	made := t.TempDir()

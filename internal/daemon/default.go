@@ -18,7 +18,8 @@ func DefaultSpool() string {
 	return own.Dir
 }
 
-// OwnSpool is where the hook looks for a daemon of the user: $EFG_SPOOL, or /dev/shm/efg-UID.
+// OwnSpool is the spool in which the hook looks for the user's daemon: $EFG_SPOOL, or
+// /dev/shm/efg-UID.
 func OwnSpool() string {
 	if dir := os.Getenv("EFG_SPOOL"); dir != "" {
 		return dir
@@ -40,8 +41,7 @@ func DefaultStore() (string, error) {
 	return s.MyStore()
 }
 
-// OwnStore is where a daemon keeps runs that is told nothing else: $EFG_STORE, or efg in the
-// user's state directory.
+// OwnStore is the default store of a daemon: $EFG_STORE, or efg in the user's state directory.
 func OwnStore() (string, error) {
 	if dir := os.Getenv("EFG_STORE"); dir != "" {
 		return dir, nil
@@ -56,7 +56,7 @@ func OwnStore() (string, error) {
 	return filepath.Join(home, ".local", "state", "efg"), nil
 }
 
-// InUseError: another daemon has what only one can have.
+// InUseError: the store or spool is in use by another daemon.
 type InUseError struct{ text string }
 
 func (e *InUseError) Error() string { return e.text }

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// Exit says how a job was started and how it has ended, as far as that could be seen: by a
-// daemon that was there when it ended, of exit statuses under Linux 6.15 or newer.
+// Exit says how a job was started and how it ended, as far as a daemon that was running then
+// could observe it; exit statuses need Linux 6.15 or newer.
 type Exit struct {
 	// Launcher is the command line of mpiexec and the like, if it was on this machine.
 	Launcher []string `json:"launcher,omitempty"`
 	// Status is the launcher's exit status, 128 + n after signal n; nil: not known.
 	Status *int `json:"status,omitempty"`
-	// Ranks are those that are known to have ended with another status than 0.
+	// Ranks are those known to have ended with a nonzero status.
 	Ranks []RankExit `json:"ranks,omitempty"`
 }
 

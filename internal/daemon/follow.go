@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Follower finds the jobs in a spool repeatedly. It does not work for them, as a
-// daemon does, and asks for what it knows only if that may have changed.
+// Follower finds the jobs in a spool repeatedly. Unlike a daemon it only observes, and it reads
+// again only what may have changed.
 type Follower struct {
 	mu      sync.Mutex
 	tracker *tracker
@@ -17,8 +17,8 @@ type Follower struct {
 // Follow begins to follow the jobs in a spool.
 func Follow(s *Spool) *Follower { return &Follower{tracker: newTracker(s, false)} }
 
-// Jobs returns what is there by now, in the order in which it began. No two jobs have the
-// same name. The list stays as it is: it is another one when something has changed.
+// Jobs returns the current jobs, by start time. No two jobs have the same name. The list is
+// immutable: after a change another one is returned.
 func (f *Follower) Jobs() ([]*Job, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -58,14 +58,14 @@ func (j *Job) clone() *Job {
 	return &c
 }
 
-// Close gives back what following needs.
+// Close releases the resources of the follower.
 func (f *Follower) Close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.tracker.close()
 }
 
-// Jobs returns what is in a spool by now, without a daemon. No two have the same name.
+// Jobs returns the current jobs in a spool, without a daemon. No two have the same name.
 func Jobs(s *Spool) ([]*Job, error) {
 	f := Follow(s)
 	defer f.Close()

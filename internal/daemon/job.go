@@ -14,7 +14,7 @@ import (
 type Job struct {
 	Key      string
 	Segments []*Segment
-	// Problem is why it could not be sealed so far, "" if nothing went wrong.
+	// Problem is why sealing it failed so far, "" if it did not fail.
 	Problem string
 
 	nth      int // of the jobs in a list that would have the same name
@@ -66,7 +66,7 @@ func (j *Job) Started() time.Time {
 	return time.Unix(0, int64(first)).UTC()
 }
 
-// Running is how many of the job's processes are there.
+// Running returns the number of running processes of the job.
 func (j *Job) Running() (n int) {
 	for _, s := range j.Segments {
 		if s.Running {
@@ -178,7 +178,7 @@ func commandOf(h *segment.Header) []string {
 	return strings.Split(strings.TrimRight(text, "\x00"), "\x00")
 }
 
-// Name is that of the run that the job becomes, if no one else has it.
+// Name is the name of the run that the job becomes, unless it is taken.
 func (j *Job) Name() string {
 	program := "run"
 	if c := j.Command(); len(c) > 0 {

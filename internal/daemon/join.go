@@ -36,7 +36,7 @@ func (d *daemon) findJoining() {
 	}
 }
 
-// joinDue looks after the launches, now and then.
+// joinDue looks after the launches, from time to time.
 func (d *daemon) joinDue(now time.Time) {
 	for name, j := range d.joining {
 		if now.Before(j.next) {
@@ -106,9 +106,9 @@ func (l *launch) bytes() (n int64) {
 	return n
 }
 
-// Merge makes the run file of a launch's parts, as far as they are there. If all are, and
-// the file is in the store, they are removed. Other processes may work for the same, as
-// the options tell; what counts is done by worker 0.
+// Merge merges the existing parts of a launch into a run file. If all parts exist, and the file
+// is in the store, they are removed. Other processes may share the work, according to the
+// options; worker 0 writes the result.
 func (s *Store) Merge(name string, opt merge.Options) error {
 	l, err := s.launch(name)
 	if err != nil {

@@ -8,8 +8,7 @@ import (
 	"sync"
 )
 
-// Lister lists the runs of a store repeatedly. Summaries that it has read it does not
-// read again.
+// Lister lists the runs of a store repeatedly. It reads each summary only once.
 type Lister struct {
 	store  *Store
 	encode func(Summary) Text
@@ -36,9 +35,9 @@ func NewLister(s *Store, encode func(Summary) Text) *Lister {
 	return &Lister{store: s, encode: encode, known: map[string]*listed{}}
 }
 
-// List returns the summaries of all runs, the oldest first, and of launches whose parts
-// are not merged; and their texts, if these are made. The lists are the caller's, what is
-// in them is not.
+// List returns the summaries of all runs, the oldest first, and of launches whose parts are not
+// merged; and their texts, if these are made. The caller may change the lists, but not their
+// elements.
 func (l *Lister) List() (list []Summary, texts []Text, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

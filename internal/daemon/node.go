@@ -79,8 +79,8 @@ func locked(path string) bool {
 	return errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB), syscall.EWOULDBLOCK)
 }
 
-// Serving lists the machines whose daemons work with the store, as far as the file system
-// tells about locks of other machines.
+// Serving lists the machines whose daemons use the store, as far as the file system shows locks
+// of other machines.
 func (s *Store) Serving() []string {
 	files, err := filepath.Glob(filepath.Join(s.Dir, nodesDir, "*"+lockExt))
 	if err != nil {
@@ -95,17 +95,17 @@ func (s *Store) Serving() []string {
 	return nodes
 }
 
-// Served reports whether a daemon works with the store.
+// Served reports whether a daemon is using the store.
 func (s *Store) Served() bool { return len(s.Serving()) > 0 }
 
-// Served says where a daemon answers questions over HTTP.
+// Served says where a daemon listens for HTTP.
 type Served struct {
 	HTTP      string `json:"http,omitempty"`   // address of the page, without the token
 	TokenFile string `json:"token,omitempty"`  // path of the file with the token
 	Socket    string `json:"socket,omitempty"` // path of the unix socket
 }
 
-// State is what a daemon tells of itself, in the store.
+// State is what a daemon publishes about itself in the store.
 type State struct {
 	Version  int      `json:"version"`
 	Node     string   `json:"node"`
@@ -132,8 +132,8 @@ func (d *daemon) writeState() {
 	}
 }
 
-// State reads what this machine's daemon has told last, or, if it has none, that of
-// another machine.
+// State reads the last state of this machine's daemon, or, if it has none, of another
+// machine's.
 func (s *Store) State() (*State, error) {
 	x, err := s.stateOf(NodeName())
 	if !errors.Is(err, os.ErrNotExist) {

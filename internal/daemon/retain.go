@@ -17,7 +17,7 @@ type retained struct {
 }
 
 // retain removes what ended before keep ago, and then, until the rest has at most this many
-// bytes, segments that were put aside, and runs, of each the oldest first; 0 stands for no
+// bytes, segments that were set aside, and runs, of each the oldest first; 0 stands for no
 // bound. What is not sealed stays. The list is that of the store.
 func (s *Store) retain(list []Summary, now time.Time, keep time.Duration, most int64) (removed []string, err error) {
 	all := s.putAside()

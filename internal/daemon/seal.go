@@ -147,8 +147,8 @@ func (x *sealer) unfinished() ([]*sealing, error) {
 	return list, nil
 }
 
-// finish does all steps that have not been done. Without a summary there was nothing that
-// could be stored; the segments that were put aside are told in any case.
+// finish does all steps that have not been done. Without a summary there was nothing that could
+// be stored; the segments that were set aside are told in any case.
 func (x *sealer) finish(s *sealing) (sum *Summary, leftOut []string, err error) {
 	stored, err := x.store.Summary(s.Name)
 	switch {
@@ -163,8 +163,8 @@ func (x *sealer) finish(s *sealing) (sum *Summary, leftOut []string, err error) 
 	return sum, leftOut, x.end(s)
 }
 
-// make makes the run file and its summary of the segments that can be read, and fit
-// together. The others are put aside.
+// make makes the run file and its summary of the segments that can be read, and fit together.
+// The others are set aside.
 func (x *sealer) make(s *sealing) (*Summary, []string, error) {
 	var paths []string
 	for _, name := range s.Segments {

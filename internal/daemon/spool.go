@@ -27,8 +27,8 @@ const (
 	hookLimit  = 16 << 10 // EFG_SETTINGS_MAX of hook/shim/setting.h
 )
 
-// OpenSpool opens a spool directory, and makes it if make is set. It must be private:
-// who can write to it decides what programs load.
+// OpenSpool opens a spool directory, and makes it if make is set. It must be private: its
+// contents decide what programs load.
 func OpenSpool(dir string, create bool) (*Spool, error) {
 	if !filepath.IsAbs(dir) || strings.ContainsAny(dir, "\n:") {
 		return nil, fmt.Errorf("%s: want an absolute path without colons", dir)
@@ -71,7 +71,7 @@ func (s *Spool) lock() (*os.File, error) {
 	return f, err
 }
 
-// Served reports whether a daemon works with the spool.
+// Served reports whether a daemon is using the spool.
 func (s *Spool) Served() bool { return locked(s.path(spoolLock)) }
 
 func (s *Spool) path(name string) string { return filepath.Join(s.Dir, name) }
@@ -94,8 +94,8 @@ func (s *Spool) Publish(settings [][2]string) error {
 	return s.write(hookFile, b.Bytes())
 }
 
-// Refresh says that there is a daemon still: ten minutes after the last time the hook
-// takes one that does not listen for killed.
+// Refresh says that the daemon is alive: ten minutes after the last refresh the hook assumes
+// that a daemon that does not listen was killed.
 func (s *Spool) Refresh(now time.Time) error { return os.Chtimes(s.path(hookFile), now, now) }
 
 // write puts a whole file in its place. What it holds need not outlive the machine.
@@ -107,7 +107,7 @@ func (s *Spool) write(name string, data []byte) error {
 	return os.Rename(tmp, s.path(name))
 }
 
-// Withdraw says that there is no daemon any more. Processes that have begun go on.
+// Withdraw says that there is no longer a daemon. Running processes continue to record.
 func (s *Spool) Withdraw() error {
 	err := os.Remove(s.path(hookFile))
 	if e := os.Remove(s.path(socketFile)); e != nil && !errors.Is(e, os.ErrNotExist) {
@@ -130,7 +130,7 @@ func isSegment(name string) bool {
 // isOwn reports whether a file is one that the hook may have made for this user.
 func isOwn(fi os.FileInfo) bool { return segment.CheckOwner(fi) == nil && fi.Mode().IsRegular() }
 
-// Empty reports whether there are not segments of this user in the spool.
+// Empty reports whether there are no segments of this user in the spool.
 func (s *Spool) Empty() bool {
 	names, _, err := s.segments()
 	return err == nil && len(names) == 0

@@ -55,7 +55,7 @@ func (s *Store) tidy(name string) {
 // SummaryVersion is the version of Summary's JSON.
 const SummaryVersion = 1
 
-// Summary is what a list of runs tells of one.
+// Summary describes a run in a list of runs.
 type Summary struct {
 	Version int       `json:"version"`
 	Name    string    `json:"name"`
@@ -69,35 +69,35 @@ type Summary struct {
 	Events  uint64    `json:"events"`
 	Dropped uint64    `json:"dropped"`
 	Bytes   int64     `json:"bytes"`
-	// Complete: all ranks are there, and all their events.
+	// Complete: all ranks and all their events were recorded.
 	Complete bool `json:"complete"`
-	// Where: a rank was in a call when it ended; efg where tells. Deadlock: with ranks
-	// that could never have gone on.
+	// Where: a rank was in a call when it ended; efg where tells. Deadlock: with ranks that
+	// were blocked forever.
 	Where    bool     `json:"where,omitempty"`
 	Deadlock bool     `json:"deadlock,omitempty"`
 	LeftOut  []string `json:"leftOut,omitempty"` // segments that could not be read, and why
 	Exit     *Exit    `json:"exit,omitempty"`
-	// Of a launch on several machines: the parts that the run was made of; or those that are
-	// there so far, if Unmerged is set: then there is no run file yet.
+	// Of a launch on several machines: the parts that the run was merged from; or those that
+	// exist so far, if Unmerged is set: then there is no run file yet.
 	Parts    []string `json:"parts,omitempty"`
 	Unmerged bool     `json:"unmerged,omitempty"`
 	// Writing are parts that are being written.
 	Writing []string `json:"writing,omitempty"`
-	// Of a part: whose it is, and the ranks that it has.
+	// Of a part: its machine and job, and its ranks.
 	Node   string  `json:"node,omitempty"`
 	Job    string  `json:"job,omitempty"`
 	Worlds []World `json:"worlds,omitempty"`
 }
 
-// World is what a part has of an MPI_COMM_WORLD.
+// World holds the ranks of an MPI_COMM_WORLD in a part.
 type World struct {
 	ID    uint64   `json:"id"`
 	Size  int      `json:"size"`
 	Ranks [][2]int `json:"ranks"` // ranges, first and last, in order
 }
 
-// OpenStore opens a store to read, or, if make is set, makes it if it does not exist, and opens it
-// for a daemon: then no one but the user and root may be able to put anything into it.
+// OpenStore opens a store to read, or, if make is set, makes it if it does not exist, and opens
+// it for a daemon: then only the user and root may be able to write to it.
 func OpenStore(dir string, create bool) (*Store, error) {
 	if create {
 		_, err := trusted.Dir(dir, 0o700)
@@ -124,7 +124,7 @@ func (s *Store) path(name, ext string) string { return filepath.Join(s.Dir, name
 // RunFile is the run file of a run.
 func (s *Store) RunFile(name string) string { return s.path(name, runExt) }
 
-// TokenFile is where the token is that lets people ask the daemon over TCP.
+// TokenFile returns the path of the token file for access over TCP.
 func (s *Store) TokenFile() string { return filepath.Join(s.Dir, tokenFile) }
 
 // Has reports whether there is a finished run of exactly this name.
@@ -140,8 +140,8 @@ func (s *Store) Has(name string) bool {
 	return true
 }
 
-// List returns the summaries of all runs, the oldest first, and of launches whose parts
-// are not merged. Those that the index has not are read one by one.
+// List returns the summaries of all runs, the oldest first, and of launches whose parts are not
+// merged. Those that are not in the index are read one by one.
 func (s *Store) List() ([]Summary, error) {
 	list, _, err := NewLister(s, nil).List()
 	return list, err
@@ -194,8 +194,8 @@ func writeJSON(path string, v any) error {
 // ErrNoRun: the store has no run of a name.
 var ErrNoRun = errors.New("no such run")
 
-// Find returns the name of the run, or of the launch whose parts are not merged, that a
-// name or the unambiguous beginning of one stands for; "last" is the newest.
+// Find returns the name of the run, or of the launch whose parts are not merged, that a name or
+// the unique prefix of one stands for; "last" is the newest.
 func (s *Store) Find(name string) (string, error) {
 	if name == "last" {
 		list, err := s.List()
@@ -267,7 +267,7 @@ func summarize(name, file string) (*Summary, error) {
 	return x, nil
 }
 
-// Summarize sums a run that goes by a name, but for whether it was a deadlock.
+// Summarize returns the summary of a run with a name, except for Deadlock.
 func Summarize(name string, run *runfile.Run) *Summary {
 	x := &Summary{
 		Version: SummaryVersion, Name: name, Command: run.Meta.Command, Started: time.Unix(0, run.Meta.Started).UTC(),

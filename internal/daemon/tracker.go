@@ -15,7 +15,7 @@ import (
 )
 
 // tracker follows the segments in a spool. What has not changed it does not look at again, but
-// lists the directory now and then nevertheless.
+// lists the directory from time to time nevertheless.
 type tracker struct {
 	spool    *Spool
 	keep     bool // write what is found out beside the segments

@@ -59,7 +59,7 @@ func putOther(t *testing.T, spool string, files []string) {
 }
 
 // After an update segments of the version before stay, and the daemon says so, until that
-// version is found; then it reads them. What that cannot read is put aside.
+// version is found; then it reads them. What that cannot read is set aside.
 func TestOtherVersion(t *testing.T) {
 	opt := testOptions(t.TempDir(), privateDir(t))
 	t.Setenv(otherVar, t.TempDir())

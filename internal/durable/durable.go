@@ -1,5 +1,4 @@
-// Package durable writes files that exist as a whole and on disk, or not at
-// all.
+// Package durable writes files that exist completely and on disk, or not at all.
 package durable
 
 import (
@@ -14,8 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Write makes a file, or replaces it. If it does not come about, what was there
-// stays.
+// Write creates a file, or replaces it. If it fails, the existing file stays.
 func Write(path string, content func(io.Writer) error) error {
 	f, err := Create(path)
 	if err != nil {
@@ -25,8 +23,8 @@ func Write(path string, content func(io.Writer) error) error {
 	return f.Write(content)
 }
 
-// Create begins a file. A process that is killed leaves nothing of it, where the file
-// system can have files without a name; elsewhere a hidden file.
+// Create begins a file. A process that is killed leaves nothing behind if the file system
+// supports unnamed files; otherwise a hidden file.
 func Create(path string) (*File, error) {
 	fd, err := unix.Open(filepath.Dir(path), unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
 	if err == nil {
@@ -53,9 +51,8 @@ type File struct {
 // ErrBusy says that someone else is writing the file.
 var ErrBusy = errors.New("is being written by another process")
 
-// Begin begins a file that takes long to make and that no one else may make
-// meanwhile. A process that is killed leaves a hidden file, which the next one
-// takes over.
+// Begin begins a file that takes long to write and that no one else may write meanwhile. A
+// process that is killed leaves a hidden file, which the next one takes over.
 func Begin(path string) (*File, error) {
 	name := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp")
 	for {
@@ -94,7 +91,7 @@ func isAt(f *os.File, name string) bool {
 	return err1 == nil && err2 == nil && os.SameFile(a, b)
 }
 
-// Write writes the content, has it checked, and puts the file in its place. Errors of
+// Write writes the content, has it checked, and moves the file to its final name. Errors of
 // content and checks are returned as they are; another attempt may follow.
 func (f *File) Write(content func(io.Writer) error, checks ...func(file io.ReaderAt, size int64) error) (err error) {
 	if err = f.tmp.Truncate(0); err != nil {
@@ -121,7 +118,7 @@ func (f *File) Write(content func(io.Writer) error, checks ...func(file io.Reade
 	return SyncDir(filepath.Dir(f.path))
 }
 
-// WriteFile is Write for content that needs the file itself, to leave holes in it.
+// WriteFile is like Write, for content that needs the file itself, to leave holes in it.
 func (f *File) WriteFile(content func(w *os.File) error) error {
 	return f.Write(func(io.Writer) error { return content(f.tmp) })
 }
@@ -168,10 +165,9 @@ func (f *File) copyNamed() error {
 	return errors.Join(err, c.Chmod(0o644), c.Sync())
 }
 
-// WriteNew makes a file that must not be there yet: the error is then fs.ErrExist.
-// Of several processes on any machines that try, one succeeds. tmp, on the same file
-// system, must be this process's own; it is replaced, and removed. The file system must
-// have hard links.
+// WriteNew creates a file that must not exist: the error is then fs.ErrExist. Of several
+// processes on any machines, one succeeds. tmp, on the same file system, must be this process's
+// own; it is replaced, and removed. The file system must have hard links.
 func WriteNew(tmp, path string, data []byte) error {
 	// What is there may be a link to what a killed process made: it must not be written to.
 	if err := os.Remove(tmp); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -192,7 +188,7 @@ func WriteNew(tmp, path string, data []byte) error {
 	return SyncDir(filepath.Dir(path))
 }
 
-// Discard closes the file and gives up what is not in its place.
+// Discard closes the file and drops it unless it is in its place.
 func (f *File) Discard() {
 	if f.name != "" && isAt(f.tmp, f.name) {
 		os.Remove(f.name)
@@ -200,8 +196,8 @@ func (f *File) Discard() {
 	f.tmp.Close()
 }
 
-// SyncDir makes durable what was renamed or made in a directory; file systems that cannot sync directories do
-// without.
+// SyncDir makes renamed and created entries of a directory durable; it does nothing on file
+// systems that cannot sync directories.
 func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// ErrStopped says that copying was given up because it was to stop.
+// ErrStopped says that copying was stopped.
 var ErrStopped = errors.New("stopped")
 
 // lseek's ways to find data and holes; Linux, the BSDs and Solaris have them.
@@ -19,9 +19,8 @@ const (
 // copyStep is how much is copied between looks whether to stop.
 const copyStep = 1 << 20
 
-// CopySparse copies the first size bytes of a file, but not its holes, which to, an empty
-// file, then has too. At most data bytes are written: the result is shorter if there are more.
-// A nil stop never stops.
+// CopySparse copies the first size bytes of a file to an empty one, and preserves its holes. At
+// most data bytes are written: the result is shorter if there are more. A nil stop never stops.
 func CopySparse(to, from *os.File, size, data int64, stop <-chan struct{}) error {
 	for at := int64(0); at < size && data > 0; {
 		begin, end, err := nextData(from, at, size)

@@ -1,3 +1,3 @@
-// Package export holds what the exchange formats below it share: which part of a
-// run is written, and how the graphs of what is read are made again.
+// Package export holds what the exchange formats below it share: the selection of a part of a
+// run to write, and rebuilding graphs from what is read.
 package export

@@ -294,7 +294,7 @@ func TestWorkersAtOnce(t *testing.T) {
 	}
 }
 
-// A worker whose server is killed ends, too.
+// A worker whose server is killed also ends.
 func TestWorkerEndsWithServer(t *testing.T) {
 	cmd := exec.Command("/proc/self/exe")
 	cmd.Env = append(os.Environ(), workerVar+"=stay")

@@ -26,11 +26,11 @@ type JobState struct {
 	At      time.Time `json:"at"` // of a job that is no more: its last sign of life
 	Size    int       `json:"ranks"`
 	Missing []int     `json:"missing"` // ranks that have no segment here
-	// Deadlocks are sets of ranks that need each other, so that none can go on.
+	// Deadlocks are sets of ranks that need each other, so that none can continue.
 	Deadlocks []Deadlock `json:"deadlocks"`
 	// InVain are ranks that need one which has ended.
 	InVain []int `json:"inVain"`
-	// Behind are ranks that cannot go on because of those in deadlocks or that wait for an
+	// Behind are ranks that cannot continue because of those in deadlocks or that wait for an
 	// ended process.
 	Behind []int `json:"behind"`
 	// Mismatches are collective calls of one communicator that do not match.
@@ -64,7 +64,7 @@ type MismatchCalls struct {
 	In bool `json:"in"`
 }
 
-// Hangs reports whether some rank can never go on, or ranks wait in calls that do not match.
+// Hangs reports whether some rank can never continue, or ranks wait in calls that do not match.
 func (c *JobState) Hangs() bool {
 	return len(c.Deadlocks)+len(c.InVain)+len(c.Behind)+len(c.Mismatches) > 0
 }

@@ -18,9 +18,9 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// Monitor looks at a job repeatedly. It reads counters only, no graphs, and of
-// ranks that did nothing not even these, so that hundreds of ranks can be looked at ten
-// times a second. It is for one goroutine.
+// Monitor looks at a job repeatedly. It reads counters only, no graphs, and of ranks that did
+// nothing not even these, so that hundreds of ranks can be looked at ten times a second. It is
+// not safe for concurrent use.
 type Monitor struct {
 	ranks     map[string]*watched
 	paths     []string // of ranks

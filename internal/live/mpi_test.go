@@ -144,8 +144,8 @@ func numbers(from, to int) (list []int) {
 	return list
 }
 
-// Jobs that can never go on are told, with the ranks that wait for each other, while
-// they hang and after they were killed.
+// Jobs that can never continue are told, with the ranks that wait for each other, while they
+// hang and after they were killed.
 func TestDeadlocks(t *testing.T) {
 	for _, m := range groundtruth.Installed() {
 		program := compile(t, m, "stuck.c")

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Watch knows which processes are there without asking for each repeatedly: the
-// kernel says which have ended. It is for one goroutine.
+// Watch knows which processes are there without asking for each repeatedly: the kernel says
+// which have ended. It is not safe for concurrent use.
 type Watch struct {
 	epoll int // -1: not to be had
 	byFD  map[int32]*Watched

@@ -12,7 +12,7 @@ import (
 	"github.com/efg-tools/efg/efg"
 )
 
-// Watch looks at a segment repeatedly. It is for one goroutine.
+// Watch looks at a segment repeatedly. It is not safe for concurrent use.
 type Watch struct {
 	sampler
 	path string

@@ -31,7 +31,7 @@ func (r *Report) Hangs() bool {
 // Hang reports whether the finding is that the ranks in Ranks were blocked forever.
 func (f *Finding) Hang() bool { return slices.Contains(hangKinds, f.Kind) }
 
-// hangs finds ranks that could never have gone on from where the recording ended.
+// hangs finds ranks that were blocked forever from where the recording ended.
 func (b *builder) hangs() error {
 	if !endsInCalls(b.run) {
 		return nil

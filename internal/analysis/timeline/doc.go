@@ -8,8 +8,8 @@
 // stream together, in a cache of bounded size, and those of a long interval are computed from
 // those of its halves. What is not in the cache is computed by walking the events of that
 // interval, from the preceding checkpoint of the stream. A query can limit how many events that
-// may be: what then is missing is in the answer's counts, and the same query again goes on
-// where this one ended.
+// may be: the answer then says what is missing, and repeating the query continues where it
+// ended.
 //
 // # Encoding
 //

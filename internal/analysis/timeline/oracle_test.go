@@ -204,7 +204,7 @@ func written(t testing.TB, procs ...*efg.Process) *runfile.Run {
 	return run
 }
 
-// anyTime is a time up to a microsecond, now and then a longer one.
+// anyTime is a time up to a microsecond, from time to time a longer one.
 func anyTime(r *rand.Rand) uint64 {
 	ns := r.Uint64N(1000)
 	if r.IntN(20) == 0 {

@@ -33,8 +33,7 @@ const (
 // cacheBytes is how much the kept cells of a run take at most, about.
 const cacheBytes = 32 << 20
 
-// Timeline answers queries about a run. Its methods may be called from several
-// goroutines.
+// Timeline answers queries about a run. Its methods are safe for concurrent use.
 type Timeline struct {
 	run    *runfile.Run
 	first  []int // number of each process's first stream
@@ -80,8 +79,8 @@ func New(run *runfile.Run) (*Timeline, error) {
 	return nil, ErrNoTimes
 }
 
-// Extent is when the run began and ended, in ns since the command was started: from
-// the first stream's beginning to the last one's end, or a little later.
+// Extent returns the start and end of the run, in ns since the command was started: from the
+// first stream's start to the last one's end, or slightly later.
 func (t *Timeline) Extent() (begin, end int64, err error) {
 	t.extent.Do(func() { t.begin, t.end, t.extentErr = t.measure() })
 	return t.begin, t.end, t.extentErr
@@ -125,25 +124,24 @@ func parallel(n int, f func(i int) error) error {
 	return failed
 }
 
-// Query says what a view is to show.
+// Query selects what a view shows.
 type Query struct {
 	// From and To are ns since the run began; both 0: all of the run.
 	From, To int64
-	// Width is how many pixels there are to be at least, where they are not less than
-	// a nanosecond. There are about twice as many at most.
+	// Width is the minimum number of pixels, unless they would be shorter than a nanosecond.
+	// There are at most about twice as many.
 	Width int
 	// Procs are numbers of processes of the run file, in the order of the rows; nil: all.
 	Procs []int
-	// Rows is how many rows there may be. If there are more processes, several
-	// neighbours share a row.
+	// Rows is the maximum number of rows. If there are more processes, neighbours share a row.
 	Rows int
-	// Share asks for the part of the time in MPI.
+	// Share requests the fraction of the time in MPI.
 	Share bool
-	// Slices asks for the calls themselves if they are not more than so many.
+	// Slices requests the calls themselves if there are at most this many.
 	Slices int
 	// Progress, if there is one, is called with how many processes are done.
 	Progress func(done int)
-	// Events limits how many events are walked through, about; 0: no limit.
+	// Events is the approximate limit of the number of events that are walked; 0: none.
 	Events uint64
 }
 
@@ -163,8 +161,7 @@ type View struct {
 	index map[uint16]byte // pixel of each procedure of the legend
 }
 
-// Row is what a row stands for. Read is how many of its ranks were looked at, Last
-// the rank of the last of them.
+// Row describes a row. Read is how many of its ranks were read, Last the last one of them.
 type Row struct{ First, Last, Ranks, Read int }
 
 // Label names the ranks of a row: "3", or "8-15".

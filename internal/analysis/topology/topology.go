@@ -1,6 +1,6 @@
-// Package topology recognises the virtual topology of a program from who talks to
-// whom: lines, rings, grids of two to four dimensions with and without wrap,
-// hypercubes, trees, stars, everybody with everybody, and equal shifts.
+// Package topology recognises the virtual topology of a program from its communication graph:
+// lines, rings, grids of two to four dimensions with and without wrap, hypercubes, trees,
+// stars, all-to-all, and equal shifts.
 //
 // A shape is recognised only if all processes fit exactly. Positions are those of
 // the ranks in ascending order, as MPI_Cart_create numbers them: the last
@@ -36,11 +36,11 @@ type Shape struct {
 	Kind  Kind
 	Ranks int // those that talk
 	Parts int // how many such shapes there are, that do not talk to each other
-	// Dims and Wrap are those of lines, rings, grids, tori and hypercubes. In a
-	// dimension of two, wrap cannot be told.
+	// Dims and Wrap are those of lines, rings, grids, tori and hypercubes. In a dimension of
+	// size two, wrap cannot be determined.
 	Dims []int
 	Wrap []bool
-	// Diagonals: neighbours at corners and edges, too.
+	// Diagonals: neighbours also at corners and edges.
 	Diagonals bool
 	Arity     int   // of a tree whose process i has the children i·Arity+1 …; 0: other
 	Centre    int   // rank in the middle of a star, or root of a tree with arity or binomial

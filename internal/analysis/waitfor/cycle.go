@@ -170,9 +170,8 @@ func (t *tarjan) leave(v int) {
 	}
 }
 
-// Cycle returns one of the shortest cycles through the lowest of the ranks of one of Cycles:
-// each needs the next, and the last the first. It is of one rank only if that alone waits for
-// itself.
+// Cycle returns a shortest cycle through the lowest rank of one of Cycles: each rank needs the
+// next, and the last the first. It has a single rank if that waits for itself.
 func (v *Verdict) Cycle(ranks []int) []int {
 	at := map[int]int{}
 	for i, r := range v.ranks {

@@ -16,8 +16,8 @@ const (
 	OtherData      Difference = "data"
 )
 
-// Mismatch are calls that stand in the same place of the order of a communicator's
-// collectives and do not match.
+// Mismatch is a set of calls at the same position in the order of a communicator's collectives
+// that do not match.
 type Mismatch struct {
 	Difference Difference // of the first two
 	Object     uint64     // word of the communicator, window or file

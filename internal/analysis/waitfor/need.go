@@ -24,8 +24,8 @@ type need struct {
 	of []need
 }
 
-// waiting is what a thread's call in progress needs. All of its needs must be met;
-// without any, it can go on.
+// waiting is what a thread's call in progress needs. All of its needs must be met; without any,
+// it can continue.
 type waiting struct {
 	needs []need
 	// unclear: it also needs something that is unknown.

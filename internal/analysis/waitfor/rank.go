@@ -22,7 +22,7 @@ type Thread struct {
 	Words  []uint64 // of the call that it is in
 }
 
-// Recorded is a process as a run file has it; first is the rank in the run of rank 0 of its
+// Recorded returns a process from a run file; first is the rank in the run of rank 0 of its
 // MPI_COMM_WORLD.
 func Recorded(p *efg.Process, first int) *Rank {
 	r := &Rank{Process: p, Number: p.Rank, First: first}
@@ -43,16 +43,16 @@ func Recorded(p *efg.Process, first int) *Rank {
 	return r
 }
 
-// Exited takes note that the process exited without MPI_Finalize; running: others of the job
-// still run. One that exited inside of a call was ended by the library (MPI_Abort, an error),
-// which ends the others, too: it waits for no one, and that they waited for it says nothing
-// when they are gone.
+// Exited notes that the process exited without MPI_Finalize; running: others of the job still
+// run. A process that exited inside a call was ended by the library (MPI_Abort, an error),
+// which also ends the others: it waits for no rank, and that the others waited for it means
+// nothing once they have ended.
 func (r *Rank) Exited(running bool) {
 	r.Ended = r.Ended || running || !slices.ContainsFunc(r.Threads, func(t Thread) bool { return t.InCall })
 	r.Died()
 }
 
-// Died takes note that the calls that the process is in have ended it: it does not wait in them.
+// Died notes that the process was ended by the calls that it is in: it does not wait in them.
 func (r *Rank) Died() {
 	for i := range r.Threads {
 		r.Threads[i].InCall = false

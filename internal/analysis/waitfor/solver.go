@@ -6,9 +6,9 @@ import (
 	"github.com/efg-tools/efg/efg"
 )
 
-// Verdict is what follows from who needs whom. Ranks are ranks in the job.
+// Verdict is the result of analysing the wait-for graph. Ranks are ranks in the job.
 type Verdict struct {
-	Stuck      []bool  // by position in the list of ranks: can never go on
+	Stuck      []bool  // by position in the list of ranks: can never continue
 	Cycles     [][]int // sets of ranks that need each other; see Cycle
 	InVain     []int   // stuck ranks that need a process which has ended
 	Behind     []int   // stuck ranks that need only ranks that are stuck
@@ -18,7 +18,7 @@ type Verdict struct {
 	waits [][]waiting
 }
 
-// Judge finds out who can never go on.
+// Judge determines which ranks can never continue.
 func Judge(ranks []*Rank) *Verdict {
 	n := newNeeds(ranks)
 	v := &Verdict{ranks: ranks, waits: make([][]waiting, len(ranks))}
@@ -46,7 +46,7 @@ func Judge(ranks []*Rank) *Verdict {
 	return v
 }
 
-// Hangs reports whether some rank can never go on.
+// Hangs reports whether any rank can never continue.
 func (v *Verdict) Hangs() bool { return slices.Contains(v.Stuck, true) }
 
 // mostAwaited bounds the lists of ranks that a thread awaits.
@@ -64,7 +64,7 @@ func (v *Verdict) Awaits(position, thread int) (ranks []int, anyOf bool) {
 	return slices.Compact(ranks), anyOf
 }
 
-// solver finds the ranks that can go on.
+// solver finds the ranks that can continue.
 type solver struct {
 	ranks   []*Rank
 	at      map[int]int // positions in ranks, by rank
@@ -78,11 +78,11 @@ type solver struct {
 // waiters are the threads that wait for a set.
 type waiters struct {
 	any, all [][2]int // position, thread
-	left     int      // members that cannot go on
+	left     int      // members that cannot continue
 }
 
-// release finds the ranks that can go on, and returns the others of those that have
-// not ended.
+// release finds the ranks that can continue, and returns the others of those that have not
+// ended.
 func (v *Verdict) release() []bool {
 	s := &solver{ranks: v.ranks, at: map[int]int{}, free: make([]bool, len(v.ranks)), open: make([][]int, len(v.ranks)),
 		waiters: map[*set]*waiters{}, sets: map[int][]*set{}}
@@ -148,7 +148,7 @@ func (s *solver) wait(x need, i, t int) {
 	}
 }
 
-// let says that a rank can go on.
+// let says that a rank can continue.
 func (s *solver) let(i int) {
 	if !s.free[i] {
 		s.free[i] = true
@@ -171,7 +171,7 @@ func (s *solver) outside() {
 	}
 }
 
-// released takes note that a rank can go on.
+// released takes note that a rank can continue.
 func (s *solver) released(rank int) {
 	for _, set := range s.sets[rank] {
 		w := s.waiters[set]

@@ -18,7 +18,7 @@ func fake(waits [][]waiting, ended []bool) *Verdict {
 	return v
 }
 
-// naive finds who can never go on by trying repeatedly.
+// naive finds who can never continue by trying repeatedly.
 func naive(waits [][]waiting, ended []bool) []bool {
 	free := make([]bool, len(waits))
 	can := func(w *waiting) bool {
@@ -85,8 +85,8 @@ func randomWaits(rng *rand.Rand, n int) ([][]waiting, []bool) {
 	return waits, ended
 }
 
-// Who can never go on is who the plain definition says, on random jobs; and every rank that can
-// never go on is in a cycle, waits forever, or for such ranks.
+// Who can never continue is who the plain definition says, on random jobs; and every rank that
+// can never continue is in a cycle, waits forever, or for such ranks.
 func TestRelease(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	some := 0

@@ -14,7 +14,7 @@ import (
 // Texts describes calls in human-readable form.
 type Texts struct{ sites []runfile.Site }
 
-// NewTexts takes the places in the source of a job's callsites.
+// NewTexts takes the source locations of a job's callsites.
 func NewTexts(sites []runfile.Site) *Texts { return &Texts{sites} }
 
 // Call describes a call of a process's thread.
@@ -42,14 +42,15 @@ func (x *Texts) Object(m *Mismatch) string {
 	return reconstruct.NewNames(c.Rank.Process.Defs, x.sites).Handle(kind, m.Object)
 }
 
-// MatchingCalls are calls of a mismatch that match each other and were made at one place.
+// MatchingCalls are calls of a mismatch that match each other and were made at the same
+// callsite.
 type MatchingCalls struct {
 	Calls []CollectiveCall // by rank
 	Text  reconstruct.NodeText
 	Ranks []int
 }
 
-// Places sorts the calls of a mismatch by where they were made.
+// Places groups the calls of a mismatch by callsite.
 func (x *Texts) Places(m *Mismatch) []MatchingCalls {
 	type key struct {
 		matching int

@@ -34,9 +34,9 @@ const (
 // beat is how often a child says that it works, at most.
 const beat = time.Minute
 
-// Child is the side of a child.
+// Child is the child's side of the connection to the service.
 type Child struct {
-	// Asked is where questions come in.
+	// Asked is the listener for requests.
 	Asked net.Listener
 
 	control *os.File
@@ -46,8 +46,8 @@ type Child struct {
 	beaten  time.Time
 }
 
-// NewChild loads what the service has given to this process. The context ends when the
-// service wants it to end.
+// NewChild takes over what the service has passed to this process. The context is done when the
+// service wants the child to end.
 func NewChild(ctx context.Context) (*Child, context.Context, error) {
 	c := &Child{control: os.NewFile(controlFD, "control")}
 	file := os.NewFile(listenFD, "questions")
@@ -80,7 +80,7 @@ func (c *Child) Works(now time.Time) {
 	}
 }
 
-// Occupied reports whether there is anything to do, if that is news.
+// Occupied tells the service whether there is anything to do, if that has changed.
 func (c *Child) Occupied(busy bool) {
 	c.mu.Lock()
 	news := !c.said || busy != c.busy

@@ -24,15 +24,16 @@ type Options struct {
 	Dir    string // of the service; see package service
 	Store  string // of each user, with %u, %U or %h in it; see service.Expand
 	Spools string // the directory of all spools
-	// Program is efg, and Args what each child's efg daemon is told besides store and spool.
+	// Program is efg, and Args are the arguments of each child's efg daemon besides store and
+	// spool.
 	Program string
 	Args    []string
-	// Children is how many may work at once; who comes later waits. Idle is how long one
-	// that has nothing to do is kept.
+	// Children is the maximum number of children at a time; further users wait. Idle is how
+	// long an idle one is kept.
 	Children int
 	Idle     time.Duration
 	// Settings is what the hook is told, as NAME and value; EFG_BACK among it. It is requested
-	// again now and then, and often for as long as EFG_BUILDING among it is 1.
+	// again from time to time, and often for as long as EFG_BUILDING among it is 1.
 	Settings func() ([][2]string, error)
 	// Given are sockets that are open already, at socket and http in Dir.
 	Given  []net.Listener
@@ -74,7 +75,7 @@ type supervisor struct {
 	stopping bool
 }
 
-// Run serves until the context ends. Then children end, too; programs go on to record, and
+// Run serves until the context ends. Then children end, too; programs continue to record, and
 // the next service takes what they have.
 func Run(ctx context.Context, opt Options) error {
 	if os.Geteuid() != 0 {
@@ -205,7 +206,7 @@ func (s *supervisor) withdraw() {
 	}
 }
 
-// turn does what is to be done now and then, until the context ends. It is an error if no
+// turn does what is to be done from time to time, until the context ends. It is an error if no
 // hook can be built.
 func (s *supervisor) turn(ctx context.Context) error {
 	tick := time.NewTicker(step)

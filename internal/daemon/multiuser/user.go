@@ -88,7 +88,7 @@ func (u *user) name() string {
 	return u.account.Name
 }
 
-// UserState is what the service tells of a user.
+// UserState is what the service reports about a user.
 type UserState struct {
 	Name     string `json:"name"`
 	UID      uint32 `json:"uid"`

@@ -33,8 +33,8 @@ type Node struct {
 	Op     string
 	Args   []string // in human-readable form; see reconstruct.NodeText
 	Site   string
-	// Words are the signature's, with those that vary zero: bit i of Mask is set
-	// where word i does. Nil of a collapsed loop.
+	// Words are the signature's words, those that vary being zero: bit i of Mask is set where
+	// word i does. Nil of a collapsed loop.
 	Words []uint64
 	Mask  uint64
 	Polls uint64 // that found nothing and are only counted, not in the sequence
@@ -52,8 +52,8 @@ type Node struct {
 type Edge struct {
 	From, To int // indexes
 	Weight   uint64
-	// Runs are the branch runs of the edge, if its node has several successors;
-	// nil where loops that were collapsed do not tell.
+	// Runs are the branch runs of the edge, if its node has several successors; nil if they are
+	// unknown because of collapsed loops.
 	Runs []efg.StrideEdge
 }
 
@@ -155,8 +155,8 @@ func (g *Graph) Start() string {
 	return g.Name(g.start)
 }
 
-// Collapse makes one node of each loop of a depth, 1 for the outermost, with all
-// that is in it. Steps from or to it are joined.
+// Collapse merges each loop of a depth, 1 for the outermost, into one node. Steps from or to it
+// are merged.
 func (g *Graph) Collapse(depth int) *Graph {
 	out := &Graph{Rank: g.Rank, Thread: g.Thread, Events: g.Events, Timed: g.Timed, Loops: g.Loops, start: -1}
 	at := make([]int, len(g.Nodes)) // of nodes in the result

@@ -100,8 +100,7 @@ const mlHead = `<?xml version="1.0" encoding="UTF-8"?>
          xsi:schemaLocation="http://graphml.graphdrawing.org/xmlns http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd">
 `
 
-// GraphML writes everything that is known of nodes and edges, as attributes that
-// are declared in front.
+// GraphML writes all data of nodes and edges, as attributes that are declared first.
 func (g *Graph) GraphML(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	b.WriteString(mlHead)

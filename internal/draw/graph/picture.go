@@ -42,7 +42,7 @@ const (
 	paper    = "#ffffff"
 )
 
-// Picture is a graph with the places of its parts, ready to be drawn.
+// Picture is a laid-out graph, ready to be drawn.
 type Picture struct {
 	g             *Graph
 	colour        *Measure
@@ -53,7 +53,7 @@ type Picture struct {
 	width, height float64
 }
 
-// Picture places the parts of the graph. If they are too many that is an ErrTooLarge.
+// Picture lays out the graph. If it is too large the error is ErrTooLarge.
 func (g *Graph) Picture(colour *Measure) (*Picture, error) {
 	p := &Picture{g: g, colour: colour, shares: g.shares(colour), head: lineHeight + 2*padding}
 	var boxes []layered.Box

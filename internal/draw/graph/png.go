@@ -27,7 +27,7 @@ const (
 	lineWidth  = 1.0
 )
 
-// PNG draws the graph. If it is too large that is an ErrTooLarge.
+// PNG draws the graph. If it is too large the error is ErrTooLarge.
 func (g *Graph) PNG(w io.Writer, colour *Measure) error {
 	p, err := g.Picture(colour)
 	if err != nil {
@@ -36,7 +36,7 @@ func (g *Graph) PNG(w io.Writer, colour *Measure) error {
 	return p.PNG(w)
 }
 
-// PNG draws the picture. If it has too many pixels that is an ErrTooLarge.
+// PNG draws the picture. If it has too many pixels the error is ErrTooLarge.
 func (p *Picture) PNG(w io.Writer) (err error) {
 	scale := 2.0
 	if 4*p.width*p.height > manyPixels {

@@ -7,9 +7,9 @@ const widest = 10_000
 // readablePixels is how many a PNG may have: more take long to draw, and to look at.
 const readablePixels = 25_000_000
 
-// Readable is the picture of the graph or, if that could not be read, of one in which the
-// outermost loops are collapsed: collapsed says so. pixels: it is to be drawn as PNG. If that
-// cannot be drawn either, it is an ErrTooLarge.
+// Readable returns the picture of the graph or, if that would not be readable, of one in which
+// the outermost loops are collapsed, as reported by collapsed. pixels: it is to be drawn as
+// PNG. If that cannot be drawn either, the error is ErrTooLarge.
 func (g *Graph) Readable(colour *Measure, pixels bool) (p *Picture, collapsed bool, err error) {
 	p, err = g.Picture(colour)
 	if p.readable(pixels) || len(g.Loops) == 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/efg-tools/efg/internal/draw/layered"
 )
 
-// SVG draws the graph. If it is too large that is an ErrTooLarge.
+// SVG draws the graph. If it is too large the error is ErrTooLarge.
 func (g *Graph) SVG(w io.Writer, colour *Measure) error {
 	p, err := g.Picture(colour)
 	if err != nil {

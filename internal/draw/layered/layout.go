@@ -32,7 +32,7 @@ type Route struct {
 	// leads to.
 	Points []Point
 	Label  Point // centre
-	// Back: the edge closes a circle, and goes up the page.
+	// Back: the edge closes a cycle, and goes up the page.
 	Back bool
 }
 
@@ -80,8 +80,8 @@ type drawing struct {
 	bottoms  []float64
 }
 
-// New lays out a graph. The first box is likely to be at the top. An edge of a box that is not there is a
-// mistake of the caller. The only error is ErrTooLarge.
+// New lays out a graph. The first box is likely to be at the top. An edge of a box that does
+// not exist is a bug of the caller. The only error is ErrTooLarge.
 func New(boxes []Box, edges []Edge) (*Layout, error) {
 	d := &drawing{boxes: boxes, edges: edges, chains: make([]chain, len(edges)), beside: make([]float64, len(boxes))}
 	for _, e := range edges {

@@ -1,5 +1,5 @@
-// Package raster has what pictures made of pixels share: a canvas that is filled
-// with rectangles and text, and the margins around what is drawn.
+// Package raster has what bitmap pictures share: a canvas that is filled with rectangles and
+// text, and the margins around what is drawn.
 package raster
 
 import (

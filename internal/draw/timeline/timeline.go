@@ -1,4 +1,4 @@
-// Package timeline draws views of what ranks did when as pictures.
+// Package timeline draws views of timelines as pictures.
 package timeline
 
 import (
@@ -148,7 +148,7 @@ func PNG(w io.Writer, v *timeline.View) error {
 	return png.Encode(w, c)
 }
 
-// SVG draws a view as PNG does, with the names of calls where the pointer is.
+// SVG draws a view like PNG, with the names of calls as tooltips.
 func SVG(w io.Writer, v *timeline.View) error {
 	s := newSheet(v)
 	width, height := s.size()

@@ -13,10 +13,10 @@ import (
 	"github.com/efg-tools/efg/internal/export"
 )
 
-// Read reads a document that Write wrote, and hands its processes to sink. name is
-// its name in errors, which are of type text.Error unless sink fails. Memory is that
-// of the graphs of a process. progress, if it is not nil, is called now and then
-// with the number of bytes that were read.
+// Read reads a document that Write wrote, and hands its processes to sink. name is its name in
+// errors, which are of type text.Error unless sink fails. Memory is that of the graphs of a
+// process. progress, if it is not nil, is called from time to time with the number of bytes
+// that were read.
 func Read(name string, in io.Reader, sink export.Sink, progress func(bytes int64)) error {
 	r := &reader{scanner: newScanner(name, in), sink: sink, progress: progress}
 	return r.document()

@@ -26,10 +26,9 @@ const prolog = `<?xml version="1.0" encoding="UTF-8"?>
 <gxl xmlns:xlink="http://www.w3.org/1999/xlink">
 `
 
-// Write writes the selected part of a run. Its memory is that of the largest
-// process, with a byte or so for each traced time, not of its events. progress, if
-// it is not nil, is called now and then with the number of events that were
-// written.
+// Write writes the selected part of a run. Its memory is that of the largest process, with a
+// byte or so for each traced time, not of its events. progress, if it is not nil, is called
+// from time to time with the number of events that were written.
 func Write(out io.Writer, run *runfile.Run, sel export.Selection, progress func(events uint64)) error {
 	w := &writer{run: run, sel: &sel, firsts: analysis.FirstRanks(run.Procs), comms: map[string]bool{}, ranks: map[int]bool{},
 		stubs: map[int]bool{}, progress: progress}

@@ -14,10 +14,10 @@ import (
 	"github.com/efg-tools/efg/internal/export"
 )
 
-// Read reads a file that Write wrote, and hands its processes to sink. name is its
-// name in errors, which are of type Error unless sink fails. Memory is that of a
-// process and of what processes share; time is that of the events. progress, if it
-// is not nil, is called now and then with the number of bytes that were read.
+// Read reads a file that Write wrote, and hands its processes to sink. name is its name in
+// errors, which are of type Error unless sink fails. Memory is that of a process and of what
+// processes share; time is that of the events. progress, if it is not nil, is called from time
+// to time with the number of bytes that were read.
 func Read(name string, in io.Reader, sink export.Sink, progress func(bytes int64)) error {
 	records, err := newRecordReader(name, in)
 	if err != nil {

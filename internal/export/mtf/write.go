@@ -16,9 +16,9 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// Write writes the selected part of a run. Its memory is that of the largest
-// process and of what processes share. progress, if it is not nil, is called now
-// and then with the number of events that were written.
+// Write writes the selected part of a run. Its memory is that of the largest process and of
+// what processes share. progress, if it is not nil, is called from time to time with the number
+// of events that were written.
 func Write(out io.Writer, run *runfile.Run, sel export.Selection, progress func(events uint64)) error {
 	source, err := reconstruct.NewRun(run)
 	if err != nil {
