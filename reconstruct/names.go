@@ -10,10 +10,6 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// sequenceMask is the part of a communicator's, window's or file's word that
-// counts the objects of a family.
-const sequenceMask = 1<<24 - 1
-
 // Names maps the identity words of a process to their texts. It is safe for concurrent use.
 type Names struct {
 	strings map[uint64]string       // content of strings
@@ -187,12 +183,12 @@ func (n *Names) appendHandle(b []byte, kind signature.Kind, w uint64, thread uin
 		}
 		return append(append(b, handlePrefix[kind]...), handleDigits(true, w)...)
 	}
-	if s, ok := n.handles[w&^sequenceMask]; ok {
+	if s, ok := n.handles[w&^signature.SequenceMask]; ok {
 		b = append(b, s...)
 	} else {
 		b = append(append(b, handlePrefix[kind]...), handleDigits(false, w)...)
 	}
-	if seq := w & sequenceMask; seq > 0 {
+	if seq := w & signature.SequenceMask; seq > 0 {
 		b = strconv.AppendUint(append(b, '.'), seq, 10)
 	}
 	return b

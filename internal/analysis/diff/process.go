@@ -6,10 +6,6 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// sequenceMask is the part of a communicator's, window's or file's word that counts
-// the objects of a family.
-const sequenceMask = 1<<24 - 1
-
 // call is a procedure at a callsite.
 type call struct {
 	op   string
@@ -99,7 +95,7 @@ func commRankObject(n *efg.Node) uint64 {
 	case object == 0 || signature.IsConst(object) && object != signature.CommSelf:
 		return signature.CommWorld
 	case !signature.IsConst(object):
-		return object &^ sequenceMask
+		return object &^ signature.SequenceMask
 	}
 	return object
 }
@@ -219,7 +215,7 @@ func (p *process) object(w uint64) uint64 {
 		return f
 	}
 	p.objects[w] = w // of one that is made of itself
-	d := p.defs[w&^sequenceMask]
+	d := p.defs[w&^signature.SequenceMask]
 	if d == nil {
 		return w
 	}
