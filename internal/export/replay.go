@@ -93,8 +93,7 @@ func (s *Stream) AddNode(n efg.Node) error {
 // Nodes is the number of nodes so far.
 func (s *Stream) Nodes() int { return len(s.nodes) }
 
-// Open is the number of values that events at a node have; -1: there is no such
-// node.
+// Open returns the number of values that events at a node have; -1: there is no such node.
 func (s *Stream) Open(node int) int {
 	if node < 0 || node >= len(s.nodes) {
 		return -1
@@ -203,8 +202,8 @@ func Check(p *efg.Process) error {
 	return nil
 }
 
-// IntervalText writes the statistics of intervals: sum, smallest, largest, and
-// the bins that are not empty, BIN:NUMBER.
+// IntervalText writes the statistics of intervals: sum, minimum, maximum, and the nonempty
+// bins, BIN:NUMBER.
 func IntervalText(v *efg.Interval) string {
 	b := []byte(fmt.Sprintf("%d %d %d", v.Sum, v.Min, v.Max))
 	for i, n := range v.Bins {

@@ -10,7 +10,7 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// Selection says which part of a run to write.
+// Selection selects a part of a run to write.
 type Selection struct {
 	Procs []int // numbers of processes in the run, in order
 	// Thread is the ordinal of the only thread to write, -1 for all.
@@ -23,8 +23,8 @@ type Selection struct {
 // Window reports whether events are left out of streams that are written.
 func (s *Selection) Window() bool { return s.From > 0 || s.To > 0 }
 
-// Meta is what is known of the part of the run. Statistics of time are of whole
-// streams: a window has none.
+// Meta returns the metadata of the part of the run. Time statistics describe whole streams: a
+// window has none.
 func (s *Selection) Meta(m runfile.Meta) runfile.Meta {
 	if s.Window() && m.Time == "stats" {
 		m.Time = "off"
@@ -32,9 +32,9 @@ func (s *Selection) Meta(m runfile.Meta) runfile.Meta {
 	return m
 }
 
-// Process returns the selected part of a process, with its definitions. A window
-// becomes a process whose recording began and ended with it: objects that were
-// made before it have numbers that no node has.
+// Process returns the selected part of a process, with its definitions. A window becomes a
+// process whose recording began and ended with it: objects that were created before it have
+// numbers that no node has.
 func (s *Selection) Process(p *reconstruct.Process) (*efg.Process, error) {
 	q := *p.Data()
 	q.Streams = nil

@@ -15,8 +15,8 @@ func (a *activity) begin() (end func()) {
 	return func() { a.now.Add(-1) }
 }
 
-// Questions says how many questions are being answered, streams of events among them, and how
-// many there have been since the server began.
+// Questions returns the number of requests in progress, including streams of events, and the
+// total since the server started.
 func (s *Server) Questions() (now int, total uint64) {
 	return int(s.activity.now.Load()), s.activity.total.Load()
 }

@@ -1,15 +1,14 @@
-// Package httpapi answers questions about recorded runs, and about jobs that are being
-// recorded, over HTTP. openapi.yaml describes what it answers, docs/api.md how to ask.
+// Package httpapi serves recorded runs, and jobs that are being recorded, over HTTP.
+// openapi.yaml describes the API, docs/api.md its use.
 //
-// A question is answered with the same document as the command of its name writes with
-// --json. Answers about a run file that is finished do not change: they have an ETag,
-// and a bounded number of bytes of them is kept, compressed. Of a job that runs a
-// snapshot is made and asked.
+// A request is answered with the same document that the command of its name writes with --json.
+// Answers about a finished run file do not change: they have an ETag, and are cached,
+// compressed, up to a bounded size. Requests about a running job use a snapshot.
 //
 // # Who may ask
 //
-// At the unix socket the kernel says who asks: the user of this process, and root. At
-// TCP no one knows, so every question needs the token (guard.go). Whatever the way, only
-// reading is possible, and what is named in a URL is looked up among what there is, never
-// made into a path.
+// On the unix socket the kernel identifies the client, and only the user of this process and
+// root are served. TCP does not identify it, so every request needs the token (guard.go). In
+// either case access is read-only, and names in a URL are looked up in the list of runs, never
+// turned into a path.
 package httpapi

@@ -10,14 +10,14 @@ import (
 	"github.com/efg-tools/efg/internal/jsondoc"
 )
 
-// Files serves run files. Their names in the list are those of the files; documents call
-// them as they were given.
+// Files serves run files. In the list they have their file names; documents name them as they
+// were given.
 type Files struct {
 	list    *jsondoc.RunList
 	entries map[string]*Entry
 }
 
-// NewFiles reads what the files hold. Of names that are equal the later ones get a number.
+// NewFiles reads the files. Duplicate names get a number.
 func NewFiles(given []string, paths []string) (*Files, error) {
 	f := &Files{list: jsondoc.NewRunList(""), entries: map[string]*Entry{}}
 	taken := map[string]bool{"last": true}

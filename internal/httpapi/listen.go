@@ -23,7 +23,7 @@ type Listening struct {
 	TCP string
 	// Unix is the path of a socket; "": none.
 	Unix string
-	// Given are sockets that are open already, as systemd hands them over.
+	// Given are open sockets, passed by systemd.
 	Given []net.Listener
 	// Cert and Key are files for TLS over TCP.
 	Cert, Key string
@@ -126,7 +126,7 @@ func listenUnix(path string) (net.Listener, error) {
 	return c, nil
 }
 
-// Address is that for browsers, without the token; "" if there is none.
+// Address returns the address for browsers, without the token; "" if there is none.
 func (l *Listeners) Address() string {
 	if l.tcp == nil {
 		return ""
@@ -150,7 +150,7 @@ func (l *Listeners) Close() {
 	}
 }
 
-// Serve answers at the sockets until the context ends, and closes them.
+// Serve serves the sockets until the context is done, and closes them.
 func (l *Listeners) Serve(ctx context.Context, s *Server) error {
 	srv := &http.Server{
 		Handler: s, DisableGeneralOptionsHandler: true, ConnContext: withPeer, MaxHeaderBytes: mostHeader, ReadHeaderTimeout: timeouts.header,
@@ -180,14 +180,14 @@ func (l *Listeners) Serve(ctx context.Context, s *Server) error {
 // leastToken is how long a token must be.
 const leastToken = 16
 
-// NewToken makes a token that no one can guess.
+// NewToken creates an unguessable token.
 func NewToken() string {
 	b := make([]byte, 24)
 	rand.Read(b) // never fails
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// ReadToken reads a token from a file that is its user's alone.
+// ReadToken reads a token file, which must be private to its user.
 func ReadToken(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -210,7 +210,7 @@ func ReadToken(path string) (string, error) {
 	return token, nil
 }
 
-// KeepToken reads the token of a file, and makes both if they are not there.
+// KeepToken reads a token file, or creates it with a new token if it does not exist.
 func KeepToken(path string) (string, error) {
 	token, err := ReadToken(path)
 	if !errors.Is(err, fs.ErrNotExist) {

@@ -23,10 +23,10 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// Metrics are what Prometheus is told: of sealed runs counters since the start, of the
-// store and of running jobs what is there now.
+// Metrics are the metrics for Prometheus: counters of sealed runs since the start, and gauges
+// of the store and of running jobs.
 type Metrics struct {
-	// Workers count the calls of large runs; nil: that is done here.
+	// Workers count the calls of large runs; nil: this process does.
 	Workers *Workers
 
 	registry *prometheus.Registry
@@ -43,7 +43,7 @@ type Metrics struct {
 // mostUncounted is how many runs may wait for their calls to be counted.
 const mostUncounted = 1024
 
-// NewMetrics makes the metrics of what is served.
+// NewMetrics returns the metrics of what is served.
 func NewMetrics(runs Runs) *Metrics {
 	m := &Metrics{registry: prometheus.NewRegistry(), sealed: make(chan string, mostUncounted)}
 	f := promauto.With(m.registry)
@@ -96,7 +96,7 @@ func (m *Metrics) LeftOut(n int) { m.leftOut.Add(float64(n)) }
 // Failed counts an attempt to store a run that failed.
 func (m *Metrics) Failed() { m.failures.Inc() }
 
-// Work counts the calls of stored runs, until the context ends.
+// Work counts the calls of stored runs until the context is done.
 func (m *Metrics) Work(ctx context.Context) {
 	for {
 		select {

@@ -4,7 +4,7 @@ import (
 	"github.com/efg-tools/efg/internal/jsondoc"
 )
 
-// Runs is what is served.
+// Runs is the source of runs and jobs that are served.
 type Runs interface {
 	// List lists runs and jobs, the oldest first.
 	List() (*jsondoc.RunList, error)

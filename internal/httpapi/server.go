@@ -21,28 +21,28 @@ import (
 //go:embed openapi.yaml
 var openAPI []byte
 
-// Options say how questions are answered.
+// Options are the options of a server.
 type Options struct {
 	Runs Runs
-	// Page is what is served beside the API: index.html and what it needs; nil: none.
+	// Page has the files of the page that is served beside the API; nil: none.
 	Page fs.FS
-	// Token is what who asks over TCP must have.
+	// Token is required of clients over TCP.
 	Token string
-	// Hosts are names by which the server may be called besides loopback ones. Beyond: it
-	// listens beyond loopback; then its addresses and the machine's name are such names.
+	// Hosts are accepted host names of the server besides loopback ones. Beyond: it listens
+	// beyond loopback; then its addresses and the machine's name are accepted too.
 	Hosts  []string
 	Beyond bool
-	// Metrics are what /metrics tells; nil: nothing.
+	// Metrics are served at /metrics; nil: none.
 	Metrics *Metrics
-	// Workers answer questions about large runs; nil: that is done here.
+	// Workers answer requests about large runs; nil: this process does.
 	Workers *Workers
-	// Scratch is the directory for snapshots of running jobs; "": the system's for
-	// temporary files.
+	// Scratch is the directory for snapshots of running jobs; "": the system's temporary
+	// directory.
 	Scratch string
 	Log     *slog.Logger
 }
 
-// Server answers.
+// Server serves the API and the page.
 type Server struct {
 	opt      Options
 	mux      *http.ServeMux
@@ -57,7 +57,7 @@ type Server struct {
 	stop     context.CancelFunc
 }
 
-// New makes a server, that Close ends.
+// New returns a server, to be closed with Close.
 func New(opt Options) *Server {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
@@ -74,7 +74,7 @@ func New(opt Options) *Server {
 	return s
 }
 
-// Close ends streams of events and what they need.
+// Close ends streams of events and releases their resources.
 func (s *Server) Close() {
 	s.stop()
 	s.shots.close()

@@ -28,8 +28,7 @@ type Store struct {
 	followed string
 }
 
-// NewStore serves what is there. spool may be empty: then it is the one that the daemon
-// of the store names.
+// NewStore serves a store. spool may be empty: then it is the one named by the store's daemon.
 func NewStore(store *daemon.Store, spool string) *Store {
 	return &Store{store: store, spool: spool, lister: daemon.NewLister(store, jsondoc.RunText)}
 }

@@ -19,18 +19,17 @@ import (
 	"github.com/efg-tools/efg/efg/runfile"
 )
 
-// Workers answer questions about large runs in processes of their own, which are
-// answered in the same way: the memory and the time that these take are not those of
-// who serves, and they end with whoever asked.
+// Workers answer requests about large runs in separate processes, with the same answers: their
+// memory and time do not burden the server, and they end when the client disconnects.
 type Workers struct {
-	// Command makes the command that calls Work.
+	// Command returns the command that calls Work.
 	Command func(ctx context.Context) *exec.Cmd
-	// Memory is how many bytes of memory a worker may take.
+	// Memory is the memory limit of a worker in bytes.
 	Memory int64
-	// Time is how long it may work.
+	// Time is the time limit of a worker.
 	Time time.Duration
-	// Nodes and Bytes are how many nodes and edges all streams of runs may have, and how
-	// many bytes the files, to be looked at here.
+	// Nodes and Bytes are the limits of the number of nodes and edges of all streams, and of
+	// the file sizes, up to which this process answers.
 	Nodes uint64
 	Bytes int64
 
@@ -47,7 +46,7 @@ const (
 	mostWorkers  = 2
 )
 
-// NewWorkers makes workers that a command starts, with the usual bounds.
+// NewWorkers returns workers that are started by a command, with default limits.
 func NewWorkers(command func(ctx context.Context) *exec.Cmd) *Workers {
 	return &Workers{Command: command, Memory: WorkerMemory, Time: WorkerTime, Nodes: SmallNodes, Bytes: SmallBytes}
 }
@@ -180,7 +179,7 @@ func (b *limitedBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Work answers the question that it is told on in, in a process of Workers, to out.
+// Work, in a process of Workers, answers the request that it reads from in, to out.
 func Work(in io.Reader, out io.Writer) error {
 	decoder := json.NewDecoder(in)
 	var t task

@@ -22,7 +22,7 @@ type Check struct {
 	Hangs       bool      `json:"hangs"`
 }
 
-// Stretch are calls of a stream whose times were not compared.
+// Stretch is a sequence of calls of a stream whose times were not compared.
 type Stretch struct {
 	Rank   int    `json:"rank"`
 	Thread uint32 `json:"thread"`

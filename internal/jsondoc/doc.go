@@ -1,6 +1,6 @@
-// Package jsondoc makes the JSON documents that say what was computed of a run: what
-// the commands write with --json, and what the HTTP API answers. Members may be added
-// to a document; those that exist stay, or its version is raised.
+// Package jsondoc defines the JSON documents with the results of analyses: the output of the
+// commands with --json, and the answers of the HTTP API. Members may be added to a document;
+// those that exist stay, or its version is raised.
 package jsondoc
 
 import (

@@ -65,7 +65,7 @@ type GraphLoop struct {
 	Most        uint64   `json:"most"`
 }
 
-// NewGraph says about a graph that it comes from a file.
+// NewGraph returns the document of a graph from a file.
 func NewGraph(file string, g *graph.Graph) *Graph {
 	j := &Graph{
 		Schema: "efg-graph/1", File: file, Rank: g.Rank, Thread: g.Thread, Events: g.Events, Timed: g.Timed, Start: g.Start(),

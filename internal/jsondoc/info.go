@@ -11,7 +11,7 @@ import (
 	"github.com/efg-tools/efg/reconstruct"
 )
 
-// Info is what efg info tells of a run file; docs/guide.md describes it.
+// Info is the output of efg info for a run file; docs/guide.md describes it.
 type Info struct {
 	Schema    string    `json:"schema"`
 	File      string    `json:"file"`
@@ -40,9 +40,9 @@ type Info struct {
 	Ratio     float64   `json:"ratio"`
 	Complete  int       `json:"complete"`
 	Streams   []Stream  `json:"streams"`
-	// Linear is how many bytes the run would have as a list of events.
+	// Linear is the size in bytes of the run as a list of events.
 	Linear uint64 `json:"-"`
-	// Ended: it is known when the command ended, and how.
+	// Ended: the end and exit status of the command are known.
 	Ended bool `json:"-"`
 }
 
@@ -75,11 +75,11 @@ var endTexts = map[efg.End]string{
 	efg.EndFinalized: "finalized", efg.EndExit: "exit without MPI_Finalize",
 }
 
-// AllStreams has NewInfo list as many streams as there are.
+// AllStreams makes NewInfo list all streams.
 const AllStreams = math.MaxInt
 
-// NewInfo sums a run. It lists streams, or, unless all is set, those that are incomplete: the
-// first ones, at most this many.
+// NewInfo summarizes a run. It lists at most this many streams, or, unless all is set,
+// incomplete streams.
 func NewInfo(path string, r *runfile.Run, all bool, most int) (*Info, error) {
 	sites, err := r.Sites()
 	if err != nil {

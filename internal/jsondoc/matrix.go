@@ -67,8 +67,8 @@ func NewMatrixBlock(path string, cut *analysis.Matrix, opt analysis.MatrixOption
 	return j
 }
 
-// BlockOf is the block of a matrix from these ranks to those, first and last each, nil: all. It
-// is not always Valid. given: it was requested.
+// BlockOf returns the block of a matrix from some ranks to others, each a first and last rank
+// or nil for all. It may not be Valid. given: it was requested.
 func BlockOf(m *analysis.Matrix, from, to *[2]int) (b analysis.Block, given bool) {
 	b = m.All()
 	if from != nil {
@@ -130,8 +130,8 @@ func ranges(n int, at func(int) int) [][3]int {
 	return list
 }
 
-// MatrixBins is a block of a matrix of many ranks, added up: Bytes[i][j] is what Width
-// ranks from From[0]+i*Width on sent to Width ranks from To[0]+j*Width on.
+// MatrixBins is a block of a matrix of many ranks, binned: Bytes[i][j] is what Width ranks from
+// From[0]+i*Width on sent to Width ranks from To[0]+j*Width on.
 type MatrixBins struct {
 	Schema      string     `json:"schema"`
 	File        string     `json:"file"`
@@ -153,8 +153,7 @@ type MatrixBins struct {
 
 func (*MatrixBins) compact() {}
 
-// NewMatrixBins adds a block of a matrix that is Valid up into at most this many rows and
-// columns.
+// NewMatrixBins sums a block of a matrix that is Valid into at most this many rows and columns.
 func NewMatrixBins(path string, m *analysis.Matrix, opt analysis.MatrixOptions, block analysis.Block, most int) *MatrixBins {
 	b := m.Bin(block, most)
 	j := &MatrixBins{

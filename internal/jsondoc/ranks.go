@@ -4,7 +4,7 @@ import (
 	"github.com/efg-tools/efg/internal/analysis"
 )
 
-// Ranks is a part of the table of ranks, by columns, and what the rest of it is like;
+// Ranks is a part of the table of ranks, by columns, with the distribution of all rows;
 // docs/api.md describes it. Times are in nanoseconds.
 type Ranks struct {
 	Schema    string `json:"schema"`
@@ -14,17 +14,17 @@ type Ranks struct {
 	Matching  int    `json:"matching"` // processes that were asked for
 	Order     string `json:"order"`
 	From      int    `json:"from"` // rows before the first one here
-	// Ranks and the columns have a value for each row. Columns without anything but 0
-	// in the run are left out.
+	// Ranks and the columns have a value for each row. Columns that are all 0 in the run are
+	// left out.
 	Ranks   []int               `json:"ranks"`
 	Columns map[string][]uint64 `json:"columns"`
-	// Spread is of all processes that were asked for.
+	// Spread covers all selected processes.
 	Spread map[string]Distribution `json:"spread"`
 	Bins   *RankBins               `json:"bins,omitempty"`
 }
 
-// Distribution says how a column's values are distributed. Quantiles are what 5, 25, 50,
-// 75 and 95 percent of them do not exceed.
+// Distribution says how a column's values are distributed. Quantiles are those at 5, 25, 50, 75
+// and 95 percent.
 type Distribution struct {
 	Sum       uint64    `json:"sum"`
 	Mean      float64   `json:"mean"`
@@ -35,7 +35,7 @@ type Distribution struct {
 	Quantiles [5]uint64 `json:"quantiles"`
 }
 
-// RankBins sums groups of processes that follow each other by rank.
+// RankBins sums groups of consecutive ranks.
 type RankBins struct {
 	Width   int                   `json:"width"` // processes in a group
 	First   []int                 `json:"first"` // ranks
@@ -50,21 +50,21 @@ type BinColumn struct {
 	Most  []uint64  `json:"most"`
 }
 
-// RanksQuery says which part of a table of ranks is wanted.
+// RanksQuery selects a part of a table of ranks.
 type RanksQuery struct {
-	// Has reports whether a rank is asked for; nil: all are.
+	// Has reports whether a rank is selected; nil: all are.
 	Has func(rank int) bool
-	// By is what rows are ordered by, as of analysis.RankTable.Order.
+	// By is the order of the rows, as in analysis.RankTable.Order.
 	By          string
 	Down        bool
 	From, Count int // rows
-	// Bins is how many groups the processes are summed up in at most; 0: in none.
+	// Bins is the maximum number of groups of processes; 0: none.
 	Bins int
 }
 
 func (*Ranks) compact() {}
 
-// NewRanks takes a part of a table.
+// NewRanks returns a part of a table.
 func NewRanks(path string, t *analysis.RankTable, q RanksQuery) *Ranks {
 	rows := []int{}
 	for i, rank := range t.Ranks {

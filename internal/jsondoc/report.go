@@ -39,7 +39,7 @@ type Row struct {
 	Time *Times `json:"time,omitempty"`
 }
 
-// Counts are how many calls there were, and what they moved, in bytes and messages.
+// Counts holds the number of calls and what they moved, in bytes and messages.
 type Counts struct {
 	Calls    uint64 `json:"calls"`
 	Errors   uint64 `json:"errors"`
@@ -52,7 +52,7 @@ type Counts struct {
 	Unknown  uint64 `json:"unknown"`
 }
 
-// Interval is what is known of some durations together.
+// Interval summarizes durations.
 type Interval struct {
 	Count uint64 `json:"count"`
 	Sum   uint64 `json:"sum"`
@@ -150,7 +150,7 @@ func NewReport(path string, r *runfile.Run, rep *analysis.Report, tables []strin
 	return j
 }
 
-// Keep leaves out tables that are not wanted.
+// Keep removes all other tables.
 func (j *Report) Keep(tables []string) {
 	if !slices.Contains(tables, "procedure") {
 		j.Procedures = nil

@@ -11,7 +11,7 @@ import (
 	"github.com/efg-tools/efg/internal/daemon"
 )
 
-// RunList is what efg runs --json writes; docs/daemon.md describes it.
+// RunList is the output of efg runs --json; docs/daemon.md describes it.
 type RunList struct {
 	Schema   string           `json:"schema"`
 	Version  int              `json:"version"`
@@ -22,9 +22,9 @@ type RunList struct {
 	Runs     []daemon.Summary `json:"runs"`
 	Total    int              `json:"total"`          // that there are, or that match what was searched for
 	Next     string           `json:"next,omitempty"` // there are older ones: what to give as after
-	// Stamp tells this list of runs from all others; "": it may be any.
+	// Stamp identifies this list of runs; "": unknown.
 	Stamp string `json:"-"`
-	// Texts, if there are any, are what RunText makes of Runs.
+	// Texts, if any, are the results of RunText for Runs.
 	Texts []daemon.Text `json:"-"`
 }
 
@@ -37,17 +37,17 @@ type Job struct {
 	Running   int       `json:"running"`
 }
 
-// NewRunList is an empty list.
+// NewRunList returns an empty list.
 func NewRunList(store string) *RunList {
 	return &RunList{Schema: "efg-runs/1", Version: 1, Store: store, Problems: []string{}, Jobs: []Job{}, Runs: []daemon.Summary{}}
 }
 
-// NewJob tells of a job.
+// NewJob returns the document of a job.
 func NewJob(j *daemon.Job) Job {
 	return Job{j.Name(), j.Command(), j.Started(), len(j.Segments), j.Running()}
 }
 
-// RunText is a run as it is written in a list, made when it is first asked for.
+// RunText returns a run as written in a list.
 func RunText(x daemon.Summary) daemon.Text {
 	return sync.OnceValue(func() []byte {
 		var b bytes.Buffer
@@ -61,7 +61,7 @@ func RunText(x daemon.Summary) daemon.Text {
 	})
 }
 
-// Write writes the list as the function Write does, but with the texts that exist.
+// Write writes the list like the function Write, but uses existing texts.
 func (l *RunList) Write(w io.Writer) error {
 	frame := *l
 	if len(l.Texts) == len(l.Runs) {

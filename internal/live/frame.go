@@ -12,7 +12,7 @@ const (
 	FrameVersion = 1
 )
 
-// Frame is what a job did between two looks.
+// Frame is what a job did between two samples.
 type Frame struct {
 	Schema  string     `json:"schema"`
 	Version int        `json:"version"`
@@ -37,8 +37,8 @@ type RankRate struct {
 	Events  uint64  `json:"events"` // so far
 	Rate    float64 `json:"rate"`
 	InMPI   float64 `json:"inMPI"`
-	// Op is the call that the first thread is in, "" between calls; Site is where, also
-	// of the last call.
+	// Op is the call that the first thread is in, "" between calls; Site is its callsite, or
+	// that of the last call.
 	Op      string  `json:"op,omitempty"`
 	Last    string  `json:"last,omitempty"` // the last call, if it is in none
 	Site    string  `json:"site,omitempty"`

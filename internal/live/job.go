@@ -19,15 +19,14 @@ import (
 	"github.com/efg-tools/efg/internal/worlds"
 )
 
-// Job is what the segments of a job's processes tell, as they are at about one
-// moment.
+// Job is the content of the segments of a job's processes at approximately one moment.
 type Job struct {
 	Ranks []*Rank // by rank in the job
-	// Size is the number of ranks of all worlds: those that Ranks lacks are missing.
+	// Size is the number of ranks of all worlds; those not in Ranks are missing.
 	Size int
-	// Running: at least one process is still there.
+	// Running: at least one process is still running.
 	Running bool
-	// Now is the moment as CLOCK_MONOTONIC tells it, ns, and Real as Unix time.
+	// Now is the time by CLOCK_MONOTONIC in ns, Real as Unix time.
 	Now  uint64
 	Real time.Time
 	// Broken says which segments could not be read, and why.
@@ -42,11 +41,11 @@ type Rank struct {
 	Number  int // rank in the job: worlds follow each other, as in run files
 	First   int // rank in the job of rank 0 of its MPI_COMM_WORLD
 	Running bool
-	// Moved[i]: thread i went on while the job was looked at.
+	// Moved[i]: thread i made calls while the job was examined.
 	Moved []bool
 }
 
-// ErrNoSegments: there is nothing to look at.
+// ErrNoSegments: there are no segments.
 var ErrNoSegments = errors.New("no segments (.seg) in it")
 
 // Segments lists the segments in a directory that belong to this user.
@@ -67,8 +66,8 @@ func Segments(dir string) ([]string, error) {
 	return paths, nil
 }
 
-// Read reads a job's segments and looks at them again after at least pause: a thread
-// whose state has changed meanwhile is one that moves.
+// Read reads a job's segments twice, at least pause apart: a thread whose state has changed in
+// between is moving.
 func Read(paths []string, pause time.Duration) (*Job, error) {
 	began := time.Now()
 	j := &Job{}
@@ -222,7 +221,7 @@ func (j *Job) processes() []*efg.Process {
 	return list
 }
 
-// Missing are the ranks of the job that have no segment.
+// Missing returns the ranks of the job that have no segment.
 func (j *Job) Missing() []int {
 	have := make(map[int]bool, len(j.Ranks))
 	for _, r := range j.Ranks {

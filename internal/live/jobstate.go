@@ -16,7 +16,7 @@ const (
 	JobStateVersion = 1
 )
 
-// JobState tells for each thread of a job what it is doing.
+// JobState says for each thread of a job what it is doing.
 type JobState struct {
 	Schema  string    `json:"schema"`
 	Version int       `json:"version"`
@@ -26,12 +26,11 @@ type JobState struct {
 	At      time.Time `json:"at"` // of a job that is no more: its last sign of life
 	Size    int       `json:"ranks"`
 	Missing []int     `json:"missing"` // ranks that have no segment here
-	// Deadlocks are sets of ranks that need each other, so that none can continue.
+	// Deadlocks are sets of ranks that wait for each other, so that none can continue.
 	Deadlocks []Deadlock `json:"deadlocks"`
-	// InVain are ranks that need one which has ended.
+	// InVain are ranks that wait for one that has ended.
 	InVain []int `json:"inVain"`
-	// Behind are ranks that cannot continue because of those in deadlocks or that wait for an
-	// ended process.
+	// Behind are ranks that are blocked by those in Deadlocks and InVain.
 	Behind []int `json:"behind"`
 	// Mismatches are collective calls of one communicator that do not match.
 	Mismatches []Mismatch `json:"mismatches"`
@@ -43,18 +42,19 @@ type JobState struct {
 // Deadlock is a set of ranks that need each other.
 type Deadlock struct {
 	Ranks []int `json:"ranks"`
-	// Cycle is one of the shortest cycles: each needs the next, and the last the first.
+	// Cycle is a shortest cycle: each rank needs the next, and the last the first.
 	Cycle []int `json:"cycle"`
 }
 
-// Mismatch are calls of members of a communicator that should match each other, and do not.
+// Mismatch is a set of calls of members of a communicator that should match each other, and do
+// not.
 type Mismatch struct {
 	Differ string          `json:"differ"` // in their procedure, root, operation or data
 	On     string          `json:"on"`     // the communicator, window or file
 	Calls  []MismatchCalls `json:"calls"`
 }
 
-// MismatchCalls are calls of a mismatch that match each other, made at one place.
+// MismatchCalls are calls of a mismatch that match each other, made at the same callsite.
 type MismatchCalls struct {
 	Ranks []int    `json:"ranks"`
 	Op    string   `json:"op"`
@@ -64,7 +64,7 @@ type MismatchCalls struct {
 	In bool `json:"in"`
 }
 
-// Hangs reports whether some rank can never continue, or ranks wait in calls that do not match.
+// Hangs reports whether any rank can never continue, or ranks wait in mismatched calls.
 func (c *JobState) Hangs() bool {
 	return len(c.Deadlocks)+len(c.InVain)+len(c.Behind)+len(c.Mismatches) > 0
 }
@@ -98,7 +98,7 @@ type Thread struct {
 	// Seconds is how long it has been in the state; with Since, if times were recorded.
 	Seconds *float64   `json:"seconds,omitempty"`
 	Since   *time.Time `json:"since,omitempty"`
-	// Awaits are ranks that the call needs: all of them, or if Any is set one of them.
+	// Awaits are the ranks that the call waits for: all of them, or if Any is set one of them.
 	Awaits []int `json:"awaits,omitempty"`
 	Any    bool  `json:"any,omitempty"`
 	Stuck  bool  `json:"stuck,omitempty"` // it can never go on
@@ -115,7 +115,7 @@ type Group struct {
 	Site    string    `json:"site,omitempty"`
 	Ranks   []int     `json:"ranks"`
 	Number  int       `json:"threads"`
-	// Shortest and Longest are for how long, in seconds.
+	// Shortest and Longest are the shortest and longest time in the state, in seconds.
 	Shortest *float64 `json:"shortest,omitempty"`
 	Longest  *float64 `json:"longest,omitempty"`
 	Awaits   []int    `json:"awaits,omitempty"`

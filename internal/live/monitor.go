@@ -18,9 +18,9 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// Monitor looks at a job repeatedly. It reads counters only, no graphs, and of ranks that did
-// nothing not even these, so that hundreds of ranks can be looked at ten times a second. It is
-// not safe for concurrent use.
+// Monitor samples a job repeatedly. It reads only counters, not graphs, and skips even these
+// for idle ranks, so that hundreds of ranks can be sampled ten times a second. It is not safe
+// for concurrent use.
 type Monitor struct {
 	ranks     map[string]*watched
 	paths     []string // of ranks
@@ -75,7 +75,7 @@ type callDone struct {
 	touched    bool
 }
 
-// NewMonitor begins to look at a job.
+// NewMonitor starts to monitor a job.
 func NewMonitor() *Monitor {
 	return &Monitor{
 		ranks: map[string]*watched{}, processes: procfs.NewWatch(), sites: map[uint64]runfile.Site{}, numbers: map[callKey]int{},
@@ -93,8 +93,8 @@ func (m *Monitor) Close() {
 	m.processes.Close()
 }
 
-// Look returns what the processes with these segments did since the last look. Of
-// processes that it sees for the first time there are no rates.
+// Look returns what the processes with these segments did since the last sample. Processes that
+// it sees for the first time have no rates.
 func (m *Monitor) Look(paths []string) (*Frame, error) {
 	f := &Frame{Schema: FrameSchema, Version: FrameVersion, At: time.Now().UTC(), Ranks: make([]RankRate, 0, len(paths)), Calls: []CallRate{}}
 	sum := &sums{calls: make([]callSum, len(m.keys))}

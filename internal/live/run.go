@@ -11,8 +11,8 @@ import (
 	"github.com/efg-tools/efg/internal/segment"
 )
 
-// OfRun says what the ranks of a run were doing when its recording ended, as the run
-// file has it; fs.ErrNotExist: none was in a call.
+// OfRun returns what the ranks of a run were doing when its recording ended, according to the
+// run file; fs.ErrNotExist: none was in a call.
 func OfRun(run *runfile.Run) (*Job, error) {
 	if !EndedInCall(run) {
 		return nil, fs.ErrNotExist

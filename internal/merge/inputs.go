@@ -162,7 +162,7 @@ func (f *finder) isOutput(path string, st fs.FileInfo) bool {
 	return err == nil && os.SameFile(st, out)
 }
 
-// ArgumentError is a mistake in what was requested.
+// ArgumentError is a usage error.
 type ArgumentError struct{ Cause error }
 
 func (e *ArgumentError) Error() string { return e.Cause.Error() }

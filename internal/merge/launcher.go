@@ -17,8 +17,8 @@ var launchers = []struct{ rank, size string }{
 	{"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},
 }
 
-// Launched returns this process's number among those that a launcher has started
-// on the same command line: 0 of 1 if there is none.
+// Launched returns this process's number among those that a launcher started with the same
+// command line: 0 of 1 without a launcher.
 func Launched(getenv func(string) string) (worker, workers int, err error) {
 	for _, l := range launchers {
 		rank, size := getenv(l.rank), getenv(l.size)

@@ -1,12 +1,12 @@
-// Package merge joins what was recorded of one launch: run files of many nodes,
-// or segments of many processes. It works alone, or shares the work with other
-// processes that a launcher has started with the same arguments.
+// Package merge merges the recordings of one launch: run files of many nodes, or segments of
+// many processes. It works alone, or shares the work with other processes that a launcher
+// started with the same arguments.
 //
-// The inputs are divided into chunks. A worker makes a part of each chunk of its
-// own, in a directory that all workers see; worker 0 then makes the run file of the
-// parts. Parts that exist serve whoever is started again. That the result
-// depends on the recordings alone, not on how they are grouped, is a property of
-// efg.EncodeMerged. What one worker can hold in memory becomes a run file at once.
+// The inputs are divided into chunks. A worker merges each of its chunks into a part, in a
+// directory that all workers see; worker 0 then merges the parts into the run file. A restarted
+// merge reuses existing parts. That the result depends on the recordings alone, not on how they
+// are grouped, is a property of efg.EncodeMerged. What one worker can hold in memory becomes a
+// run file at once.
 //
 // Every recording ends here: that of efg run, that of a daemon, and efg merge.
 package merge

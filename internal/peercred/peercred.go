@@ -1,4 +1,4 @@
-// Package peercred asks the kernel who is at the other end of a unix socket.
+// Package peercred asks the kernel for the process and user at the other end of a unix socket.
 package peercred
 
 import (

@@ -1,7 +1,6 @@
-// Package printable makes text that comes from elsewhere safe to look at: from a run file,
-// another user's process, a file name. What a terminal would obey or hide is written as
-// people can see it: control characters, also those beyond ASCII, marks that turn the
-// direction of text, and bytes that are no UTF-8.
+// Package printable makes foreign text safe to display: from a run file, another user's
+// process, a file name. It escapes control characters, including those beyond ASCII, marks that
+// change the direction of text, and bytes that are not UTF-8.
 package printable
 
 import (
@@ -14,7 +13,7 @@ import (
 	"unicode/utf8"
 )
 
-// Line returns a text as it can stand within a line: line breaks and tabs are escaped, too.
+// Line returns a text for use within a line: line breaks and tabs are escaped too.
 func Line(s string) string {
 	for i, r := range s {
 		if r < ' ' || !plain(r) || r == utf8.RuneError {
@@ -68,8 +67,8 @@ func appendRune(b []byte, r rune, is []byte) []byte {
 	return b
 }
 
-// Writer writes text to another writer, with escapes for what is not to be seen. JSON stays
-// JSON with the same values. Lines stay lines: what is within one is for Line.
+// Writer writes text to another writer, with escapes for invisible characters. JSON stays JSON
+// with the same values. Line breaks are kept; within a line use Line.
 type Writer struct {
 	to  io.Writer
 	mu  sync.Mutex
@@ -109,7 +108,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush writes what is left of a character that was cut.
+// Flush writes the remainder of an incomplete character.
 func (w *Writer) Flush() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

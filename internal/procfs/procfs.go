@@ -1,4 +1,4 @@
-// Package procfs reads what Linux tells of processes.
+// Package procfs reads the state of processes from Linux's /proc.
 package procfs
 
 import (
@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Process names a process of this machine forever: numbers are used again, but not
-// with the same start.
+// Process identifies a process of this machine uniquely: numbers are reused, but not with the
+// same start.
 type Process struct {
 	PID   int    `json:"pid"`
 	Start uint64 `json:"start"` // clock ticks since the machine was started
@@ -54,7 +54,7 @@ func Command(pid int) []string {
 	return strings.Split(strings.TrimSuffix(string(data), "\x00"), "\x00")
 }
 
-// Running reports whether the process is there and is no zombie.
+// Running reports whether the process exists and is not a zombie.
 func (p Process) Running() bool {
 	s, ok := ReadStatus(p.PID)
 	return ok && !s.Gone && s.Start == p.Start

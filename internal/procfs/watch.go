@@ -6,14 +6,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Watch knows which processes are there without asking for each repeatedly: the kernel says
-// which have ended. It is not safe for concurrent use.
+// Watch tracks which processes are running without polling each: the kernel reports which have
+// ended. It is not safe for concurrent use.
 type Watch struct {
 	epoll int // -1: not to be had
 	byFD  map[int32]*Watched
 }
 
-// Watched is a process that a Watch looks after.
+// Watched is a process that a Watch tracks.
 type Watched struct {
 	Process
 	watch *Watch
@@ -24,7 +24,7 @@ type Watched struct {
 	known bool
 }
 
-// NewWatch begins to look after processes, none so far.
+// NewWatch returns a Watch without processes.
 func NewWatch() *Watch {
 	w := &Watch{byFD: map[int32]*Watched{}}
 	var err error
@@ -34,8 +34,8 @@ func NewWatch() *Watch {
 	return w
 }
 
-// Add looks after a process, until it is dropped. Where the system has no descriptors of
-// processes, or no more of them, /proc is asked instead.
+// Add tracks a process until it is dropped. If the system has no process descriptors, or no
+// more of them, /proc is polled instead.
 func (w *Watch) Add(p Process) *Watched {
 	x := &Watched{Process: p, watch: w, fd: -1}
 	if w.epoll >= 0 {
@@ -60,7 +60,7 @@ func (x *Watched) open() {
 	x.fd, x.watch.byFD[int32(fd)] = fd, x
 }
 
-// Update takes note of what has ended since.
+// Update notes which processes have ended since the last call.
 func (w *Watch) Update() {
 	var events [64]unix.EpollEvent
 	for len(w.byFD) > 0 {
@@ -100,7 +100,8 @@ func (x *Watched) learn() (done bool) {
 // Learning: it has ended, and its exit status may become known by another Update.
 func (x *Watched) Learning() bool { return x.ended && x.fd >= 0 }
 
-// TellsExits reports whether this kernel says how processes end that are not children of who asks.
+// TellsExits reports whether this kernel reports the exit status of processes that are not
+// children of the caller.
 func TellsExits() bool {
 	var name unix.Utsname
 	var major, minor int
@@ -123,7 +124,7 @@ func (x *Watched) Status() (status int, ok bool) {
 	return x.wait.ExitStatus(), true
 }
 
-// Running reports whether the process was there at the last Update. A zombie is not.
+// Running reports whether the process was running at the last Update. A zombie is not.
 func (x *Watched) Running() bool {
 	if !x.ended && x.fd < 0 {
 		x.ended = !x.Process.Running()
@@ -131,7 +132,7 @@ func (x *Watched) Running() bool {
 	return !x.ended
 }
 
-// Drop stops looking after a process.
+// Drop stops tracking a process.
 func (w *Watch) Drop(x *Watched) {
 	if x.fd >= 0 {
 		delete(w.byFD, int32(x.fd))
@@ -140,7 +141,7 @@ func (w *Watch) Drop(x *Watched) {
 	}
 }
 
-// Close gives all descriptors back.
+// Close closes all descriptors.
 func (w *Watch) Close() {
 	for _, x := range w.byFD {
 		w.Drop(x)

@@ -1,4 +1,4 @@
-// Package rankset reads sets of ranks as people write them: "0-3,7".
+// Package rankset parses sets of ranks such as "0-3,7".
 package rankset
 
 import (
@@ -94,7 +94,7 @@ func ranksOf(run *runfile.Run) string {
 	return "ranks " + strings.Join(text, ",")
 }
 
-// Text writes ranks in ascending order as Parse reads them: "0-3,7".
+// Text writes ranks in ascending order in the syntax of Parse: "0-3,7".
 func Text(list []int) string {
 	var parts []string
 	for i := 0; i < len(list); {

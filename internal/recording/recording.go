@@ -1,8 +1,7 @@
-// Package recording keeps the directories into which efg run records, from the first
-// segment to the run file. A file in each says what is recorded and where the run file
-// belongs; it is locked while its efg run is there. One that is not locked is of an
-// efg run that was killed, or that could not write the run file: the recording can be
-// finished later.
+// Package recording keeps the directories into which efg run records, from the first segment to
+// the run file. A file in each says what is recorded and where the run file goes; it is locked
+// while its efg run is running. An unlocked one belongs to an efg run that was killed, or that
+// could not write the run file: the recording can be finished later.
 package recording
 
 import (
@@ -52,14 +51,14 @@ func (x *Info) meta() runfile.Meta {
 	}
 }
 
-// Directory is a directory of segments that this process may seal: no one else does.
+// Directory is a directory of segments that only this process may seal.
 type Directory struct {
 	Path string
 	Info Info
 	lock *os.File // the info file
 }
 
-// Create makes a private directory: in memory if there is room, else in TMPDIR.
+// Create creates a private directory: in memory if there is space, else in TMPDIR.
 func Create(info Info) (*Directory, error) {
 	base := os.TempDir()
 	var st syscall.Statfs_t
@@ -112,13 +111,13 @@ func lock(f *os.File) error {
 }
 
 var (
-	// ErrInUse: the efg run that records there, or someone who finishes it, is at work.
+	// ErrInUse: the efg run that records there is running, or another process is finishing it.
 	ErrInUse = errors.New("its efg run is still running")
-	// ErrNone: the directory is not of an efg run that is yet to be finished.
+	// ErrNone: the directory holds no unfinished recording of an efg run.
 	ErrNone = errors.New("holds no unfinished recording of efg run")
 )
 
-// Open opens a directory that is left of an efg run.
+// Open opens a directory that an efg run left behind.
 func Open(path string) (*Directory, error) {
 	fi, err := os.Lstat(path)
 	if err != nil {
@@ -156,8 +155,7 @@ func (d *Directory) read() error {
 	return nil
 }
 
-// Abandoned opens the directories of this user that are left of efg runs, the oldest
-// first.
+// Abandoned opens the directories that efg runs of this user left behind, the oldest first.
 func Abandoned() []*Directory {
 	var list []*Directory
 	for _, base := range Bases() {
@@ -178,7 +176,7 @@ func Abandoned() []*Directory {
 	return list
 }
 
-// Bases are the directories in which efg run makes its own.
+// Bases are the directories in which efg run creates its own.
 func Bases() []string {
 	return slices.Compact([]string{memory, filepath.Clean(os.TempDir())})
 }
@@ -197,14 +195,13 @@ func (d *Directory) BeingWritten() bool {
 // Started is when the command began.
 func (d *Directory) Started() time.Time { return time.Unix(0, d.Info.Started) }
 
-// Close lets others open the directory; what is in it stays.
+// Close lets others open the directory; its contents stay.
 func (d *Directory) Close() error { return d.lock.Close() }
 
-// Keep leaves the segments to the user: the directory is no unfinished recording any
-// more.
+// Keep leaves the segments to the user: the directory is no longer an unfinished recording.
 func (d *Directory) Keep() error {
 	return errors.Join(os.Remove(filepath.Join(d.Path, infoFile)), d.lock.Close())
 }
 
-// Remove removes the directory with what is in it.
+// Remove removes the directory and its contents.
 func (d *Directory) Remove() error { return errors.Join(os.RemoveAll(d.Path), d.lock.Close()) }

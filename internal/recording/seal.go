@@ -13,9 +13,9 @@ import (
 // abort a launcher may return before all ranks have ended.
 const dyingTime = 2 * time.Second
 
-// Seal writes the run file of the segments once their processes have ended; of those
-// that do not end soon it has what they recorded so far. The result is nil if nothing
-// was recorded. The segments stay.
+// Seal writes the run file of the segments once their processes have ended; for those that do
+// not end soon, it holds what they recorded so far. The result is nil if nothing was recorded.
+// The segments stay.
 func (d *Directory) Seal(output string, meta runfile.Meta) (*merge.Result, error) {
 	for until := time.Now().Add(dyingTime); d.BeingWritten() && time.Now().Before(until); {
 		time.Sleep(10 * time.Millisecond)
@@ -27,7 +27,7 @@ func (d *Directory) Seal(output string, meta runfile.Meta) (*merge.Result, error
 	return merge.Run(files, merge.Options{Output: output, Workers: 1, SkipBroken: true, Recorded: &meta})
 }
 
-// Recover is Seal for a directory whose efg run is gone.
+// Recover is like Seal, for a directory whose efg run has ended.
 func (d *Directory) Recover(output string) (*merge.Result, error) {
 	return d.Seal(output, d.Info.meta())
 }

@@ -17,7 +17,7 @@ type Finder struct {
 	found  [][]int
 }
 
-// New makes a finder for a graph: to lists the nodes that each node steps to.
+// New returns a finder for a graph: to lists the successors of each node.
 func New(to [][]int, follow func(from, to int) bool) *Finder {
 	n := len(to)
 	return &Finder{to: to, follow: follow, index: make([]int, n), low: make([]int, n), onPath: make([]bool, n)}

@@ -14,17 +14,17 @@ import (
 type Activity struct {
 	Thread uint32
 	TID    int
-	// Events is how many events the thread had published by then. It is more than
-	// the thread's stream has if the thread went on while that was read.
+	// Events is the number of events that the thread had published by then. It exceeds that of
+	// the thread's stream if the thread continued while that was read.
 	Events uint64
-	// InCall: a call was in progress. Words are its words, of which only those that are
-	// told to the procedure have a meaning; else those of the last call, nil before the first.
+	// InCall: a call was in progress. Words are its words, of which only the inputs are valid;
+	// else those of the last call, nil before the first.
 	InCall bool
 	Words  []uint64
 	// Tick tells calls of one thread apart; with times it is when the call began.
 	Tick uint64
 	// Since is when that call began, or else when the last one ended: nanoseconds of
-	// CLOCK_MONOTONIC; 0 where times were not recorded or nothing was called yet.
+	// CLOCK_MONOTONIC; 0 if times were not recorded or no call was made yet.
 	Since uint64
 	// Busy: calls came and went too fast to see one.
 	Busy bool

@@ -7,8 +7,7 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// CSchema returns the C table of what the words of each procedure are, for the
-// recorder.
+// CSchema returns the C table of the kinds of each procedure's words, for the recorder.
 func CSchema() []byte {
 	var b bytes.Buffer
 	b.WriteString("/* Generated from signature's procedure table by hook/internal/gen/layout. Do not edit. */\n")

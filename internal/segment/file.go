@@ -12,7 +12,7 @@ import (
 	"github.com/efg-tools/efg/efg"
 )
 
-// Read returns what a segment file holds.
+// Read returns the content of a segment file.
 func Read(path string) (*efg.Process, error) {
 	s, err := ReadFile(path)
 	if err != nil {

@@ -12,13 +12,13 @@ import (
 )
 
 var (
-	// ErrNotSegment: the file is not a segment, or one that was never begun.
+	// ErrNotSegment: the file is not a segment, or nothing was written to it.
 	ErrNotSegment = errors.New("not an efg segment")
 	// ErrVersion: the segment was written by another version of the recorder.
 	ErrVersion = errors.New("segment of another version")
 )
 
-// VersionError says which layout a segment has that this program does not read. It is an
+// VersionError names the layout of a segment that this program cannot read. It is an
 // ErrVersion.
 type VersionError struct {
 	Version uint32
@@ -115,7 +115,7 @@ const (
 	mostHoles = 1 << 8
 )
 
-// MaxFile is how far refs reach: the size of the largest segment.
+// MaxFile is the reach of refs: the size of the largest segment.
 const MaxFile = RefUnit << 32
 
 func (s *Segment) fill(r *reader) error {

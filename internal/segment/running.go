@@ -21,9 +21,9 @@ func BeingWritten(path string) bool {
 	return err != nil || efg.End(h.State) == efg.EndOpen
 }
 
-// Running reports whether a process of this machine has the segment in its memory.
-// A process that merely has the number of the segment's process, because numbers are
-// used again, has not, and neither has a zombie.
+// Running reports whether a process of this machine has mapped the segment. A process that
+// merely has the number of the segment's process, because numbers are reused, has not, nor has
+// a zombie.
 func Running(path string) bool {
 	host, pid, ok := ProcessIn(filepath.Base(path))
 	if here, err := os.Hostname(); !ok || err != nil || host != strings.ReplaceAll(here, "/", "_") {

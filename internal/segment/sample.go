@@ -9,11 +9,11 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// Sample is what a Watch saw.
+// Sample is a snapshot of a segment taken by a Watch.
 type Sample struct {
 	Header     Header
 	Activities []Activity
-	// Calls, if asked for. Those of an earlier look are at the same places in a later one.
+	// Calls, if requested. Those of an earlier sample have the same indices in a later one.
 	Calls []CallTime
 }
 

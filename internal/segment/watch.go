@@ -12,7 +12,7 @@ import (
 	"github.com/efg-tools/efg/efg"
 )
 
-// Watch looks at a segment repeatedly. It is not safe for concurrent use.
+// Watch samples a segment repeatedly. It is not safe for concurrent use.
 type Watch struct {
 	sampler
 	path string
@@ -89,7 +89,7 @@ func (w *Watch) mapFile() error {
 	return nil
 }
 
-// Close gives the mapping back.
+// Close unmaps the segment.
 func (w *Watch) Close() {
 	if w.data != nil {
 		syscall.Munmap(w.data)
@@ -98,8 +98,8 @@ func (w *Watch) Close() {
 	w.file.Close()
 }
 
-// Look reads what the process is doing and, if calls is set, how often and how long
-// it made which call. What it returns is good until the next look.
+// Look reads what the process is doing and, if calls is set, the number and time of its calls.
+// The result is valid until the next Look.
 func (w *Watch) Look(calls bool) (*Sample, error) {
 	var err error
 	for range 4 {

@@ -1,4 +1,4 @@
-// Package service says how programs, users' commands and root's service for all users of a
+// Package service defines how programs, users' commands and root's service for all users of a
 // machine find each other.
 //
 // The service has a directory, which only root can write to. In it
@@ -50,13 +50,13 @@ const (
 	BuildingName = "EFG_BUILDING"
 )
 
-// Service is what is known of a service.
+// Service describes a service.
 type Service struct {
 	Dir    string
 	Spools string // the directory of all spools
 	Store  string // where runs are; see Expand
 	Back   string // where the hook finds its back ends
-	// Building says that more back ends are being built.
+	// Building reports whether more back ends are being built.
 	Building bool
 }
 
@@ -71,8 +71,8 @@ func Dir() string {
 	return DefaultDir
 }
 
-// Find reads what the service of this machine says about itself. ok is false if there is none:
-// what root has not made counts for nothing.
+// Find reads what the service of this machine publishes. ok is false if there is none: only
+// files created by root count.
 func Find() (s *Service, ok bool) {
 	dir := Dir()
 	if OnlyRootWrites(dir) != nil {
@@ -108,7 +108,8 @@ func Find() (s *Service, ok bool) {
 	return s, filepath.IsAbs(s.Spools) && s.Store != ""
 }
 
-// OnlyRootWrites checks that a directory is root's and that no one else can change what is in it.
+// OnlyRootWrites checks that a directory belongs to root and that no one else can change its
+// contents.
 func OnlyRootWrites(dir string) error {
 	fi, err := os.Lstat(dir)
 	if err != nil {
@@ -182,7 +183,7 @@ func Expand(path string, a *account.Account) (string, error) {
 	return filepath.Clean(b.String()), nil
 }
 
-// Wake asks the service for a daemon for the user of this process. It comes up after Wake
+// Wake asks the service for a daemon for the user of this process. The daemon starts after Wake
 // has returned.
 func (s *Service) Wake() error {
 	c, err := net.DialTimeout("unix", filepath.Join(s.Dir, SocketFile), time.Second)

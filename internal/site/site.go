@@ -1,5 +1,5 @@
-// Package site has the files by which a site offers efg to its users: units for systemd,
-// and what Slurm needs.
+// Package site has the files with which a site offers efg to its users: units for systemd, and
+// scripts and a plugin for Slurm.
 package site
 
 import (

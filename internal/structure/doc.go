@@ -1,3 +1,3 @@
-// Package structure holds the tests of how the source tree is built: which
-// package may import which, and what every file must or must not contain.
+// Package structure holds the tests of the source tree: which package may import which, and
+// what files must or must not contain.
 package structure

@@ -1,5 +1,5 @@
-// Package symbolize finds the source lines of callsites. It reads the ELF
-// files that a run used, when the run is packed: they may be gone later.
+// Package symbolize finds the source lines of callsites. It reads the ELF files of a run when
+// the run file is written, because they may not exist later.
 package symbolize
 
 import (

@@ -35,7 +35,7 @@ type Options struct {
 	// Settings is what the hook is told, as NAME and value; EFG_BACK among it. It is requested
 	// again from time to time, and often for as long as EFG_BUILDING among it is 1.
 	Settings func() ([][2]string, error)
-	// Given are sockets that are open already, at socket and http in Dir.
+	// Given are open sockets for socket and http in Dir.
 	Given  []net.Listener
 	Log    *slog.Logger
 	Output io.Writer // gets what children write, each line with its user

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Comparison holds a reconstruction against the logs of the same run.
+// Comparison compares a reconstruction with the logs of the same run.
 type Comparison struct {
 	Queries bool // the run was recorded with --queries
 	sem     *semantics
