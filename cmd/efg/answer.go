@@ -10,7 +10,7 @@ import (
 	"github.com/efg-tools/efg/internal/jsondoc"
 )
 
-// overRanks computes something of ranks of a run, shows how far that is, and hands it to
+// overRanks computes a result over ranks of a run, shows the progress, and passes the result to
 // show. ranks is the value of --rank, data that of --json.
 func overRanks[T any](path, ranks string, data bool, errOut io.Writer,
 	compute func(r *runfile.Run, procs []int, progress ...analysis.Progress) (T, error),

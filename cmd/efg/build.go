@@ -15,7 +15,7 @@ import (
 	"github.com/efg-tools/efg/hook"
 )
 
-// foregroundBuild builds a hook while the user waits: a terminal shows how far it is, and a
+// foregroundBuild builds a hook while the user waits: a terminal shows the progress, and a
 // signal ends it.
 type foregroundBuild struct {
 	hook.Options
@@ -55,7 +55,7 @@ type signalError struct{ signal os.Signal }
 
 func (e *signalError) Error() string { return e.signal.String() + " while the hook was being built" }
 
-// find finds the hook for a command, and builds what that is known to need of it.
+// find finds the hook for a command, and builds the parts that the command is known to need.
 func (b *foregroundBuild) find(command []string) (*hook.Hook, error) {
 	h, err := hook.Find(b.ctx, b.Options)
 	if err == nil {
@@ -70,7 +70,7 @@ func (b *foregroundBuild) find(command []string) (*hook.Hook, error) {
 	return h, nil
 }
 
-// end has signals do what they did before.
+// end restores the handling of signals.
 func (b *foregroundBuild) end() {
 	signal.Stop(b.signals)
 	close(b.ended)
@@ -78,8 +78,8 @@ func (b *foregroundBuild) end() {
 	b.progress.out = nil // the terminal is the program's
 }
 
-// problem is what an error of a build means for the user: a signal is the reason for
-// whatever went wrong since.
+// problem returns an error of a build as reported to the user: after a signal, the signal is
+// the cause.
 func (b *foregroundBuild) problem(err error) error {
 	if cause := context.Cause(b.ctx); cause != nil {
 		return cause
@@ -97,7 +97,7 @@ func hookProblem(err error) error {
 	return err
 }
 
-// backgroundBuild finds and builds a hook while a daemon works, and says what of it there is.
+// backgroundBuild finds and builds a hook while a daemon runs, and reports which parts exist.
 type backgroundBuild struct {
 	ctx    context.Context // of the builds; done when they are to end
 	opt    hook.Options
@@ -108,8 +108,8 @@ type backgroundBuild struct {
 	begun   bool
 	running bool
 	backs   []hook.Back
-	done    bool  // backs is all there is, which has not been told yet
-	err     error // of the last build, until it is told
+	done    bool  // backs are all back ends, and have not been reported yet
+	err     error // of the last build, until it is reported
 }
 
 func newBackgroundBuild(ctx context.Context, errOut io.Writer) *backgroundBuild {
@@ -123,16 +123,15 @@ func newBackgroundBuild(ctx context.Context, errOut io.Writer) *backgroundBuild 
 	return b
 }
 
-// end ends a build that is running, and waits until nothing is left of it.
+// end stops a running build, and waits until it has ended.
 func (b *backgroundBuild) end() {
 	b.cancel()
 	b.work.Wait()
 }
 
-// now returns the back ends that exist, and whether there may be more soon: what is
-// missing begins to be built. It is an error if there is nothing, and nothing can be built.
-// The first call returns at once: asking the compilers what they are takes time, too, in which
-// programs may start.
+// now returns the existing back ends, and whether more are being built: building the missing
+// ones starts. It is an error if there are none, and none can be built. The first call returns
+// immediately, because identifying the compilers also takes time, in which programs may start.
 func (b *backgroundBuild) now() (backs []hook.Back, building bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

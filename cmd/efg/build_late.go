@@ -17,8 +17,8 @@ import (
 	"github.com/efg-tools/efg/internal/service"
 )
 
-// lateBuild builds back ends of a hook while a command runs: those that its processes ask for,
-// because what they load was not known before.
+// lateBuild builds back ends of a hook while a command runs: those that its processes request,
+// because their MPI library was unknown before.
 type lateBuild struct {
 	hook     *hook.Hook
 	build    *foregroundBuild
@@ -28,14 +28,14 @@ type lateBuild struct {
 	refused  []hook.Back // without a file: they cannot be built
 }
 
-// Names that processes ask for are those of libraries.
+// Processes request libraries by name.
 const (
 	longestName = 255
 	askTimeout  = time.Second
 )
 
-// late has processes that record into a directory ask for what is missing of the hook. Where
-// they could not, everything is built now. end must be called.
+// late lets processes that record into a directory request missing parts of the hook. If that
+// is impossible, everything is built now. end must be called.
 func (b *foregroundBuild) late(h *hook.Hook, folder string) (l *lateBuild, err error) {
 	l = &lateBuild{hook: h, build: b, spool: &daemon.Spool{Dir: folder}}
 	if !h.Incomplete() {
@@ -88,7 +88,7 @@ func (l *lateBuild) requested(soname string) {
 	}
 }
 
-// end ends what is being built: the command has ended.
+// end stops building when the command has ended.
 func (l *lateBuild) end() {
 	if l.listener == nil {
 		return

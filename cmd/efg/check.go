@@ -136,8 +136,7 @@ func pluralOf(n uint64, name string) string {
 	return grouped(n) + " " + name + "s"
 }
 
-// writeFindings writes findings under a title for each kind; those that may follow
-// from what is missing come last, with the remark.
+// writeFindings writes findings under a title per kind; those with a remark come last.
 func writeFindings(w io.Writer, list []check.Finding, top int) {
 	shown, title := 0, ""
 	for i := range list {

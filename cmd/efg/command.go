@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// runCommand runs a command to its end, hands signals on to it, and returns its
-// exit status: 128+n if signal n ended it. An error means it did not start.
+// runCommand runs a command to its end, forwards signals to it, and returns its exit status:
+// 128+n if signal n ended it. An error means it did not start.
 func runCommand(cmd *exec.Cmd, signals heldSignals) (status int, err error) {
 	if err := cmd.Start(); err != nil {
 		return 0, err
@@ -45,9 +45,9 @@ func exitStatus(cmd *exec.Cmd, err error) (int, error) {
 	return cmd.ProcessState.ExitCode(), nil
 }
 
-// fromTerminal reports whether the terminal has sent the signal, so that the whole
-// foreground group, the program included, has it already. (A launcher takes a
-// second interrupt for impatience and kills its processes.)
+// fromTerminal reports whether the terminal has sent the signal, so that the whole foreground
+// group, the program included, has it already. (On a second interrupt a launcher kills its
+// processes.)
 func fromTerminal(s os.Signal) bool {
 	if s != syscall.SIGINT && s != syscall.SIGQUIT {
 		return false

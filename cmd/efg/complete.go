@@ -10,7 +10,7 @@ import (
 	"github.com/efg-tools/efg/internal/daemon"
 )
 
-// completeWords has shells complete a flag's values.
+// completeWords registers shell completion of a flag's values.
 func completeWords(cmd *cobra.Command, flag string, words ...string) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // the command has no such flag
@@ -66,7 +66,7 @@ func storedNames() []string {
 	return names
 }
 
-// prepareBuiltIn makes mistakes with the commands that cobra adds errors, too.
+// prepareBuiltIn makes wrong arguments of cobra's own commands usage errors.
 func prepareBuiltIn(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()

@@ -90,13 +90,13 @@ each user whose programs record, and each user sees only their own runs.`,
 	return cmd
 }
 
-// limits are what a daemon's options say, understood.
+// limits are a daemon's options, parsed.
 type limits struct {
 	keep       time.Duration
 	max, merge int64
 }
 
-// check understands the options that do not depend on whose daemon it is.
+// check parses the options that do not depend on the daemon's user.
 func (opt *daemonOptions) check() (l limits, err error) {
 	if opt.hookTime, err = timeForHook(opt.time); err != nil {
 		return l, err
@@ -173,7 +173,7 @@ func runDaemon(ctx context.Context, opt *daemonOptions, errOut io.Writer) error 
 	return err
 }
 
-// howToRecord is what the hook is told, where efg run would put it into the environment.
+// howToRecord returns the hook's settings, which efg run would put into the environment.
 func (opt *daemonOptions) howToRecord(back string, building bool) [][2]string {
 	return [][2]string{
 		{service.BackName, back}, {service.BuildingName, flag(building)}, {"EFG_TIME", opt.hookTime}, {"EFG_POLLS", opt.polls},
@@ -181,7 +181,7 @@ func (opt *daemonOptions) howToRecord(back string, building bool) [][2]string {
 	}
 }
 
-// storeDir is the store that was requested, or the user's.
+// storeDir returns the given store, or the user's.
 func storeDir(given string) (string, error) {
 	if given != "" {
 		return given, nil

@@ -17,17 +17,17 @@ import (
 	"github.com/efg-tools/efg/internal/service"
 )
 
-// childMode is a daemon that a service for all users has started.
+// childMode is a daemon started by a service for all users.
 type childMode struct {
 	*multiuser.Child
 	server *httpapi.Server
-	asked  uint64 // questions there had been at the last look
+	asked  uint64 // requests at the last check
 }
 
-// runChild is a daemon for its user, as long as the service wants it.
+// runChild runs a daemon for its user until the service ends it.
 func runChild(ctx context.Context, opt *daemonOptions, errOut io.Writer) error {
 	syscall.Umask(0o077)
-	signal.Ignore(syscall.SIGPIPE)                                 // no one reads what it writes when the service is gone
+	signal.Ignore(syscall.SIGPIPE)                                 // no one reads its output when the service has ended
 	os.WriteFile("/proc/self/oom_score_adj", []byte("500"), 0o644) // before the service, and before programs
 	child, ctx, err := multiuser.NewChild(ctx)
 	if err != nil {
@@ -47,7 +47,7 @@ func runChild(ctx context.Context, opt *daemonOptions, errOut io.Writer) error {
 	return nil
 }
 
-// join has the daemon tell the service what it does, and takes from it what is for all users.
+// join connects the daemon to the service, and takes over the settings for all users.
 func (c *childMode) join(o *daemon.Options, opt *daemonOptions) {
 	o.Ready = func(string) { c.Ready() }
 	o.Works = c.Works
@@ -72,8 +72,8 @@ func (c *childMode) join(o *daemon.Options, opt *daemonOptions) {
 	}
 }
 
-// checkStart has the server listen at the service's socket. Its token is a new one each time: the
-// port of a child that has ended may be another user's, who then sees what browsers send.
+// checkStart makes the server listen at the service's socket. Its token is new each time: after
+// a child has ended its port may be taken by another user, who then sees what browsers send.
 func (c *childMode) checkStart(where *httpapi.Listening, token string) error {
 	where.Given = append(where.Given, c.Asked)
 	if err := os.Remove(token); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -82,8 +82,8 @@ func (c *childMode) checkStart(where *httpapi.Listening, token string) error {
 	return nil
 }
 
-// wakeService starts a daemon for this user, if it is the machine's service for all users
-// that keeps a store, and waits until it works with it.
+// wakeService starts a daemon for this user, if it is the machine's service for all users that
+// keeps a store, and waits until the daemon is running.
 func wakeService(dir string) {
 	s, ok := service.Find()
 	if !ok {
@@ -98,5 +98,5 @@ func wakeService(dir string) {
 	}
 }
 
-// wakeTime is how long a daemon takes to come up, at most.
+// wakeTime is the maximum time that a daemon takes to start.
 const wakeTime = 5 * time.Second

@@ -43,7 +43,7 @@ func (o *allUsersOptions) unused(cmd *cobra.Command) error {
 	return nil
 }
 
-// forChildren are the flags that a service hands on to its children.
+// forChildren are the flags that a service passes to its children.
 var forChildren = []string{"quiet", "keep", "max", "merge", "time", "polls", "queries", "buffers", "http", "http-host"}
 
 // childArgs are the flags that were given and are for children.
@@ -62,7 +62,7 @@ func childArgs(cmd *cobra.Command) []string {
 	return args
 }
 
-// checkAllUsers refuses options that cannot be those of all users.
+// checkAllUsers refuses options that cannot apply to all users.
 func (opt *daemonOptions) checkAllUsers(cmd *cobra.Command) error {
 	if _, err := opt.check(); err != nil {
 		return err

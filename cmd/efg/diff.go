@@ -56,7 +56,7 @@ Everything is computed on the graphs. docs/diff.md defines every column.`,
 	return cmd
 }
 
-// diffInput is what is compared.
+// diffInput holds what is compared.
 type diffInput struct {
 	files []string
 	runs  []*runfile.Run

@@ -90,7 +90,7 @@ func (w *diffWriter) against(o *diff.Overview) error {
 	return nil
 }
 
-// firstDivergence is where the calls of two ranks part, or, if they do not, their
+// firstDivergence returns where the calls of two ranks diverge, or, if they do not, their
 // arguments.
 func firstDivergence(p *diff.Pair) (part *diff.Divergence, arguments bool) {
 	for i := range p.Threads {
@@ -138,7 +138,7 @@ func (w *diffWriter) imbalance(o *diff.Overview) {
 	t.write(w)
 }
 
-// siteText is a callsite, or what stands for all together.
+// siteText is a callsite, or a text for all of them together.
 func siteText(op, site string) string {
 	if op == "" {
 		return "all calls"
@@ -156,7 +156,7 @@ func number(v float64) string {
 
 func part(v float64) string { return fmt.Sprintf("%.0f%%", 100*v) }
 
-// outliers writes the ranks that are far from others.
+// outliers writes the outliers among the ranks.
 func (w *diffWriter) outliers(o *diff.Overview) {
 	if len(o.Outliers) == 0 {
 		fmt.Fprintf(w, "\nOutliers: none\n")

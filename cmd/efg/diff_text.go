@@ -16,7 +16,7 @@ type diffWriter struct {
 	top int
 }
 
-// shown is how many of n rows a table has.
+// shown returns how many of n rows a table shows.
 func (w *diffWriter) shown(n int) int {
 	if w.top == 0 {
 		return n
@@ -87,7 +87,7 @@ func (w *diffWriter) totals(t *table, side *[2]diff.Totals, timed bool) {
 	}
 }
 
-// change writes by what part b is more than a.
+// change writes the relative change from a to b.
 func change(a, b float64) string {
 	switch {
 	case a == b:

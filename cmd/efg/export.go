@@ -29,7 +29,7 @@ type exportOptions struct {
 // exporter writes the selected part of a run.
 type exporter func(out io.Writer, run *runfile.Run, sel export.Selection, progress func(events uint64)) error
 
-// exporters are the formats of efg export, by name, which is their extension, too.
+// exporters are the formats of efg export, by name, which is also their extension.
 var exporters = map[string]exporter{"gxl": gxl.Write, "mtf": mtf.Write}
 
 func newExport() *cobra.Command {
@@ -114,19 +114,19 @@ func exportRun(path string, opt *exportOptions, out, errOut io.Writer) error {
 	return durable.Write(opt.output, func(w io.Writer) error { return write(w, r, sel, bar.show) })
 }
 
-// gxlCall is about how many bytes a call takes in GXL, gxlNode what different calls take
-// besides, and gxlProcess a process with its definitions.
+// gxlCall is the approximate size in bytes of a call in GXL, gxlNode that of a distinct call,
+// gxlProcess that of a process with its definitions.
 const (
 	gxlCall    = 1000
 	gxlNode    = 430
 	gxlProcess = 6000
 )
 
-// largeExport is from how many bytes on the user is told before. Tests change it.
+// largeExport is the size in bytes from which on the user is warned. Tests change it.
 var largeExport uint64 = 1 << 30
 
-// announce says how much GXL will be written, if it is much, and refuses what does not
-// fit the file system by far: the size is known to about a third.
+// announce prints the size of a large GXL document, and refuses one that exceeds the free space
+// by far: the estimate is good to about a third.
 func announce(size uint64, output string, errOut io.Writer) error {
 	if size < largeExport {
 		return nil
@@ -141,8 +141,8 @@ func announce(size uint64, output string, errOut io.Writer) error {
 	return nil
 }
 
-// freeSpace is how many bytes a user can still write to a file system; false if that is not
-// known. Tests change it.
+// freeSpace returns the free space of a file system for the user in bytes; false if that is
+// unknown. Tests change it.
 var freeSpace = func(dir string) (uint64, bool) {
 	var st syscall.Statfs_t
 	if err := syscall.Statfs(dir, &st); err != nil {

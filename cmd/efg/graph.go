@@ -23,8 +23,8 @@ type graphOptions struct {
 	asGiven                      bool // collapse was given
 }
 
-// graphFormats are the formats of efg graph that are no pictures, by name, which is their
-// extension, too.
+// graphFormats are the formats of efg graph except pictures, by name, which is also their
+// extension.
 var graphFormats = map[string]func(w io.Writer, g *graph.Graph, file string, colour *graph.Measure) error{
 	"dot": func(w io.Writer, g *graph.Graph, _ string, colour *graph.Measure) error { return g.DOT(w, colour) },
 	"json": func(w io.Writer, g *graph.Graph, file string, _ *graph.Measure) error {
@@ -158,7 +158,7 @@ func writeGraph(path string, opt *graphOptions, out, errOut io.Writer) error {
 	return durable.Write(opt.output, write)
 }
 
-// lessText says what to do against a picture that is too large, if there is something.
+// lessText says how to reduce a picture that is too large, if that is possible.
 func (opt *graphOptions) lessText() string {
 	if opt.asGiven {
 		return "draw less with --collapse, or "
@@ -166,7 +166,8 @@ func (opt *graphOptions) lessText() string {
 	return ""
 }
 
-// drawGraph draws a graph; unless it is given, so that the picture can be read.
+// drawGraph draws a graph; with collapsed loops if necessary for a readable picture, unless
+// --collapse is given.
 func drawGraph(w io.Writer, g *graph.Graph, opt *graphOptions, colour *graph.Measure, errOut io.Writer) error {
 	draw := pictureFormats[opt.format]
 	if opt.asGiven {

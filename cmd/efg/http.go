@@ -15,7 +15,7 @@ import (
 	"github.com/efg-tools/efg/internal/web"
 )
 
-// httpOptions say where and to whom HTTP is spoken.
+// httpOptions configure where and to whom HTTP is served.
 type httpOptions struct {
 	address, token, cert, key string
 	hosts                     []string
@@ -51,11 +51,11 @@ func (o *httpOptions) listening() (*httpapi.Listening, error) {
 	return l, nil
 }
 
-// withToken is the address that lets a browser in.
+// withToken returns the address with the token, for browsers.
 func withToken(address, token string) string { return address + "?token=" + url.QueryEscape(token) }
 
-// serveDaemon answers questions about what a daemon records, over TCP with a token that
-// stays the same, and at a socket in its spool. It returns where, and what ends it.
+// serveDaemon serves a daemon's runs over TCP with a persistent token, and at a socket in its
+// spool. It returns the addresses, and a function that ends it.
 func (o *httpOptions) serveDaemon(store *daemon.Store, spool *daemon.Spool, source httpapi.Runs, metrics *httpapi.Metrics, log *slog.Logger) (daemon.Served, func(), error) {
 	none := daemon.Served{}
 	where, err := o.listening()
@@ -108,7 +108,7 @@ func (o *httpOptions) serveDaemon(store *daemon.Store, spool *daemon.Spool, sour
 	return served, func() { cancel(); work.Wait() }, nil
 }
 
-// tokenFile is the file of the token that was given, or that of the store.
+// tokenFile returns the given token file, or that of the store.
 func (o *httpOptions) tokenFile(store *daemon.Store) string {
 	if o.token == "" {
 		return store.TokenFile()

@@ -90,13 +90,13 @@ func importRun(path, format, output string, in io.Reader, errOut io.Writer) erro
 	return run.write(output)
 }
 
-// importedRun is a run that is being imported. What has many processes goes to parts
-// on disk, so that memory does not grow with their number.
+// importedRun is a run that is being imported. Runs of many processes are split into parts on
+// disk, so that memory does not grow with their number.
 type importedRun struct {
 	meta  runfile.Meta
 	procs []*efg.Process
 	nodes int // of their graphs
-	// parts have no names: they are gone with this process, however it ends.
+	// parts are unnamed files: they disappear with this process, however it ends.
 	parts []*os.File
 }
 
@@ -156,7 +156,7 @@ func (r *importedRun) close() {
 	}
 }
 
-// formatOf tells the format of a document by how it begins, "" if it is none.
+// formatOf determines the format of a document from its beginning, "" if it is unknown.
 func formatOf(in *bufio.Reader) string {
 	head, _ := in.Peek(512)
 	if mtf.IsFile(head) {

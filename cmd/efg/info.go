@@ -53,10 +53,10 @@ func info(path string, asJSON, all bool, out io.Writer) error {
 	return (&infoWriter{s}).write(out, list)
 }
 
-// fewStreams is how many streams are listed without being asked for.
+// fewStreams is how many streams are listed by default.
 const fewStreams = 64
 
-// infoWriter writes what efg info tells as text.
+// infoWriter writes the output of efg info as text.
 type infoWriter struct{ *jsondoc.Info }
 
 func (s *infoWriter) write(out io.Writer, streams bool) error {

@@ -30,18 +30,18 @@ func (h heldSignals) release() { signal.Stop(h) }
 
 func statusOf(s os.Signal) int { return 128 + int(s.(syscall.Signal)) }
 
-// patience is how many signals it takes to give up writing the run file.
+// patience is the number of signals after which writing the run file is given up.
 const patience = 3
 
-// interruptedError says that the user did not want to wait.
+// interruptedError says that the user interrupted writing the run file.
 type interruptedError struct{ signal os.Signal }
 
 func (e *interruptedError) Error() string {
 	return fmt.Sprintf("gave up at the third signal (%v)", e.signal)
 }
 
-// hold does work to its end. Signals do not interrupt it, but the third one makes hold
-// return: the process is then about to end. Those before are told to say.
+// hold runs work to its end. Signals do not interrupt it, but the third one makes hold return:
+// the process is then about to end. Earlier ones are passed to say.
 func (h heldSignals) hold(work func() error, say func(left int)) error {
 	done := make(chan error, 1)
 	go func() { done <- work() }()

@@ -148,7 +148,7 @@ func loopCells(row *loops.Row, number string, app uint64, timed bool) []string {
 	return cells
 }
 
-// spreadText is the number of each rank, or from the least to the most of them.
+// spreadText is the number of each rank, or their minimum and maximum.
 func spreadText(s *loops.Spread) string {
 	if s.Least == s.Most {
 		return grouped(s.Most)
@@ -156,8 +156,8 @@ func spreadText(s *loops.Spread) string {
 	return grouped(s.Least) + "-" + grouped(s.Most)
 }
 
-// perEntryText is the number of iterations of each entry, or their mean and,
-// behind it, the least and the most.
+// perEntryText is the number of iterations of each entry, or their mean, followed by minimum
+// and maximum.
 func perEntryText(row *loops.Row) string {
 	if row.Least == row.Most {
 		return grouped(row.Most)
@@ -173,7 +173,7 @@ func perIteration(row *loops.Row, sum uint64) string {
 	return decimal(row.PerIteration(sum))
 }
 
-// decimal writes a number with a digit or two behind the point.
+// decimal writes a number with one or two decimals.
 func decimal(v float64) string {
 	if v >= 100 {
 		return strconv.FormatFloat(v, 'f', 1, 64)

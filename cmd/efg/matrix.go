@@ -86,7 +86,7 @@ func (opt *matrixOptions) check() error {
 	return nil
 }
 
-// block is the block that is requested, and whether one is.
+// block returns the requested block, and whether there is one.
 func (opt *matrixOptions) block(m *analysis.Matrix) (b analysis.Block, given bool, err error) {
 	var spans [2]*[2]int
 	for i, text := range []string{opt.from, opt.to} {
@@ -141,7 +141,7 @@ func writeMatrix(out io.Writer, path string, m *analysis.Matrix, opt *matrixOpti
 	return w.Flush()
 }
 
-// maxExpanded bounds the pairs that are written one by one.
+// maxExpanded is the maximum number of pairs that are written one by one.
 const maxExpanded = 200_000_000
 
 func matrixCSV(w io.Writer, m *analysis.Matrix) error {
@@ -155,7 +155,7 @@ func matrixCSV(w io.Writer, m *analysis.Matrix) error {
 	})
 }
 
-// tableRanks is how many ranks a matrix may have to be shown as a table.
+// tableRanks is the maximum number of ranks of a matrix shown as a table.
 const tableRanks = 16
 
 func matrixText(w *bufio.Writer, path string, m *analysis.Matrix, block analysis.Block, opt *matrixOptions) error {
@@ -252,8 +252,8 @@ func matrixTotals(w io.Writer, block analysis.Block, sent, received []analysis.C
 	t.write(w)
 }
 
-// heaviestPairs lists the pairs that exchange most. Collectives over so many
-// ranks that they cannot be listed are left out.
+// heaviestPairs lists the pairs that exchange most. Collectives over too many ranks to list are
+// left out.
 func heaviestPairs(w io.Writer, m *analysis.Matrix, top int) error {
 	list := m.Entries
 	title := "Pairs"

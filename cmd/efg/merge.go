@@ -93,7 +93,7 @@ func workerOf(given string) (worker, workers int, err error) {
 	return worker, workers, nil
 }
 
-// mergeRun joins the parts of a run in the store: there, or in a file of the user's.
+// mergeRun merges the parts of a run in the store, into the store or into a given file.
 func mergeRun(name string, opt merge.Options, elsewhere bool, out, errOut io.Writer) error {
 	dir, err := daemon.DefaultStore()
 	if err != nil {

@@ -7,9 +7,9 @@ import (
 	systemd "github.com/coreos/go-systemd/v22/daemon"
 )
 
-// notifier tells systemd, if that has started this process, how a daemon is doing.
+// notifier reports the state of a daemon to systemd, if that has started this process.
 type notifier struct {
-	every time.Duration // how often systemd wants to hear that it works; 0: it does not
+	every time.Duration // interval of systemd's watchdog; 0: none
 	next  time.Time
 	log   *slog.Logger
 }
@@ -36,7 +36,7 @@ func (n *notifier) ready(spool string) { n.text("recording into " + spool) }
 
 func (n *notifier) text(status string) { n.notify(systemd.SdNotifyReady + "\nSTATUS=" + status) }
 
-// works is called at each step of the work.
+// works is called at each step of the daemon's work.
 func (n *notifier) works(now time.Time) {
 	if n.every > 0 && now.After(n.next) {
 		n.next = now.Add(n.every)

@@ -51,7 +51,7 @@ file without a daemon, see efg view.`,
 }
 
 // runAddress is the address of a run, or of the list if name is empty, in the page of the
-// daemon that works with a store.
+// store's daemon.
 func runAddress(dir, spool, name string) (string, error) {
 	dir, err := storeDir(dir)
 	if err != nil {
@@ -85,8 +85,8 @@ func runAddress(dir, spool, name string) (string, error) {
 	return page + "#/runs/" + url.PathEscape(name), nil
 }
 
-// pageAddress is the address of the web page of the daemon that works with a store, with
-// its token if that can be read; "" if there is none.
+// pageAddress returns the address of the web page of a store's daemon, with its token if that
+// can be read; "" if there is none.
 func pageAddress(store *daemon.Store) string {
 	state, err := store.State()
 	if err != nil || state.HTTP == "" {

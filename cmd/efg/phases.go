@@ -94,7 +94,7 @@ func placeText(p phases.Place, none string) string {
 	return strings.TrimSpace(p.Op + " " + p.Site)
 }
 
-// timesText is the number of phases of a row, and the least if ranks differ.
+// timesText is the number of phases of a row, with the minimum if ranks differ.
 func timesText(r *phases.Row) string {
 	if r.Least < r.Times {
 		return fmt.Sprintf("%s-%s", grouped(r.Least), grouped(r.Times))
@@ -102,7 +102,7 @@ func timesText(r *phases.Row) string {
 	return grouped(r.Times)
 }
 
-// approximately is the mark of a time that was divided by numbers of calls.
+// approximately returns the mark of a time that was divided by numbers of calls.
 func approximately(r *phases.Row, ns float64) string {
 	if r.About {
 		return "~" + units.Nanoseconds(ns)

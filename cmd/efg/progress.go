@@ -8,7 +8,7 @@ import (
 	"github.com/efg-tools/efg/internal/printable"
 )
 
-// progress shows on a terminal how far long work is; elsewhere nothing.
+// progress shows the progress of long work on a terminal; elsewhere nothing.
 type progress struct {
 	out   io.Writer // nil: no terminal
 	what  string
@@ -28,8 +28,8 @@ func newProgress(out io.Writer, what string, total uint64) *progress {
 	return p
 }
 
-// progressBeside is newProgress, in ranks, for work that writes to out as it goes on:
-// on one terminal they would get into each other's way.
+// progressBeside is like newProgress, in ranks, for work that also writes to out: nothing is
+// shown if that is the same terminal.
 func progressBeside(out, errOut io.Writer, ranks uint64) *progress {
 	if printable.IsTerminal(out) {
 		errOut = io.Discard

@@ -88,14 +88,13 @@ func reconstructRun(path string, opt reconstructOptions, out, errOut io.Writer) 
 	return writeEvents(r, procs, opt, write, out, bar)
 }
 
-// writer appends events to b in some format, and a call in progress, if the format can
-// tell of such.
+// writer appends events to b in some format, and a call in progress, if the format supports it.
 type writer struct {
 	event   func(e *reconstruct.Event, b []byte) []byte
 	pending func(c *reconstruct.Pending, b []byte) []byte
 }
 
-// eventFormat is the format that was requested, or that for programs or people.
+// eventFormat returns the requested format, or the default for a terminal or other output.
 func eventFormat(given string, out io.Writer) string {
 	switch {
 	case given != "":

@@ -18,8 +18,8 @@ type recoverOptions struct {
 	discard bool
 }
 
-// recoverRuns finishes the recordings in directories that efg run has left, all of them if
-// none is named. All are tried; the error is that of the first that failed.
+// recoverRuns finishes the recordings in directories that efg run left behind, all of them if
+// none is given. All are tried; the error is that of the first that failed.
 func recoverRuns(paths []string, opt *recoverOptions, out, errOut io.Writer) error {
 	dirs, err := abandoned(paths)
 	if err != nil {
@@ -100,8 +100,8 @@ func recoverRun(d *recording.Directory, opt *recoverOptions, out, errOut io.Writ
 	return d.Remove()
 }
 
-// freeOutput is where efg run would have written its file. What has been written there
-// since stays: the name is another one then.
+// freeOutput returns where efg run would have written its file. A file that has been written
+// there since is kept: the name is then a different one.
 func freeOutput(d *recording.Directory) (string, error) {
 	file := d.Info.Output
 	base := strings.TrimSuffix(file, filepath.Ext(file))

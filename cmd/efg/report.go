@@ -193,7 +193,7 @@ func (w *reportWriter) order() string {
 	return "by calls"
 }
 
-// ranks lists the ranks, or, of too many, those that are longest in MPI.
+// ranks lists the ranks, or, if there are too many, those with the most time in MPI.
 func (w *reportWriter) ranks() {
 	list, order := w.Ranks, "by number"
 	if n := w.shown(len(list)); n < len(list) {
@@ -241,7 +241,7 @@ func compare(x, y uint64) int {
 	return 0
 }
 
-// shown is how many of n rows a table has.
+// shown returns how many of n rows a table shows.
 func (w *reportWriter) shown(n int) int {
 	if w.opt.top == 0 {
 		return n

@@ -27,12 +27,14 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
-// usageError is an error of the command line or of what it names: status 2.
+// usageError returns a usage error: a wrong command line, or a wrong file named in it: status
+// 2.
 func usageError(format string, args ...any) error {
 	return &exitError{2, fmt.Errorf(format, args...)}
 }
 
-// ownColumn finds lines of an error that begin in the first column: that is ours.
+// ownColumn finds lines of an error that begin in the first column, which is reserved for efg's
+// prefix.
 var ownColumn = regexp.MustCompile(`\n(\S)`)
 
 // execute runs a command line and returns the exit status: 0, 1 for a failure,
@@ -82,8 +84,8 @@ func newRoot() *cobra.Command {
 	return root
 }
 
-// commandGroups are the commands as the help lists them. Those that are about efg
-// itself, and hidden ones, have no group.
+// commandGroups are the commands as listed in the help. Commands about efg itself, and hidden
+// ones, have no group.
 var commandGroups = []struct {
 	title    string
 	commands []func() *cobra.Command
@@ -96,7 +98,7 @@ var commandGroups = []struct {
 	{"Run as a service", []func() *cobra.Command{newDaemon, newRuns, newOpen, newSite}},
 }
 
-// argCount makes a wrong number of arguments an error of the command line.
+// argCount makes a wrong number of arguments a usage error.
 func argCount(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := check(cmd, args); err != nil {

@@ -124,7 +124,7 @@ func runRecorded(cmd *exec.Cmd, h *hook.Hook, build *foregroundBuild, opt *runOp
 	return err
 }
 
-// meta is what is known of a run that begins.
+// meta returns the metadata of a run that starts.
 func (opt *runOptions) meta(command []string) runfile.Meta {
 	meta := runfile.Meta{
 		Tool: "efg " + version(), Command: command, Started: time.Now().UnixNano(),
@@ -136,8 +136,8 @@ func (opt *runOptions) meta(command []string) runfile.Meta {
 	return meta
 }
 
-// checkOutput finds out before the run, not after it, that the file cannot be
-// written. That there is no such place is a usage error.
+// checkOutput checks before the run that the file can be written. A missing directory is a
+// usage error.
 func checkOutput(file string) error {
 	switch fi, err := os.Stat(file); {
 	case err == nil && fi.IsDir():
@@ -155,7 +155,7 @@ func checkOutput(file string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// reason drops the operation and the path of an error that is told with a path.
+// reason drops the operation and the path of an error that is reported with a path.
 func reason(err error) error {
 	var e *exec.Error
 	if errors.As(err, &e) {

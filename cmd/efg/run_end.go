@@ -35,12 +35,12 @@ func keepRecording(dir *recording.Directory, opt *runOptions, meta runfile.Meta,
 	return endRecording(dir, opt, result, errOut)
 }
 
-// howToFinish says where a recording is whose run file is not written.
+// howToFinish says where a recording is kept whose run file was not written.
 func howToFinish(dir *recording.Directory) string {
 	return fmt.Sprintf("the recording stays in %s: efg merge --recover %s writes the file", dir.Path, shellWord(dir.Path))
 }
 
-// endRecording says what has become of a recording, and removes what is needed no more.
+// endRecording reports the result of a recording, and removes what is no longer needed.
 func endRecording(dir *recording.Directory, opt *runOptions, result *merge.Result, errOut io.Writer) error {
 	var err error
 	if result == nil {
@@ -56,7 +56,7 @@ func endRecording(dir *recording.Directory, opt *runOptions, result *merge.Resul
 	return errors.Join(err, dir.Remove())
 }
 
-// reportLosses says what a run file lacks.
+// reportLosses reports what is missing from a run file.
 func reportLosses(r *merge.Result, errOut io.Writer) {
 	for _, what := range r.LeftOut {
 		fmt.Fprintln(errOut, "efg: a process is missing from the file:", what)
@@ -69,7 +69,7 @@ func reportLosses(r *merge.Result, errOut io.Writer) {
 	}
 }
 
-// suggestNext tells someone at a terminal what is in the file, and what to do with it.
+// suggestNext prints to a terminal what is in the file, and a command to try next.
 func suggestNext(file string, r *merge.Result, errOut io.Writer) {
 	if !printable.IsTerminal(errOut) {
 		return
@@ -96,8 +96,8 @@ func nothingRecorded(opt *runOptions, errOut io.Writer) error {
 	return nil
 }
 
-// keepOld renames a run file that would be taken for that of a run which was not recorded,
-// and says so, as the end of a sentence.
+// keepOld renames an earlier run file that could be mistaken for that of an unrecorded run, and
+// returns a text about that, as the end of a sentence.
 func keepOld(file string) string {
 	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
 		return ""
@@ -109,7 +109,7 @@ func keepOld(file string) string {
 	return fmt.Sprintf("; that of an earlier run is %s now", aside)
 }
 
-// reportAbandoned names a recording that an efg run has left because it was killed.
+// reportAbandoned reports a recording that a killed efg run left behind.
 func reportAbandoned(errOut io.Writer) {
 	left := recording.Abandoned()
 	for _, d := range left {

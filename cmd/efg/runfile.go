@@ -11,8 +11,8 @@ import (
 	"github.com/efg-tools/efg/internal/rankset"
 )
 
-// openRun opens a run file, or the run in the store with that name. What is not one,
-// or is not there, is an error of the command line.
+// openRun opens a run file, or the run in the store with that name. A file that is missing or
+// not a run file is a usage error.
 func openRun(path string) (*runfile.Run, error) {
 	r, err := runfile.OpenRun(path)
 	if errors.Is(err, fs.ErrNotExist) && isRunName(path) {
@@ -34,8 +34,8 @@ func openRun(path string) (*runfile.Run, error) {
 	return r, err
 }
 
-// openShown opens a run whose texts people will see: none breaks a line. data: programs
-// will, who get them as they are.
+// openShown opens a run for display, with line breaks in texts escaped. data: for programs,
+// with texts unchanged.
 func openShown(path string, data bool) (*runfile.Run, error) {
 	r, err := openRun(path)
 	if err != nil || data {
@@ -51,7 +51,7 @@ func openShown(path string, data bool) (*runfile.Run, error) {
 	return r, nil
 }
 
-// ranks is a set of ranks that a flag gives.
+// ranks is a set of ranks given by a flag.
 type ranks rankset.Set
 
 // parseRanks reads "0-3,7". The empty string stands for all ranks.

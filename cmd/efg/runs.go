@@ -87,7 +87,7 @@ func listRuns(opt *runsOptions, out io.Writer) error {
 	return errors.Join(err, w.Flush())
 }
 
-// waitStored waits until no job in a spool has ended that is not stored.
+// waitStored waits until all ended jobs in a spool are stored.
 func waitStored(dir string, most time.Duration) error {
 	spool := daemon.Spool{Dir: cmp.Or(dir, daemon.DefaultSpool())}
 	for end := time.Now().Add(most); most > 0; time.Sleep(100 * time.Millisecond) {
@@ -109,7 +109,7 @@ func waitStored(dir string, most time.Duration) error {
 	return nil
 }
 
-// writePage tells the address of the daemon's web page.
+// writePage prints the address of the daemon's web page.
 func writePage(w *bufio.Writer, l *jsondoc.RunList, store *daemon.Store) {
 	if !l.Daemon {
 		return
@@ -171,7 +171,7 @@ func runState(r *daemon.Summary) string {
 	return strings.Join(text, ", ")
 }
 
-// partsText tells of a launch on several machines what is there.
+// partsText describes the parts of a launch on several machines.
 func partsText(r *daemon.Summary) string {
 	text := fmt.Sprintf("%d of %d ranks", r.Ranks, r.Size)
 	if len(r.Writing) > 0 {

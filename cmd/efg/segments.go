@@ -94,7 +94,7 @@ func (f *finder) jobNamed(name string) ([]string, error) {
 	return nil, usageError("%s: ambiguous: a prefix of several jobs, such as %s and %s", name, found[0].Name(), found[1].Name())
 }
 
-// candidate is a job that may be meant.
+// candidate is a job that an argument may refer to.
 type candidate struct {
 	name    string
 	command []string

@@ -21,7 +21,7 @@ import (
 	"github.com/efg-tools/efg/internal/printable"
 )
 
-// sqlOptions say what a statement may take, and how its rows are written.
+// sqlOptions are the limits of a statement, and the format of its rows.
 type sqlOptions struct {
 	format, memory string
 	time           time.Duration
@@ -85,11 +85,11 @@ func sqlRun(path, statement string, opt *sqlOptions, out, errOut io.Writer) erro
 	return sqlStatus(answerSQL(db, statement, out, write))
 }
 
-// errInterrupted ends a statement when someone has had enough of it.
+// errInterrupted ends an interrupted statement.
 var errInterrupted = errors.New("interrupted")
 
-// context ends with an interrupt or when the time is over. A second interrupt ends the
-// program.
+// context returns a context that is done at an interrupt or when the time limit is reached. A
+// second interrupt ends the program.
 func (opt *sqlOptions) context() (context.Context, func()) {
 	signals, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -116,7 +116,7 @@ func answerSQL(db *sql.Database, statement string, out io.Writer, write func(io.
 	return errors.Join(db.Reason(err), w.Flush())
 }
 
-// sqlStatus gives errors their exit statuses, and says what to do.
+// sqlStatus maps errors to exit statuses, with advice.
 func sqlStatus(err error) error {
 	switch {
 	case errors.Is(err, errInterrupted):
@@ -156,7 +156,7 @@ func writeRows(rows *dbsql.Rows, w rowWriter, columns int) error {
 	return errors.Join(rows.Err(), w.end())
 }
 
-// tableRows aligns rows, so many at a time.
+// tableRows aligns rows, in batches.
 type tableRows struct {
 	w       io.Writer
 	columns []string

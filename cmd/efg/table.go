@@ -28,7 +28,7 @@ func (t *table) column(right bool, heads []string) {
 	}
 }
 
-// row adds a row. What stands in a cell does not break it.
+// row adds a row. Line breaks in cells are escaped.
 func (t *table) row(cells ...string) {
 	for i, c := range cells {
 		cells[i] = printable.Line(c)

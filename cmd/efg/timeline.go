@@ -142,7 +142,7 @@ func defaultTo(n *int, text bool, ofText, ofOthers int) {
 	}
 }
 
-// parseRunTime reads a time since the beginning of a run, if there is one.
+// parseRunTime parses a time since the start of a run, if any.
 func parseRunTime(flag, text string, ns *int64) error {
 	if text == "" {
 		return nil
@@ -190,7 +190,7 @@ func letterOf(pixel byte) byte {
 	return '*'
 }
 
-// hidden is how many procedures of a legend no pixel shows.
+// hidden returns the number of procedures of a legend that no pixel shows.
 func hidden(v *timeline.View, seen *[256]bool) (n uint64) {
 	for i := range v.Legend {
 		if !seen[i+1] {

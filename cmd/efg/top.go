@@ -74,8 +74,8 @@ func (opt *topOptions) check() error {
 	return nil
 }
 
-// findEvery is how often it is found out which processes a job has: that takes longer than
-// to look at them.
+// findEvery is how often the processes of a job are listed, which takes longer than sampling
+// them.
 const findEvery = time.Second
 
 func top(ctx context.Context, target string, opt *topOptions, out io.Writer) error {

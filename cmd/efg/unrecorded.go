@@ -10,8 +10,8 @@ import (
 	"github.com/efg-tools/efg/hook"
 )
 
-// runUnrecorded runs a command although something is missing that recording needs, and says
-// so: unless recording is required, or a signal was meant to end all.
+// runUnrecorded runs a command that cannot be recorded, and says so, unless recording is
+// required or a signal was to end everything.
 func runUnrecorded(cmd *exec.Cmd, why error, opt *runOptions, errOut io.Writer) error {
 	if opt.require || errors.As(why, new(*signalError)) {
 		return why

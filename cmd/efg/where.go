@@ -27,8 +27,8 @@ type whereOptions struct {
 	json  bool
 }
 
-// settle is the time after which a job is looked at for the second time: who has done
-// nothing meanwhile is waiting, or computing for long.
+// settle is the time between the two samples of a job: a rank that has done nothing in between
+// is waiting, or in a long computation.
 const settle = 200 * time.Millisecond
 
 // statusHangs is the exit status of a command that found that a job hangs, or hung.
@@ -93,8 +93,8 @@ func where(target string, opt *whereOptions, out io.Writer) error {
 	return err
 }
 
-// jobState returns the state of what the argument names: a run file, a directory of segments, a
-// job of the daemon, or a run in its store.
+// jobState returns the state of the job that the argument names: a run file, a directory of
+// segments, a job of the daemon, or a run in its store.
 func jobState(target string) (*live.JobState, error) {
 	if st, err := os.Stat(target); err == nil && !st.IsDir() {
 		return jobStateOfRun(target)
@@ -176,7 +176,7 @@ func (w *whereWriter) present() int {
 	return len(ranks)
 }
 
-// mismatch writes who is in which of the calls that do not match.
+// mismatch writes which ranks are in which of the mismatched calls.
 func (w *whereWriter) mismatch(m *live.Mismatch) {
 	fmt.Fprintf(w, "MISMATCH  the collective calls on %s differ in %s\n", m.On, differText[m.Differ])
 	for i := range m.Calls {
@@ -200,7 +200,7 @@ func ranksText(list []int) string { return waitfor.RanksText(list) }
 // longestCycle is how many ranks of a cycle are written out.
 const longestCycle = 12
 
-// cycleText writes a cycle; nothing of a rank that waits for itself.
+// cycleText writes a cycle; nothing for a rank that waits for itself.
 func cycleText(cycle []int) string {
 	if len(cycle) == 1 {
 		return ""
@@ -255,7 +255,7 @@ func spanText(low, high *float64) string {
 	return a + " to " + b
 }
 
-// secondsText writes a time that people wait for.
+// secondsText writes a waiting time.
 func secondsText(v float64) string {
 	if v < 60 {
 		return units.Nanoseconds(v * 1e9)

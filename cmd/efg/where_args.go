@@ -14,13 +14,14 @@ import (
 // callWidth is the width that calls keep to if they can.
 const callWidth = 72
 
-// telling are the kinds of arguments that say whom a call waits for: they are never left out.
+// telling are the kinds of arguments that determine whom a call waits for: they are never left
+// out.
 var telling = []signature.Kind{
 	signature.Comm, signature.Win, signature.File, signature.Peer, signature.Root, signature.Rank, signature.Tag, signature.Op, signature.Req,
 }
 
-// callText writes a call. Of one that is too long it leaves out the arguments, one after the
-// other, that do not say whom it waits for.
+// callText writes a call. If it is too long, arguments that do not determine whom it waits for
+// are left out, one after another.
 func callText(op string, args []string) string {
 	proc := signature.ProcByName(op)
 	text := op + "(" + strings.Join(args, ", ") + ")"
@@ -35,7 +36,7 @@ func callText(op string, args []string) string {
 	return text
 }
 
-// isShown reports whether an argument of a procedure says whom the call waits for.
+// isShown reports whether an argument of a procedure determines whom the call waits for.
 func isShown(p *signature.Proc, arg string) bool {
 	name, _, _ := strings.Cut(arg, "=")
 	if p == nil || p.Param(name) < 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/efg-tools/efg/internal/printable"
 )
 
-// newWork makes the command that newWorkers starts. It is for no one else.
+// newWork returns the internal command that newWorkers starts.
 func newWork() *cobra.Command {
 	return &cobra.Command{
 		Use:   "work",

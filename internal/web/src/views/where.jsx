@@ -17,13 +17,13 @@ export function Where({ id, query, live }) {
       {where.error?.status === 404 ? (
         <Note>No rank was in a call when the job ended, or it was not recorded by the daemon.</Note>
       ) : (
-        <Wait on={where}>{(w) => <RollCall where={w} text={query.q} />}</Wait>
+        <Wait on={where}>{(w) => <JobState where={w} text={query.q} />}</Wait>
       )}
     </>
   );
 }
 
-function RollCall({ where, text }) {
+function JobState({ where, text }) {
   return (
     <>
       <Verdict where={where} />
