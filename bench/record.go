@@ -25,6 +25,7 @@ func calls(b *bench) error {
 			{"six calls in a loop", "six 1"}, {"one callsite", "cycle 1"}, {"10 in a cycle", "cycle 10"},
 			{"100 in a cycle", "cycle 100"}, {"1,000 in a cycle", "cycle 1000"}, {"9,000 in a cycle", "cycle 9000"},
 			{"64 in random order", "random 64"}, {"1,000 in random order", "random 1000"},
+			{"one callsite, 8 counts and 8 tags in random order", "varied 8"},
 		} {
 			cmd := append([]string{exe}, append(strings.Fields(shape.args), "2000000")...)
 			v, added, err := b.alternate(cmd, b.recorded("off", cmd...), b.recorded("stats", cmd...))

@@ -19,24 +19,36 @@ static double now(void)
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* One event: an MPI_Send-like row of nine words whose callsite is `site`. */
-static inline void event(uint64_t base, uint64_t site)
+/* One event: an MPI_Send-like row of nine words, with a count and a tag. */
+static inline void send(uint64_t site, uint64_t peer, uint64_t count, uint64_t tag)
 {
     efg_stream *t = efg_enter();
     uint64_t *w = t->w;
     w[0] = 1 | 9u << 24;
-    w[1] = base + site * 0x9E3779B97F4A7C15u;
+    w[1] = site;
     w[2] = EFG_CONST(7);
     w[3] = 0;
-    w[4] = 1024;
+    w[4] = count;
     w[5] = EFG_CONST(30);
-    w[6] = site & 7;
-    w[7] = 42;
+    w[6] = peer;
+    w[7] = tag;
     w[8] = 0;
     efg_call_begin(t);
     efg_call_end(t);
     efg_record(t);
     efg_leave(t);
+}
+
+/* Of a callsite of its own. */
+static inline void event(uint64_t base, uint64_t site)
+{
+    send(base + site * 0x9E3779B97F4A7C15u, site & 7, 1024, 42);
+}
+
+/* One of 8 * k of one callsite: more than the bound, so that words are demoted. */
+static inline void varied(uint64_t base, uint64_t k, uint64_t x)
+{
+    send(base, 1, 1 + x % 8, (x >> 3) % k);
 }
 
 static uint64_t next_random(uint64_t *x)
@@ -78,6 +90,18 @@ static void random_order(uint64_t k, uint64_t n)
     report("random", k, t0, n, used);
 }
 
+static void varied_order(uint64_t k, uint64_t n)
+{
+    uint64_t base = k << 40 | 2, x = 88172645463325252u, i;
+    for (i = 0; i < 160 * k; i++)
+        varied(base, k, next_random(&x));
+    uint64_t used = efg_header->used;
+    double t0 = now();
+    for (i = 0; i < n; i++)
+        varied(base, k, next_random(&x));
+    report("varied", 8 * k, t0, n, used);
+}
+
 int main(int argc, char **argv)
 {
     uint64_t n = argc > 1 ? strtoull(argv[1], NULL, 10) : 2000000;
@@ -92,5 +116,6 @@ int main(int argc, char **argv)
         cycle(k, n);
     random_order(64, n);
     random_order(1000, n);
+    varied_order(8, n);
     return 0;
 }

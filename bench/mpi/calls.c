@@ -4,6 +4,7 @@
  *   calls six N           six different calls in a loop
  *   calls cycle K N       K callsites, each with its own signature, in a cycle
  *   calls random K N      K callsites in random order
+ *   calls varied K N      one callsite, 8 counts and K tags in random order
  *   calls memory K N      as cycle; prints the process's resident KiB instead
  *
  * Prints nanoseconds of processor time per call: on a busy machine that is
@@ -72,10 +73,23 @@ static long random_order(long k, long n)
     return n;
 }
 
+static long varied(long k, long n)
+{
+    uint64_t x = 88172645463325252u;
+    char buffer[8] = "";
+    for (long i = 0; i < n; i++) {
+        x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+        MPI_Send(buffer, 1 + (int)(x % 8), MPI_CHAR, MPI_PROC_NULL, (int)((x >> 3) % (uint64_t)k), MPI_COMM_SELF);
+    }
+    return n;
+}
+
 static long shape(const char *name, long k, long n)
 {
     if (strcmp(name, "six") == 0)
         return six(n);
+    if (strcmp(name, "varied") == 0)
+        return varied(k, n);
     return strcmp(name, "random") == 0 ? random_order(k, n) : cycle(k, n);
 }
 

@@ -21,21 +21,28 @@ static inline uint64_t id_of_first_slot(const graph *g, const seg_node *p)
     return EFG_ID_BIT | (uint64_t)g->s->thread << 50 | (uint64_t)p->index << 24;
 }
 
-/* The quick way to a node's slots where nothing but word k is demoted. */
-static int remember_slot(const graph *g, seg_node *p, unsigned k)
+/* What the private half of a node with demoted words says of them. */
+static int remember_demoted(const graph *g, seg_node *p, uint64_t header, bool scalars)
 {
     node_priv *q = priv_of(p);
+    unsigned slot = slot_of(header);
     if (q == NULL)
         return -1;
-    q->slot_only = k;
-    q->slot_ids = id_of_first_slot(g, p);
-    q->slot_values = efg_ptr(((seg_attr *)efg_ptr(p->attrs))->values);
+    if (p->mask == (uint32_t)1 << slot) {
+        q->slot_only = slot;
+        q->slot_ids = id_of_first_slot(g, p);
+        q->slot_values = efg_ptr(((seg_attr *)efg_ptr(p->attrs))->values);
+        return 0;
+    }
+    q->demoted = true;
+    q->scalars = scalars && !(p->mask >> slot & 1);
     return 0;
 }
 
 int graph_make_attrs(const graph *g, seg_node *p, uint64_t header)
 {
     unsigned count = (unsigned)__builtin_popcount(p->mask);
+    bool scalars = true;
     if (count == 0)
         return 0;
     seg_attr *a = efg_alloc(count * sizeof *a, SEG_REF_UNIT);
@@ -43,14 +50,15 @@ int graph_make_attrs(const graph *g, seg_node *p, uint64_t header)
         return -1;
     p->attrs = efg_ref(a);
     for (uint32_t m = p->mask; m != 0; m &= m - 1, a++) {
+        enum efg_word_kind kind = kind_of(header, (unsigned)__builtin_ctz(m));
         seg_seq *values = seq_new(true), *elems = NULL;
-        bool vec = kind_of(header, (unsigned)__builtin_ctz(m)) == EFG_W_VEC;
-        if (values == NULL || (vec && (elems = seq_new(true)) == NULL))
+        if (values == NULL || (kind == EFG_W_VEC && (elems = seq_new(true)) == NULL))
             return -1;
         a->values = efg_ref(values);
-        a->elems = vec ? efg_ref(elems) : 0;
+        a->elems = kind == EFG_W_VEC ? efg_ref(elems) : 0;
+        scalars &= kind != EFG_W_VEC && kind != EFG_W_IDENT;
     }
-    return p->mask == (uint32_t)1 << slot_of(header) ? remember_slot(g, p, slot_of(header)) : 0;
+    return remember_demoted(g, p, header, scalars);
 }
 
 static int grow_slots(efg_slots *s)
@@ -165,11 +173,27 @@ static __attribute__((noinline)) int add_demoted(graph *g, seg_node *p, efg_stre
     return graph_publish(g, e, p, h);
 }
 
+/* Where all demoted words are integers. */
+static int add_scalars(graph *g, seg_node *p, efg_stream *e)
+{
+    const seg_attr *a = efg_ptr(p->attrs);
+    uint64_t h = graph_roll(g->hash, p->hash);
+    for (uint32_t m = p->mask; m != 0; m &= m - 1, a++) {
+        uint64_t v = e->w[__builtin_ctz(m)];
+        if (unlikely(seq_push(efg_ptr(a->values), v) != 0))
+            return -1;
+        h = graph_roll(h, v);
+    }
+    return graph_publish(g, e, p, h);
+}
+
 /* The quick way is for one thread, a new object, no other word demoted, and a
  * slot that the running repeat expects. */
 int graph_add_masked(graph *g, seg_node *p, efg_stream *e)
 {
     node_priv *q = (node_priv *)(uintptr_t)p->priv;
+    if (q != NULL && q->scalars)
+        return add_scalars(g, p, e);
     if (unlikely(q == NULL || q->slot_only == 0 || efg_slots_shared
                  || q->slots.full >= q->slots.words || e->w[q->slot_only] != EFG_NEW))
         return add_demoted(g, p, e);

@@ -44,9 +44,19 @@ graph *graph_new(seg_stream *s, bool times, bool trace)
 static inline uint64_t lookup_key(const uint64_t *w, unsigned n, uint64_t mask)
 {
     uint64_t h = mask;
-    for (unsigned i = 0; i < n; i++)
-        if (!(mask >> i & 1))
-            h += w[i] * (XXP1 * (2 * i + 1));
+#define WORD(i) case (i) + 1: h += w[i] * (XXP1 * (2 * (i) + 1)); __attribute__((fallthrough))
+    switch (n) {
+    WORD(31); WORD(30); WORD(29); WORD(28); WORD(27); WORD(26); WORD(25); WORD(24); WORD(23); WORD(22);
+    WORD(21); WORD(20); WORD(19); WORD(18); WORD(17); WORD(16); WORD(15); WORD(14); WORD(13); WORD(12);
+    WORD(11); WORD(10); WORD(9);  WORD(8);  WORD(7);  WORD(6);  WORD(5);  WORD(4);  WORD(3);  WORD(2);
+    WORD(1);  WORD(0);
+    default: break;
+    }
+#undef WORD
+    for (uint64_t m = mask; m != 0; m &= m - 1) {
+        unsigned i = (unsigned)__builtin_ctzll(m);
+        h -= w[i] * (XXP1 * (2 * i + 1));
+    }
     h ^= h >> 32;
     return h * XXP2;
 }
@@ -58,7 +68,7 @@ static index_entry *index_slot(const graph *g, uint64_t key, uint64_t mask, cons
     uint32_t size = 2 * g->cap, i = (uint32_t)(key >> 32) & (size - 1);
     for (index_entry *e; (e = &g->index[i])->node != 0; i = (i + 1) & (size - 1)) {
         const seg_node *p = efg_ptr(e->node);
-        if (e->key == (uint32_t)key && p->mask == mask && matches(p, w, n))
+        if (e->key == (uint32_t)key && p->mask == mask && p->live == n && matches_masked(p, w, n))
             break;
     }
     return &g->index[i];
@@ -165,14 +175,29 @@ static seg_node *find_node(graph *g, const efg_stream *e)
     }
 }
 
+/* The node of an event at the site of this live node, on which words are demoted; NULL if
+ * there is none yet. All live nodes of a site have the same mask. */
+static seg_node *neighbour(const graph *g, const seg_node *p, const uint64_t *w, unsigned n)
+{
+    const uint64_t *s = node_words(p);
+    if (p->live != n || w[0] != s[0] || w[1] != s[1] || w[2] != s[2])
+        return NULL;
+    const index_entry *at = index_slot(g, lookup_key(w, n, p->mask), p->mask, w, n);
+    return at->node != 0 ? efg_ptr(at->node) : NULL;
+}
+
 /* The node of an event: one that its callsite and object had of late, or any other. A
  * live node whose words fit is always the right one. */
 static inline seg_node *node_of(graph *g, const efg_stream *e)
 {
     unsigned n = EFG_NWORDS(e->w[0]);
-    seg_node **hint = g->hint[(e->w[1] ^ e->w[2]) % GRAPH_HINTS];
-    if (likely(hint[0] != NULL && matches(hint[0], e->w, n)))
-        return hint[0];
+    seg_node **hint = g->hint[(e->w[1] ^ e->w[2]) % GRAPH_HINTS], *p = hint[0];
+    if (p != NULL && is_demoted(p)) {
+        if ((p = neighbour(g, p, e->w, n)) != NULL)
+            return hint[0] = p;
+    } else if (likely(p != NULL && matches(p, e->w, n))) {
+        return p;
+    }
     if (hint[1] != NULL && matches(hint[1], e->w, n))
         return hint[1];
     hint[1] = hint[0];
@@ -187,15 +212,15 @@ static inline struct by_successor *edge_slot(const node_priv *q, const seg_node 
 {
     uint32_t ref = efg_ref(to), end = ((uint32_t)1 << q->bits) - 1;
     uint32_t i = (to->index + ((to->index >> q->bits) * 0x9E3779B1u >> (32 - q->bits))) & end;
-    while (q->table[i].number != 0 && q->table[i].to != ref)
+    while (q->table[i].edge != 0 && q->table[i].to != ref)
         i = (i + 1) & end;
     return &q->table[i];
 }
 
 static void enter_edge(const node_priv *q, uint32_t number)
 {
-    uint32_t to = ((seg_edge *)efg_ptr(q->edges[number]))->to;
-    *edge_slot(q, efg_ptr(to)) = (struct by_successor){to, number + 1};
+    uint32_t edge = q->edges[number], to = ((seg_edge *)efg_ptr(edge))->to;
+    *edge_slot(q, efg_ptr(to)) = (struct by_successor){to, edge, number};
 }
 
 static int grow_edges(node_priv *q)
@@ -293,8 +318,8 @@ static int close_run(seg_node *p, seg_edge *e)
     return 0;
 }
 
-/* Starts a branch run to a node, by the edge of this number at p; closes the current one. */
-static int start_run(seg_node *p, const node_priv *q, uint32_t number, const seg_node *to)
+/* Starts a branch run to a node, by p's edge of this number; closes the current one. */
+static int start_run(seg_node *p, uint32_t edge, uint32_t number, const seg_node *to)
 {
     seg_edge *old = efg_ptr(p->cur);
     if (close_run(p, old) != 0)
@@ -306,7 +331,7 @@ static int start_run(seg_node *p, const node_priv *q, uint32_t number, const seg
     efg_publish_barrier();
     p->runs = efg_ref(runs);
     p->pred = efg_ref(to);
-    p->cur = q->edges[number];
+    p->cur = edge;
     p->run = 1;
     return 0;
 }
@@ -334,10 +359,11 @@ static int step(seg_node *from, const seg_node *to)
     node_priv *q = several_edges(from);
     if (q == NULL)
         return -1;
-    int64_t number = (int64_t)edge_slot(q, to)->number - 1;
-    if (unlikely(number < 0) && (number = add_edge(from, q, to)) < 0)
-        return -1;
-    return start_run(from, q, (uint32_t)number, to);
+    const struct by_successor *known = edge_slot(q, to);
+    if (likely(known->edge != 0))
+        return start_run(from, known->edge, known->number, to);
+    int64_t number = add_edge(from, q, to);
+    return number >= 0 ? start_run(from, q->edges[number], (uint32_t)number, to) : -1;
 }
 
 /* Goes to the successor that the branch runs of p so far suggest, if the event is
@@ -351,11 +377,22 @@ static inline seg_node *step_as_expected(seg_node *p, const efg_stream *e, int *
     seg_node *to = efg_ptr(((seg_edge *)efg_ptr(q->edges[i]))->to);
     if (q->edges[i] == p->cur || !matches(to, e->w, EFG_NWORDS(e->w[0])))
         return NULL;
-    *err = start_run(p, q, (uint32_t)i, to);
+    *err = start_run(p, q->edges[i], (uint32_t)i, to);
     return to;
 }
 
 /* ---- the event ---- */
+
+/* Fetches what the next event will change if it turns again: of a large graph all of it
+ * is far away, and the program's call takes a while. */
+static inline void expect_turn(const seg_node *p)
+{
+    const seg_seq *runs = efg_ptr(p->runs);
+    __builtin_prefetch((void *)(uintptr_t)p->priv);
+    __builtin_prefetch(efg_ptr(p->cur), 1);
+    __builtin_prefetch(runs, 1);
+    __builtin_prefetch(&runs->state[1], 1);
+}
 
 int graph_turn(graph *g, efg_stream *e)
 {
@@ -367,6 +404,8 @@ int graph_turn(graph *g, efg_stream *e)
         err = step(from, p);
     if (unlikely(p == NULL || err != 0))
         return -1;
+    if (p->runs != 0)
+        expect_turn(p);
     if (p->mask != 0)
         return graph_add_masked(g, p, e);
     return graph_publish(g, e, p, graph_roll(g->hash, p->hash));

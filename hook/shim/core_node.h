@@ -11,7 +11,8 @@ typedef struct node_priv {
     uint32_t *edges;            /* refs, by number */
     struct by_successor {
         uint32_t to;            /* ref */
-        uint32_t number;        /* of the edge, from 1; 0: free */
+        uint32_t edge;          /* ref; 0: free */
+        uint32_t number;        /* of the edge */
     } *table;
     uint32_t bits;              /* the table has 1 << bits entries, cap is half of it */
     uint32_t nedges, cap;
@@ -19,6 +20,8 @@ typedef struct node_priv {
     uint64_t slot_ids;          /* id of slot 0, of a node where only the slot is demoted */
     seg_seq *slot_values;       /* the slots then */
     unsigned slot_only;         /* the slot's word then, else 0 */
+    bool demoted;               /* other words than a slot are */
+    bool scalars;               /* they are integers, and there is no slot: only values */
 } node_priv;
 
 /* NULL: no memory. */
@@ -27,6 +30,13 @@ static inline node_priv *priv_of(seg_node *p)
     if (p->priv == 0)
         p->priv = (uint64_t)(uintptr_t)calloc(1, sizeof(node_priv));
     return (node_priv *)(uintptr_t)p->priv;
+}
+
+/* Are words of the node demoted, besides the slot of a new object? */
+static inline bool is_demoted(const seg_node *p)
+{
+    const node_priv *q = (node_priv *)(uintptr_t)p->priv;
+    return p->mask != 0 && q != NULL && q->demoted;
 }
 
 static inline enum efg_word_kind kind_of(uint64_t header, unsigned word)

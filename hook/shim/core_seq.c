@@ -78,16 +78,23 @@ static int put_varint(seg_seq *s, seq *q, seg_seq_state *st, uint64_t x)
     return put_byte(s, q, st, (uint8_t)x);
 }
 
-/* A literal. Of values that nobody can foretell, nobody can foretell either
- * whether they take one byte or two: both are stored, and one or two counted. */
+/* A literal below 2^12, where there are two bytes; its size. Of values that nobody can
+ * foretell, nobody can foretell either whether they take one byte or two: both are
+ * stored, and one or two counted. */
+static inline unsigned put_short(uint8_t *to, unsigned v)
+{
+    unsigned x = v << 2, two = x > 0x7f;
+    to[0] = (uint8_t)(x | two << 7);
+    to[1] = (uint8_t)(x >> 7);
+    return 1 + two;
+}
+
 static inline int put_literal(seg_seq *s, seq *q, seg_seq_state *st, uint64_t v)
 {
     if (likely(v >> 12 == 0 && q->end - q->at >= 2)) {
-        unsigned x = (unsigned)v << 2, two = x > 0x7f;
-        q->at[0] = (uint8_t)(x | two << 7);
-        q->at[1] = (uint8_t)(x >> 7);
-        q->at += 1 + two;
-        st->nbytes += 1 + two;
+        unsigned size = put_short(q->at, (unsigned)v);
+        q->at += size;
+        st->nbytes += size;
         return 0;
     }
     if (v >> 61 == 0)
@@ -294,7 +301,7 @@ seg_seq *seq_new(bool delta)
     return s;
 }
 
-static int push_slow(seg_seq *s, seq *q, uint64_t x)
+static int push_awake(seg_seq *s, seq *q, uint64_t x)
 {
     seg_seq_state *next = &s->state[s->sel ^ 1];
     s->turns++;
@@ -309,10 +316,9 @@ static int push_slow(seg_seq *s, seq *q, uint64_t x)
 }
 
 /* Whole symbols beyond the values that N counts do no harm. */
-static int push_asleep(seg_seq *s, seq *q, seg_seq_state *st, uint64_t x)
+static int push_asleep(seg_seq *s, seq *q, uint64_t x)
 {
-    seg_seq_state grown = {.nbytes = st->nbytes};
-    q->lv[0].asleep--;
+    seg_seq_state *st = &s->state[s->sel], grown = {.nbytes = st->nbytes};
     if (put_literal(s, q, &grown, x) != 0)
         return -1;
     efg_publish_barrier();
@@ -322,14 +328,38 @@ static int push_asleep(seg_seq *s, seq *q, seg_seq_state *st, uint64_t x)
     return 0;
 }
 
-int seq_push(seg_seq *s, uint64_t v)
+static __attribute__((noinline)) int push_other(seg_seq *s, uint64_t v)
 {
     seq *q = seq_priv(s);
-    if (likely(seq_repeats(s, v)))
+    bool asleep = q->lv[0].asleep != 0;
+    if (!asleep && seq_repeats(s, v))
         return 0;
     uint64_t x = seq_step(s, q, v);
     q->prev = v;
-    return q->lv[0].asleep != 0 ? push_asleep(s, q, &s->state[s->sel], x) : push_slow(s, q, x);
+    if (!asleep)
+        return push_awake(s, q, x);
+    q->lv[0].asleep--;
+    return push_asleep(s, q, x);
+}
+
+/* The most frequent value that nobody foretold is one that fits into two bytes, of a sequence
+ * that is asleep: no repeat is running. */
+int seq_push(seg_seq *s, uint64_t v)
+{
+    seq *q = seq_priv(s);
+    uint64_t x = seq_step(s, q, v);
+    if (q->lv[0].asleep == 0 || x >> 12 != 0 || q->end - q->at < 2)
+        return push_other(s, v);
+    seg_seq_state *st = &s->state[s->sel];
+    q->lv[0].asleep--;
+    q->prev = v;
+    unsigned size = put_short(q->at, (unsigned)x);
+    q->at += size;
+    efg_publish_barrier();
+    st->nbytes += size;
+    efg_publish_barrier();
+    st->n++;
+    return 0;
 }
 
 bool seq_predict(const seg_seq *s, uint64_t *v)
