@@ -182,7 +182,7 @@ func TestTooFarApart(t *testing.T) {
 	}
 	// Both get as far as the first limit lets them. Event 0 is MPI_Init, the last two are the barrier and MPI_Finalize.
 	const event, calls = 1 + firstLimit, 2*n + 2 - firstLimit
-	const text = "some processes are over 1024 calls of a communicator or channel ahead of others"
+	const text = "some processes are more than 1024 calls on a communicator or channel ahead of others"
 	want := []string{fmt.Sprintf("rank 0 event %d: %d calls, %s", event, calls, text), fmt.Sprintf("rank 1 event %d: %d calls, %s", event, calls, text)}
 	if len(r.Findings) > 0 || !slices.Equal(got, want) {
 		t.Errorf("%q, want %q; found %+v", got, want, r.Findings)

@@ -25,7 +25,7 @@ var mistakes = []struct{ name, faults, text string }{
 	{"no_wait_receive", "receive never completed at MPI_Irecv event 1 on 4", ""},
 	{"lost_request", "receive never completed at MPI_Irecv event 1 on 4", ""},
 	{"no_wait_collective", "request never completed at MPI_Ibarrier event 1 on 4", ""},
-	{"never_started", "persistent request misused at MPI_Recv_init event 1 on 4", "was waited for and never started"},
+	{"never_started", "persistent request misused at MPI_Recv_init event 1 on 4", "was waited for but never started"},
 	{"never_completed", "started request never completed at MPI_Send_init event 1 on 4", "was started and not completed"},
 	{"not_freed", "persistent request never freed at MPI_Send_init event 1 on 4", ""},
 	{"comm_leak", "object never freed at MPI_Comm_split event 1 on 4", ""},
