@@ -37,7 +37,7 @@ func simulated(t *testing.T) string {
 	return dir
 }
 
-// fourRanks is a directory that is made once.
+// fourRanks is a directory that is computed once.
 var fourRanks = sync.OnceValue(func() string {
 	dir, err := os.MkdirTemp(testDir, "")
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// changes says which segments have come to a directory, or gone from it, without listing it
+// changes reports which segments were added to a directory, or removed, without listing it
 // repeatedly. It is not safe for concurrent use.
 type changes struct {
-	fd     int // inotify; -1: not to be had
+	fd     int // inotify; -1: not available
 	buffer []byte
 }
 

@@ -14,8 +14,7 @@ import (
 	"github.com/efg-tools/efg/internal/segment"
 )
 
-// collecting makes a run file of those of a job's segments that can be read, and fit
-// together.
+// collecting writes a run file of those segments of a job that can be read, and fit together.
 type collecting struct {
 	*sealer
 	name, file string
@@ -25,8 +24,8 @@ type collecting struct {
 	leftOut    []string // what is wrong with the others
 }
 
-// run makes the file of all segments, or else of copies of them: someone might change what is
-// in the spool, so that what was good is no longer when the others have been looked at.
+// run writes the file from all segments, or else from copies of them, because segments in the
+// spool may change while others are being checked.
 func (c *collecting) run(paths []string) error {
 	defer os.RemoveAll(c.translations())
 	paths, err := c.translate(paths)
@@ -86,8 +85,8 @@ func (c *collecting) leaveOut(path, why string) error {
 	return c.putAside(path)
 }
 
-// add adds what can be added of the files, and puts aside what cannot. One that does not fit
-// is found by halves: most others are then read only a few times.
+// add adds what can be added of the files, and puts aside what cannot. One that does not fit is
+// found by bisection: most others are then read only a few times.
 func (c *collecting) add(paths []string) error {
 	if len(paths) == 0 {
 		return nil
@@ -122,7 +121,7 @@ func (c *collecting) merge(paths []string) error {
 // mostAside is how much of a file is set aside.
 const mostAside = 1 << 30
 
-// putAside keeps a file in a directory of the store: what is in it may be of use to someone.
+// putAside moves a file to a directory of the store, for inspection.
 func (c *collecting) putAside(path string) error {
 	dir := filepath.Join(c.store.Dir, brokenDir)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -135,8 +134,8 @@ func (c *collecting) putAside(path string) error {
 	return c.copyFile(path, to, math.MaxInt64, mostAside)
 }
 
-// isSystem tells that files could not be read or written, for which the files' content is
-// no reason: it may work later.
+// isSystem reports whether an error is in reading or writing files, independent of their
+// content: a retry may succeed.
 func isSystem(err error) bool {
 	return errors.As(err, new(syscall.Errno)) || errors.Is(err, durable.ErrStopped)
 }

@@ -87,7 +87,7 @@ type daemon struct {
 	joinProblems map[string]string
 }
 
-// pending is a sealing that is to be tried again.
+// pending is a sealing that is to be retried.
 type pending struct {
 	*sealing
 	retry    time.Time
@@ -95,7 +95,7 @@ type pending struct {
 	problem  string
 }
 
-// registration is what a process has said of itself.
+// registration is what a process has said about itself.
 type registration struct {
 	segment string
 	pid     int
@@ -149,8 +149,8 @@ func Run(ctx context.Context, opt Options) error {
 	return d.work(ctx)
 }
 
-// lock makes this process the only one that works with the spool, and the only one of the
-// machine that works with the store.
+// lock makes this process the only one that uses the spool, and the only one of the machine
+// that uses the store.
 func (d *daemon) lock() (unlock func(), err error) {
 	if d.store, err = OpenStore(d.opt.Store, true); err != nil {
 		return nil, err
@@ -170,7 +170,7 @@ func (d *daemon) lock() (unlock func(), err error) {
 	return func() { spool.Close(); store.Close() }, nil
 }
 
-// open loads what an earlier daemon has left.
+// open loads what an earlier daemon left behind.
 func (d *daemon) open() error {
 	d.tracker = newTracker(d.spool, true)
 	d.lister = NewLister(d.store, nil)
@@ -221,7 +221,7 @@ func (d *daemon) publishBuilt(ctx context.Context) error {
 	return err
 }
 
-// listen opens the socket at which processes say that they begin.
+// listen opens the socket at which processes register when they start.
 func (d *daemon) listen() (*net.UnixListener, error) {
 	path := d.spool.path(socketFile)
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -255,7 +255,7 @@ func (d *daemon) accept(l *net.UnixListener) {
 	}
 }
 
-// register reads a registration. The kernel says who says so.
+// register reads a registration. The kernel identifies its sender.
 func (d *daemon) register(c *net.UnixConn) (r registration, ok bool) {
 	peer, err := peercred.Of(c)
 	if err != nil || int(peer.Uid) != os.Geteuid() {
@@ -443,8 +443,7 @@ func (d *daemon) forgetDone() {
 	d.pending = left
 }
 
-// failed tells that an attempt to seal a run has failed, and returns why. What has been said
-// of it before is not said again.
+// failed logs that sealing a run has failed, and returns why. The same message is not repeated.
 func (d *daemon) failed(run string, err error, before string) (text string) {
 	if d.opt.SealFailed != nil {
 		d.opt.SealFailed()
@@ -467,7 +466,7 @@ func backoff(failures int) time.Duration {
 	return min(firstRetry<<min(failures-1, 16), longestRetry)
 }
 
-// maintain does what is to be done from time to time.
+// maintain does periodic work.
 func (d *daemon) maintain() {
 	if err := d.publish(); err != nil {
 		d.opt.Log.Warn("cannot tell the hook", "problem", err)

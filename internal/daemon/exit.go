@@ -31,7 +31,8 @@ const (
 	ranksUntold    = time.Second / 2
 )
 
-// exitRecorded reports whether all is known that can be known of how the processes have ended.
+// exitRecorded reports whether everything about the end of the processes is known that can be
+// known.
 func (j *Job) exitRecorded(now time.Time) bool {
 	wait := time.Duration(0)
 	for _, s := range j.Segments {

@@ -45,7 +45,7 @@ func named(jobs []*Job) []*Job {
 	return list
 }
 
-// clone is a job that does not change any more.
+// clone returns an immutable copy of a job.
 func (j *Job) clone() *Job {
 	c := *j
 	c.starter = nil

@@ -17,7 +17,7 @@ func TestNoSpace(t *testing.T) {
 		t.Fatalf("mounting a tmpfs: %v (this test needs to be root)", err)
 	}
 	t.Cleanup(func() { syscall.Unmount(store, syscall.MNT_DETACH) })
-	if err := os.Chmod(store, 0o700); err != nil { // everybody's at first
+	if err := os.Chmod(store, 0o700); err != nil { // everyone's at first
 		t.Fatal(err)
 	}
 	opt := testOptions(store, privateDir(t))

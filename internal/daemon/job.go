@@ -39,8 +39,7 @@ type Segment struct {
 	path    string
 }
 
-// origin is what is known of a process while it is there. It is kept in a file, for
-// afterwards.
+// origin is what can be determined about a process only while it exists. It is kept in a file.
 type origin struct {
 	Key      string         `json:"job"`
 	Process  procfs.Process `json:"process"`
@@ -76,9 +75,9 @@ func (j *Job) Running() (n int) {
 	return n
 }
 
-// ended reports whether nothing more is to be expected: all processes are gone, and so
-// is what started them, or, if that is unknown, all ranks have been there; or nothing
-// has happened for a quiet time.
+// ended reports whether the job is complete: all processes have ended, and so has their
+// launcher or, if that is unknown, all ranks have been seen; or nothing has happened for the
+// quiet time.
 func (j *Job) ended(now time.Time, quiet time.Duration) bool {
 	switch {
 	case j.Running() > 0:
@@ -89,7 +88,7 @@ func (j *Job) ended(now time.Time, quiet time.Duration) bool {
 	return now.Sub(j.changed) >= quiet
 }
 
-// whole reports whether each rank that the processes know of has been there.
+// whole reports whether each rank that the processes know of has been seen.
 func (j *Job) whole() bool {
 	type world struct {
 		id   uint64

@@ -20,8 +20,8 @@ type joining struct {
 const (
 	firstLook   = time.Second
 	longestLook = time.Minute
-	// settle is how long other machines' parts are waited for before those that exist
-	// are merged without them; the next machine takes over if the first does not do it.
+	// settle is how long to wait for other machines' parts before merging the existing ones; if
+	// the first machine does not merge them, the next one takes over.
 	settle   = 10 * time.Minute
 	takeOver = time.Minute
 )
@@ -36,7 +36,7 @@ func (d *daemon) findJoining() {
 	}
 }
 
-// joinDue looks after the launches, from time to time.
+// joinDue merges launches that are due; it is called periodically.
 func (d *daemon) joinDue(now time.Time) {
 	for name, j := range d.joining {
 		if now.Before(j.next) {

@@ -41,8 +41,7 @@ func (s *Store) nodeFile(node, ext string) string {
 	return filepath.Join(s.Dir, nodesDir, node+ext)
 }
 
-// lock makes this process the only daemon of a machine that works with the store,
-// until it ends.
+// lock makes this process the only daemon of a machine that uses the store, until it ends.
 func (s *Store) lock(node string) (*os.File, error) {
 	if err := os.Mkdir(filepath.Join(s.Dir, nodesDir), 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return nil, err
@@ -54,8 +53,8 @@ func (s *Store) lock(node string) (*os.File, error) {
 	return f, err
 }
 
-// lockFile locks a file until it is closed. File systems without locks do
-// without: the spool's lock is there still.
+// lockFile locks a file until it is closed. File systems without locks do without: the spool's
+// lock still is there.
 func lockFile(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {

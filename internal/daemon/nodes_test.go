@@ -216,7 +216,7 @@ func TestSeveralMachines(t *testing.T) {
 	c.openMPI(t, program, front)
 }
 
-// openMPI has Open MPI's launcher do the same, without anybody being killed.
+// openMPI has Open MPI's launcher do the same, without anyone being killed.
 func (c *cluster) openMPI(t *testing.T, program, front string) {
 	m, s := groundtruth.Installed()[0], &Store{t.TempDir()}
 	for _, n := range nodes {

@@ -38,9 +38,9 @@ type claim struct {
 // could be used again. (Slurm's and the user's are not, and tell more.)
 const apart = 10 * time.Minute
 
-// shared names the launch, equally on all its machines, if it has processes on others or
-// may have; else it is "". That is what the launcher gives, and the world of the first
-// process: a machine that has only processes of MPI_Comm_spawn is a launch of its own.
+// shared names the launch, with the same name on all its machines, if it has or may have
+// processes on others; else it is "". That is what the launcher gives, and the world of the
+// first process: a machine that has only processes of MPI_Comm_spawn is a launch of its own.
 func (j *Job) shared() string {
 	var first *segment.Header
 	several, unknown := false, false

@@ -18,10 +18,10 @@ func isLauncher(name string) bool {
 	return slices.ContainsFunc(launchers, func(l string) bool { return l[:min(len(l), 15)] == name })
 }
 
-// helpers are launchers that no one types: others start them, or the system does.
+// helpers are launchers that users do not type: others start them, or the system does.
 var helpers = []string{"orted", "prted", "prte", "hydra_pmi_proxy", "slurmstepd", "pmi_proxy", "palsd", "flux-shell", "mpispawn"}
 
-// starterOf finds the launcher above that someone has typed, and its command line.
+// starterOf finds the ancestor launcher that a user has typed, and its command line.
 func starterOf(pid int) (p procfs.Process, command []string) {
 	s, ok := procfs.ReadStatus(pid)
 	for n := 0; ok && n < deepest && s.Parent > 1; n++ {
@@ -33,10 +33,10 @@ func starterOf(pid int) (p procfs.Process, command []string) {
 	return procfs.Process{}, nil
 }
 
-// deepest bounds the way up to the launcher.
+// deepest limits the number of ancestors that are searched for the launcher.
 const deepest = 64
 
-// launcherOf finds the nearest process above that starts ranks.
+// launcherOf finds the nearest ancestor that starts ranks.
 func launcherOf(pid int) (procfs.Process, bool) {
 	s, ok := procfs.ReadStatus(pid)
 	for n := 0; ok && n < deepest && s.Parent > 1; n++ {

@@ -242,7 +242,7 @@ func (s *Store) remove(name string) error {
 	return err
 }
 
-// removeFile sees to it that a file is gone.
+// removeFile ensures that a file does not exist.
 func removeFile(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err

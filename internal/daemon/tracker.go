@@ -14,8 +14,8 @@ import (
 	"github.com/efg-tools/efg/internal/segment"
 )
 
-// tracker follows the segments in a spool. What has not changed it does not look at again, but
-// lists the directory from time to time nevertheless.
+// tracker follows the segments in a spool. It does not read unchanged segments again, but lists
+// the directory periodically in any case.
 type tracker struct {
 	spool    *Spool
 	keep     bool // write what is found out beside the segments
@@ -63,7 +63,7 @@ func (t *tracker) list() []*Job {
 // listAgain is how often the spool is listed, whatever the kernel tells of it.
 const listAgain = 5 * time.Second
 
-// scan takes note of new segments and of processes that have ended.
+// scan records new segments and processes that have ended.
 func (t *tracker) scan(now time.Time) error {
 	names, complete := t.changes.since()
 	if !complete || now.Sub(t.listed) >= listAgain {
@@ -257,9 +257,9 @@ func (t *tracker) keepOrigin(s *Segment) {
 	}
 }
 
-// keyOf names the job of a process: that of a process of the same MPI_COMM_WORLD; else
-// what started it; else, of a process that was gone before anybody looked, that of a job
-// which lacks this rank.
+// keyOf names the job of a process: that of a process of the same MPI_COMM_WORLD; else what
+// started it; else, of a process that was gone before anyone looked, that of a job which lacks
+// this rank.
 func (t *tracker) keyOf(s *Segment) string {
 	h, o := &s.Header, &s.origin
 	world := s.Begun && h.World != 0
@@ -285,7 +285,7 @@ func (t *tracker) keyOf(s *Segment) string {
 	return segmentKey + s.Name
 }
 
-// startIn is when a process began, by its segment's name.
+// startIn returns when a process began, from its segment's name.
 func startIn(name string) uint64 {
 	name = strings.TrimSuffix(name, segmentExt)
 	ns, _ := strconv.ParseUint(name[strings.LastIndexByte(name, '.')+1:], 16, 63)

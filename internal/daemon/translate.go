@@ -16,8 +16,8 @@ import (
 // translating bounds how long another version may read the segments of a job.
 const translating = 10 * time.Minute
 
-// translate has the versions of efg that made them read those segments that this one cannot,
-// and returns run files in their places.
+// translate lets the versions of efg that wrote them read those segments that this one cannot,
+// and returns run files in their place.
 func (c *collecting) translate(paths []string) ([]string, error) {
 	var out []string
 	others := map[uint64][]string{}

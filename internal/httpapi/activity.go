@@ -2,13 +2,13 @@ package httpapi
 
 import "sync/atomic"
 
-// activity counts questions.
+// activity counts requests.
 type activity struct {
 	now   atomic.Int64
 	total atomic.Uint64
 }
 
-// begin counts a question, until it is ended.
+// begin counts a request as in progress, until end is called.
 func (a *activity) begin() (end func()) {
 	a.total.Add(1)
 	a.now.Add(1)

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// answer is what a question is answered with, compressed.
+// answer is the compressed answer to a request.
 type answer struct {
 	contentType string
 	zipped      []byte
@@ -23,21 +23,20 @@ type answer struct {
 }
 
 const (
-	// keptBytes bounds what all kept answers have together, compressed, and keptAnswer
-	// each.
+	// keptBytes limits the total compressed size of cached answers, keptAnswer that of each.
 	keptBytes  = 16 << 20
 	keptAnswer = keptBytes / 4
-	// atOnce is how many questions are worked on at once, and mostAsked how many there
-	// may be, those that wait for their turn included.
+	// atOnce is how many requests are processed at a time, and mostAsked the maximum number
+	// including waiting ones.
 	atOnce    = 2
 	mostAsked = 64
 )
 
-// maker makes the content of an answer, and reports whether it stays so: then it is kept.
-// It may stop when the context ends.
+// maker writes the content of an answer, and reports whether it is final: then it is cached. It
+// may stop when the context is done.
 type maker func(ctx context.Context, w io.Writer) (contentType string, stays bool, err error)
 
-// answers makes answers, a few at once, none twice at the same time, and keeps some.
+// answers computes answers, a few at a time, each only once at a time, and caches some.
 type answers struct {
 	turns *semaphore.Weighted
 
@@ -45,10 +44,10 @@ type answers struct {
 	making map[string]*pendingAnswer
 	kept   *simplelru.LRU[string, *answer]
 	size   int
-	giving bool // memory is being given back
+	giving bool // memory is being released
 }
 
-// pendingAnswer is an answer that is being made.
+// pendingAnswer is an answer that is being computed.
 type pendingAnswer struct {
 	asked  int // who wait for it
 	cancel context.CancelFunc
@@ -63,11 +62,11 @@ func newAnswers() *answers {
 	return a
 }
 
-// errBusy: too many questions wait.
+// errBusy: too many requests are waiting.
 var errBusy = &statusError{http.StatusServiceUnavailable, "too many requests at once; try again later"}
 
-// get returns the answer to the question that a key stands for, kept or made. The key of
-// one that is kept is its ETag. Making it goes on as long as anybody waits for it.
+// get returns the answer for a key, from the cache or computed. The key of a cached one is its
+// ETag. The computation continues as long as a client waits for it.
 func (a *answers) get(ctx context.Context, key string, content maker) (*answer, error) {
 	m, err := a.join(key, content)
 	if err != nil {
@@ -82,7 +81,7 @@ func (a *answers) get(ctx context.Context, key string, content maker) (*answer, 
 	}
 }
 
-// join finds an answer, or begins to make it.
+// join finds an answer, or starts to compute it.
 func (a *answers) join(key string, content maker) (*pendingAnswer, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -134,17 +133,17 @@ func (a *answers) work(ctx context.Context, key string, m *pendingAnswer, conten
 	close(m.done)
 }
 
-// aside lets others be worked on while a question that has its turn only waits. It returns
-// what waits for a turn again.
+// aside gives up the turn of a request that only waits. It returns a function that waits for a
+// turn again.
 func (a *answers) aside() func() {
 	a.turns.Release(1)
 	return func() { a.turns.Acquire(context.Background(), 1) } // it does not fail
 }
 
-// muchMemory is what the heap may have of the system's memory between questions.
+// muchMemory is how much memory the heap may hold between requests.
 const muchMemory = 64 << 20
 
-// giveBack gives memory back that a large run has taken: the daemon goes on for days.
+// giveBack returns memory to the system after a large run: the daemon runs for days.
 func (a *answers) giveBack() {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -169,7 +168,8 @@ func (a *answers) keep(key string, x *answer) {
 	}
 }
 
-// compress makes an answer, with a tag if it stays. What goes wrong in it is its error, and ends nothing else.
+// compress computes an answer, with a tag if it is final. A failure in it, even a panic, is
+// returned as its error.
 func compress(ctx context.Context, tag string, content maker) (x *answer, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -149,8 +149,8 @@ func TestQuestionsAtOnce(t *testing.T) {
 	}
 }
 
-// The same question is not answered twice, if who asks has the answer; compressed and not
-// it is the same; and another file of the name is another answer.
+// The same question is not answered twice, if the client has the answer; compressed and not it
+// is the same; and another file of the name is another answer.
 func TestTags(t *testing.T) {
 	store, spool := sampleStore(t)
 	s := New(Options{Runs: NewStore(store, spool.Dir), Token: testToken})

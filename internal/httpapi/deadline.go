@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// patience is how long a client may take for what is written at once: some ten
-// kilobytes.
+// patience is how long a client may take for one piece.
 const patience = 30 * time.Second
 
 // deadlineWriter gives up on clients that do not read, however long an answer is.
@@ -15,7 +14,7 @@ type deadlineWriter struct {
 	control *http.ResponseController
 }
 
-// piece is how much is written at once.
+// piece is the size of a single write.
 const piece = 64 << 10
 
 func (w *deadlineWriter) Write(p []byte) (n int, err error) {

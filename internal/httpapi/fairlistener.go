@@ -16,10 +16,10 @@ const (
 	mostStrangers = 64
 )
 
-// fairListener is a listener over TCP that no one can block by holding connections. A connection
-// is a stranger's unless the kernel says that it is this user's or root's, until it has sent
-// a request with the token. Strangers have places of their own, and only for a short time.
-// When all are taken, a new one gets the place of the oldest from where most have come.
+// fairListener is a TCP listener that no one can block by holding connections. A connection is
+// untrusted until it has sent a request with the token, unless the kernel says that it belongs
+// to this user or root. Untrusted connections are limited in number and time. When there are
+// too many, a new one replaces the oldest from the origin with the most.
 type fairListener struct {
 	net.Listener
 	mu    sync.Mutex
@@ -42,12 +42,13 @@ type origin struct {
 	local   bool // user is known
 }
 
-// trusted reports whether the kernel says that it is the user of this process, or root.
+// trusted reports whether the kernel identifies the origin as the user of this process, or
+// root.
 func (o origin) trusted() bool {
 	return o.local && (o.user == 0 || o.user == uint32(os.Geteuid()))
 }
 
-// originOf finds out where a connection comes from. Tests put another in its place.
+// originOf determines the origin of a connection. Tests replace it.
 var originOf = func(c net.Conn) origin {
 	a, ok := c.RemoteAddr().(*net.TCPAddr)
 	if !ok {
@@ -97,7 +98,7 @@ func (g *fairListener) count(known bool) (n int) {
 	return n
 }
 
-// leastPreferred removes the oldest stranger of those from where most come.
+// leastPreferred removes the oldest untrusted connection from the origin with the most.
 func (g *fairListener) leastPreferred() *fairConn {
 	strangers := map[origin]int{}
 	for _, v := range g.conns {
@@ -116,7 +117,7 @@ func (g *fairListener) leastPreferred() *fairConn {
 	return out
 }
 
-// expire closes a connection that is a stranger's still.
+// expire closes a connection that is still untrusted.
 func (g *fairListener) expire(v *fairConn) {
 	g.mu.Lock()
 	known := v.known
@@ -126,8 +127,8 @@ func (g *fairListener) expire(v *fairConn) {
 	}
 }
 
-// admit notes that a connection has sent the token. It reports whether there is a place
-// for it.
+// admit marks a connection as trusted after it has sent the token. It reports whether there is
+// a slot for it.
 func (v *fairConn) admit() bool {
 	g := v.listener
 	g.mu.Lock()

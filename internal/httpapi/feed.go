@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	// mostStreams is how many clients may listen to events at once.
+	// mostStreams is the maximum number of clients of event streams.
 	mostStreams = 64
-	// heartbeat is how often a stream says that it is there.
+	// heartbeat is the interval of a stream's keep-alive messages.
 	heartbeat = 15 * time.Second
-	// retry is after how long a browser asks again for a stream that has ended.
+	// retry is after how long a browser reconnects to a stream that has ended.
 	retry = 2 * time.Second
 )
 
@@ -24,10 +24,10 @@ type message struct {
 	data []byte // a line
 }
 
-// producer makes the events of a stream until the context ends or there are no more.
+// producer produces the events of a stream until the context is done or there are no more.
 type producer func(ctx context.Context, emit func(name string, data []byte))
 
-// feeds are streams of events. Who asks for the same one shares it: it is made once, and
+// feeds are streams of events. The client for the same one shares it: it is computed once, and
 // only while someone listens.
 type feeds struct {
 	ctx context.Context
@@ -45,8 +45,8 @@ type feed struct {
 
 func newFeeds(ctx context.Context) *feeds { return &feeds{ctx: ctx, open: map[string]*feed{}} }
 
-// listen begins to listen to a stream. The channel is closed when the stream has ended;
-// of events that are not taken in time only the newest stays.
+// listen subscribes to a stream. The channel is closed when the stream has ended; of events
+// that are not read in time only the newest is kept.
 func (f *feeds) listen(key string, produce producer) (<-chan message, func(), error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -52,7 +52,7 @@ func (f *Files) Find(name string) (*Entry, error) {
 	return f.entries[name], nil
 }
 
-// freeName adds a number to a name that is taken, and takes it.
+// freeName makes a name unique by appending a number, and reserves it.
 func freeName(name string, taken map[string]bool) string {
 	try := name
 	for n := 2; taken[try]; n++ {

@@ -57,8 +57,8 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// called reports whether a Host header is a name of this server: a page of another name
-// that leads here (DNS rebinding) must not read anything.
+// called reports whether a Host header is a name of this server: a page under another name that
+// resolves here (DNS rebinding) must not read anything.
 func (g *guard) called(host string) bool {
 	name := host
 	if n, _, err := net.SplitHostPort(host); err == nil {
@@ -71,8 +71,8 @@ func (g *guard) called(host string) bool {
 	return name == "localhost" || slices.ContainsFunc(g.hosts, func(h string) bool { return strings.EqualFold(h, name) })
 }
 
-// sameOrigin reports whether a request that a page made is one of our page. What people
-// open themselves, and programs other than browsers, have no origin.
+// sameOrigin reports whether a page's request comes from our page. Addresses that users open
+// themselves, and programs other than browsers, have no origin.
 func (g *guard) sameOrigin(r *http.Request) bool {
 	if list, ok := r.Header["Origin"]; ok {
 		u, err := url.Parse(list[0])
@@ -91,7 +91,7 @@ func (g *guard) sameOrigin(r *http.Request) bool {
 	return r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
 }
 
-// entered reports whether who asks has the token: in a header, in a cookie, or once in the
+// entered reports whether the client has the token: in a header, in a cookie, or once in the
 // URL, for which there is a cookie then. It has answered if not.
 func (g *guard) entered(w http.ResponseWriter, r *http.Request, who *peer) bool {
 	if header := r.Header.Get("Authorization"); header != "" {
@@ -133,7 +133,7 @@ func admitted(w http.ResponseWriter, r *http.Request, who *peer) bool {
 	return false
 }
 
-// refuse asks for the token, and closes the connection.
+// refuse answers that the token is required, and closes the connection.
 func (g *guard) refuse(w http.ResponseWriter, r *http.Request) bool {
 	w.Header().Set("Connection", "close")
 	w.Header().Set("WWW-Authenticate", `Bearer realm="efg"`)
@@ -153,7 +153,7 @@ func (g *guard) cookie() string {
 	return "efg-" + hex.EncodeToString(sum[:6])
 }
 
-// peer is who asks, as far as the kernel tells.
+// peer is the client, as identified by the kernel.
 type peer struct {
 	unix bool
 	uid  uint32
@@ -161,7 +161,7 @@ type peer struct {
 	conn *fairConn // over TCP, through a fairListener
 }
 
-// untrusted reports whether nothing is known of who asks.
+// untrusted reports whether the client is unknown.
 func (p *peer) untrusted() bool { return p.conn != nil && !p.conn.isKnown() }
 
 // allowed: the user of this process, and root.

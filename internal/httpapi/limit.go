@@ -9,11 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// limitSelf lets this process take only so much memory, be the first that is ended when
-// the machine has none left, and work only when others do not.
+// limitSelf limits the memory of this process, makes it the first to be killed when the machine
+// runs out of memory, and lowers its priority.
 func limitSelf(memory int64) {
 	if memory > 0 {
-		debug.SetMemoryLimit(memory / 10 * 9) // collect harder before it fails
+		debug.SetMemoryLimit(memory / 10 * 9) // collect garbage harder before it fails
 		// Where the system does not let a process limit itself, the above is what there is.
 		_ = unix.Setrlimit(unix.RLIMIT_DATA, &unix.Rlimit{Cur: uint64(memory), Max: uint64(memory)})
 	}

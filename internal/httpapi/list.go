@@ -11,7 +11,7 @@ import (
 	"github.com/efg-tools/efg/internal/jsondoc"
 )
 
-// mostListed bounds the runs in one answer.
+// mostListed is the maximum number of runs in one answer.
 const mostListed = 100_000
 
 // list lists runs and jobs: of those that match the newest, or those that come next

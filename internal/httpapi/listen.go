@@ -34,8 +34,8 @@ const (
 	shutdownTimeout = 2 * time.Second
 )
 
-// serverTimeouts are how long clients may take for a request's header, for the next
-// request, for an answer (patientWriter gives them more), and to show the token.
+// serverTimeouts are how long clients may take for a request's header, for the next request,
+// for an answer (deadlineWriter gives them more), and to show the token.
 type serverTimeouts struct{ header, idle, write, stranger time.Duration }
 
 var timeouts = serverTimeouts{5 * time.Second, time.Minute, 2 * time.Minute, 10 * time.Second}
@@ -91,7 +91,7 @@ func (o *Listening) Listen() (l *Listeners, err error) {
 	return l, nil
 }
 
-// add takes a socket. What comes over TCP may be from anybody: it goes through a fairListener.
+// add takes a socket. What comes over TCP may be from anyone: it goes through a fairListener.
 func (l *Listeners) add(c net.Listener) {
 	a, ok := c.Addr().(*net.TCPAddr)
 	if !ok {
@@ -109,8 +109,7 @@ func (l *Listeners) add(c net.Listener) {
 	l.list = append(l.list, c)
 }
 
-// listenUnix opens a socket that only its user can connect to, in the place of one that
-// no one listens at any more.
+// listenUnix opens a socket that only its user can connect to, and replaces a stale one.
 func listenUnix(path string) (net.Listener, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -177,7 +176,7 @@ func (l *Listeners) Serve(ctx context.Context, s *Server) error {
 	return err
 }
 
-// leastToken is how long a token must be.
+// leastToken is the minimum length of a token.
 const leastToken = 16
 
 // NewToken creates an unguessable token.

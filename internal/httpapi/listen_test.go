@@ -77,8 +77,8 @@ func status(t *testing.T, c *http.Client, url string) (int, string) {
 	return r.StatusCode, string(b)
 }
 
-// At the unix socket the kernel says who asks: the own user and root need no token,
-// others get nothing.
+// At the unix socket the kernel says the client: the own user and root need no token, others
+// get nothing.
 func TestPeers(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "http")
 	s := New(Options{Runs: sampleFiles(t), Token: testToken})

@@ -20,7 +20,7 @@ const (
 	// settle is the time between the two samples of a job state: who has done nothing
 	// meanwhile is waiting, or computing for long.
 	settle = 200 * time.Millisecond
-	// shortLook is over what time a single frame tells rates.
+	// shortLook is the interval of the rates in a single frame.
 	shortLook = 250 * time.Millisecond
 	// listInterval is how often the list of runs is looked at for changes.
 	listInterval = 500 * time.Millisecond
@@ -28,7 +28,7 @@ const (
 	leastInterval, usualInterval, mostInterval = 100, 1000, 60_000 // ms, of frames
 )
 
-// where says where the ranks are, or, of a run, were when it ended.
+// where answers where the ranks are, or, in a stored run, were when it ended.
 func (s *Server) where(w http.ResponseWriter, r *http.Request, q *query) error {
 	e, err := s.find(r.PathValue("id"))
 	if err != nil {
@@ -127,8 +127,7 @@ func oneFrame(ctx context.Context, segments []string) (*live.Frame, error) {
 	return m.Look(segments)
 }
 
-// frames makes "frame" events of a job, and at last "end" with the name of the run that
-// it has become, if it has by then.
+// frames produces "frame" events of a job, and finally "end", which says whether it is stored.
 func (s *Server) frames(name string, interval time.Duration) producer {
 	return func(ctx context.Context, emit func(string, []byte)) {
 		m := live.NewMonitor()
@@ -143,7 +142,7 @@ func (s *Server) frames(name string, interval time.Duration) producer {
 			}
 			if err == nil {
 				var f *live.Frame
-				if f, err = m.Look(e.Segments); err == nil && !first { // the first look knows no rates
+				if f, err = m.Look(e.Segments); err == nil && !first { // the first sample has no rates
 					emitJSON(emit, "frame", f)
 				}
 			}

@@ -13,8 +13,7 @@ const mostBins = 2048
 
 var matrixParams = []string{"collectives", "one_sided", "from", "to", "bins"}
 
-// matrix is a communication matrix, which is asked for as a whole or for a block of it,
-// pair by pair or added up.
+// matrix is a communication matrix, requested as a whole or as a block, pair by pair or binned.
 func matrix(q *query) whole {
 	opt := analysis.MatrixOptions{Collectives: q.flag("collectives"), OneSided: q.flag("one_sided")}
 	bins, from, to := q.number("bins", 0, 1, mostBins), q.span("from"), q.span("to")

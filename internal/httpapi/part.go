@@ -11,7 +11,7 @@ import (
 	"github.com/efg-tools/efg/internal/jsondoc"
 )
 
-// whole is something large that a question is answered with a part of. It is made once for
+// whole is something large that a question is answered with a part of. It is computed once for
 // all its parts: as an answer of its own, which is kept like others.
 type whole struct {
 	of   string // tells the whole from others of the run

@@ -10,8 +10,8 @@ import (
 
 type peerKey struct{}
 
-// withPeer is the ConnContext of a server: it notes who has connected. A net.Conn that is
-// no unix socket's tells no one.
+// withPeer is the ConnContext of a server: it notes the peer of a connection, which is unknown
+// unless it is a unix socket's.
 func withPeer(ctx context.Context, c net.Conn) context.Context {
 	p := &peer{}
 	if l, ok := c.(interface{ NetConn() net.Conn }); ok { // crypto/tls, for one
@@ -27,7 +27,7 @@ func withPeer(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, peerKey{}, p)
 }
 
-// credentials asks the kernel who is at the other end. Tests put another in its place.
+// credentials asks the kernel for the peer's user. Tests replace it.
 var credentials = func(c *net.UnixConn) (uid uint32, err error) {
 	cred, err := peercred.Of(c)
 	if err != nil {
@@ -36,7 +36,7 @@ var credentials = func(c *net.UnixConn) (uid uint32, err error) {
 	return cred.Uid, nil
 }
 
-// peerOf is who asks; no one if it is unknown.
+// peerOf returns the client; none if it is unknown.
 func peerOf(r *http.Request) *peer {
 	if p, ok := r.Context().Value(peerKey{}).(*peer); ok {
 		return p

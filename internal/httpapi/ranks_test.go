@@ -121,7 +121,7 @@ func checkBins(t *testing.T, b *jsondoc.RankBins, groups [][]jsondoc.RankRow) {
 	}
 }
 
-// The table is made once, however many parts are requested.
+// The table is computed once, however many parts are requested.
 func TestRanksTableKept(t *testing.T) {
 	s := New(Options{Runs: sampleFiles(t), Token: testToken})
 	defer s.Close()

@@ -24,7 +24,7 @@ func tagOf(parts ...string) string {
 	return `W/"` + hex.EncodeToString(h.Sum(nil)[:12]) + `"`
 }
 
-// notModified answers, if who asks has the answer already.
+// notModified answers, if the client has the answer already.
 func notModified(w http.ResponseWriter, r *http.Request, tag string) bool {
 	for part := range strings.SplitSeq(r.Header.Get("If-None-Match"), ",") {
 		if p := strings.TrimSpace(part); p == "*" || strings.TrimPrefix(p, "W/") == strings.TrimPrefix(tag, "W/") {

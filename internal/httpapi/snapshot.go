@@ -14,8 +14,8 @@ import (
 	"github.com/efg-tools/efg/internal/merge"
 )
 
-// snapshots are run files of jobs that are still running, as they were a moment ago. Their
-// files have no name: nothing of them stays.
+// snapshots are run files of running jobs, as they were a moment ago. The files are unnamed:
+// nothing of them remains.
 type snapshots struct {
 	folder string
 	turn   *semaphore.Weighted // one is made at a time
@@ -27,12 +27,12 @@ type snapshots struct {
 type snapshot struct {
 	file  *os.File
 	at    time.Time
-	fresh time.Duration // how long it is taken for what is
+	fresh time.Duration // how long it counts as current
 }
 
 const (
-	// leastFresh is how long a snapshot is used, or so many times as long as it took to
-	// make it and to answer questions about it.
+	// leastFresh is the minimum time that a snapshot is used; it is used for this multiple of
+	// the time it took to create it and to answer requests about it.
 	leastFresh = time.Second
 	freshTimes = 10
 	// keptShots is how many are kept.
@@ -64,8 +64,8 @@ func (s *snapshots) source(ctx context.Context, e *Entry) (*source, error) {
 	}, nil
 }
 
-// spent has a snapshot used for longer, as questions about it took long: those who follow a
-// job do not keep the processor busy, however many they are and whatever they ask.
+// spent prolongs the use of a snapshot by the cost of requests about it: clients that follow a
+// job cannot keep the processor busy, however many they are.
 func (s *snapshots) spent(x *snapshot, took time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,7 +82,7 @@ func (s *snapshots) find(name string) *snapshot {
 	return nil
 }
 
-// make makes a snapshot of a job. What cannot be read by now is left out.
+// make creates a snapshot of a job. Segments that can no longer be read are left out.
 func (s *snapshots) make(e *Entry) (*snapshot, error) {
 	began := time.Now()
 	tmp, err := os.CreateTemp(s.folder, ".snapshot-*.tmp") // what a daemon removes at its start

@@ -18,10 +18,10 @@ import (
 // source is a run file, or a snapshot of a running job.
 type source struct {
 	name string // as documents call it
-	tag  string // what tells it, as it is, from all others
+	tag  string // identifies its current content
 	open func() (*os.File, error)
-	// at is when a snapshot was made, and spent is told how long questions about it took;
-	// of a run file they are zero and nil.
+	// at is the time of a snapshot, and spent is called with the duration of requests about it;
+	// for a run file they are zero and nil.
 	at    time.Time
 	spent func(time.Duration)
 }
@@ -68,7 +68,7 @@ func (s *Server) source(ctx context.Context, id string) (*source, error) {
 	return x, nil
 }
 
-// gone: a run that was removed since it was found is not there.
+// gone maps the error for a run that was removed since it was found.
 func gone(name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return notFound("no run or job %q", name)

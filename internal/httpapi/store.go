@@ -109,15 +109,15 @@ func (s *Store) Close() {
 	s.unfollow()
 }
 
-// lookAgain is after what time the spool is looked at again, however many ask.
+// lookAgain is the minimum interval between reads of the spool, however many clients there are.
 const lookAgain = 100 * time.Millisecond
 
 // settled is how long a directory must not have changed to be sure that what was read
 // after its last change shows it.
 const settled = 100 * time.Millisecond
 
-// stored puts the runs of the store into a list, and what tells them from those of other
-// times. They are read again when the directory has changed.
+// stored adds the runs of the store to a list, with a stamp of this state. They are read again
+// when the directory has changed.
 func (s *Store) stored(l *jsondoc.RunList) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -28,7 +28,7 @@ const (
 
 var timelineParams = []string{"from", "to", "width", "ranks", "rows", "share", "slices", "events", "format"}
 
-// timelines keeps the timeline that was requested last: what one question has computed serves
+// timelines caches the timeline that was requested last: what one request has computed serves
 // the next.
 type timelines struct {
 	mu   sync.Mutex
@@ -102,7 +102,7 @@ func openTimeline(x *source) (*keptTimeline, error) {
 	return nil, err
 }
 
-// timeline answers with what ranks did when.
+// timeline answers with a view of the timeline.
 func (s *Server) timeline(w http.ResponseWriter, r *http.Request, q *query) error {
 	view := timeline.Query{
 		From: q.long("from"), To: q.long("to"), Width: q.number("width", usualWidth, 1, timeline.MaxWidth),

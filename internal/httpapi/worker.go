@@ -51,8 +51,7 @@ func NewWorkers(command func(ctx context.Context) *exec.Cmd) *Workers {
 	return &Workers{Command: command, Memory: WorkerMemory, Time: WorkerTime, Nodes: SmallNodes, Bytes: SmallBytes}
 }
 
-// task is what a worker is told. The files that it is about are its descriptors from
-// firstFile on.
+// task is the input of a worker. The files concerned are its descriptors from firstFile on.
 type task struct {
 	Path   string   `json:"path"` // of the question, see taskOf
 	Query  string   `json:"query"`
@@ -60,8 +59,8 @@ type task struct {
 	Memory int64    `json:"memory"`
 }
 
-// outcome is what a worker tells at the end, through the descriptor outcomeFile; the
-// answer itself it writes to standard output.
+// outcome is what a worker reports at the end, through the descriptor outcomeFile; the answer
+// itself it writes to standard output.
 type outcome struct {
 	Type   string `json:"type"`
 	Status int    `json:"status,omitempty"` // of a statusError
@@ -73,8 +72,8 @@ const (
 	firstFile   = 4
 )
 
-// large reports whether a question about runs is one for a worker. What cannot be read is
-// not: the answer says so.
+// large reports whether a request about runs is for a worker. Unreadable runs are not: the
+// answer says so.
 func (k *Workers) large(files []*os.File) bool {
 	if k == nil {
 		return false
@@ -101,7 +100,7 @@ func (k *Workers) large(files []*os.File) bool {
 	return false
 }
 
-// answer has a worker answer a question. It ends the worker when the context ends.
+// answer lets a worker answer a request. It ends the worker when the context is done.
 func (k *Workers) answer(ctx context.Context, t task, files []*os.File, w io.Writer) (contentType string, err error) {
 	k.once.Do(func() { k.turns = semaphore.NewWeighted(mostWorkers) })
 	if err := k.turns.Acquire(ctx, 1); err != nil {
@@ -129,8 +128,8 @@ func (k *Workers) answer(ctx context.Context, t task, files []*os.File, w io.Wri
 
 var errTooLong = errors.New("too long")
 
-// run runs a worker. While it works its standard input stays open: when it is closed,
-// whoever asked is gone, however that went.
+// run runs a worker. While it works its standard input stays open: when it is closed, the
+// client is gone, however that went.
 func (k *Workers) run(ctx context.Context, t task, files []*os.File, w io.Writer) (*outcome, error) {
 	told, tell, err := os.Pipe()
 	if err != nil {
@@ -159,8 +158,8 @@ func (k *Workers) run(ctx context.Context, t task, files []*os.File, w io.Writer
 	return &o, nil
 }
 
-// failure says why a worker has not answered. The runtime of Go says on standard error
-// that there is no memory, the system just ends it.
+// failure says why a worker has not answered. The Go runtime reports a lack of memory on
+// standard error; the system just kills the process.
 func (k *Workers) failure(err error, said []byte) error {
 	var exit *exec.ExitError
 	killed := errors.As(err, &exit) && !exit.Exited()
@@ -187,7 +186,7 @@ func Work(in io.Reader, out io.Writer) error {
 		return fmt.Errorf("no task: %w", err)
 	}
 	go func() {
-		io.Copy(io.Discard, in) // nothing comes; it ends with who has asked
+		io.Copy(io.Discard, in) // nothing comes; it ends with the client
 		os.Exit(1)
 	}()
 	limitSelf(t.Memory)
@@ -228,7 +227,7 @@ func (t *task) answer(out io.Writer) (contentType string, err error) {
 	return answer(in, out)
 }
 
-// taskOf returns what answers a question, or makes the whole of which an answer is a part.
+// taskOf returns the answerer of a request, or of the whole of which the answer is a part.
 func taskOf(path string, q *query) (answerer, error) {
 	if newWhole, ok := wholes[path]; ok {
 		p := newWhole(q)

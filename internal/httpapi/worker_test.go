@@ -260,8 +260,8 @@ func TestWorkersFail(t *testing.T) {
 	}
 }
 
-// While workers work, so many as there may be, small questions are answered, and who
-// asks for one more worker waits.
+// While workers work, so many as there may be, small questions are answered, and the client for
+// one more worker waits.
 func TestWorkersAtOnce(t *testing.T) {
 	k, pids := workers(t, "stay")
 	s := served(t, k)

@@ -55,7 +55,7 @@ type CallRate struct {
 	Mean  float64 `json:"mean"`  // seconds a call, of those that returned
 }
 
-// sums add up what all ranks did between two looks.
+// sums are the totals of all ranks between two samples.
 type sums struct {
 	calls   []callSum // by number of a callKey
 	time    float64   // of all threads, ns

@@ -129,7 +129,7 @@ func readAll(paths []string) []readResult {
 	return out
 }
 
-// lookAgain finds out which threads have gone on.
+// lookAgain determines which threads have made calls in the meantime.
 func (r *Rank) lookAgain() {
 	_, now, err := segment.Activities(r.Path)
 	for i := range r.Activities {
@@ -149,7 +149,7 @@ func (j *Job) stamp() {
 	if j.Running {
 		return
 	}
-	// Of a job that is no more: as of its last sign of life.
+	// Of a job that is no more: as of its last heartbeat.
 	j.Now = 0
 	for _, r := range j.Ranks {
 		j.Now = max(j.Now, r.Header.EndMono)
@@ -197,7 +197,7 @@ func (j *Job) hasEnded(r *Rank) bool {
 	return efg.End(r.Header.State) == efg.EndFinalized
 }
 
-// waiting are the ranks as the wait-for graph wants them.
+// waiting returns the ranks as input of the wait-for graph.
 func (j *Job) waiting() []*waitfor.Rank {
 	list := make([]*waitfor.Rank, 0, len(j.Ranks))
 	for _, r := range j.Ranks {

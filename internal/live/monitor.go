@@ -53,7 +53,7 @@ type callKey struct {
 	site uint64
 }
 
-// keyInfo is what people are told of a callKey.
+// keyInfo is the human-readable form of a callKey.
 type keyInfo struct{ op, place string }
 
 // seenCall is what a node had counted.
@@ -82,7 +82,7 @@ func NewMonitor() *Monitor {
 	}
 }
 
-// mostKeys bounds what is remembered of segments that say something else each time.
+// mostKeys limits what is remembered about segments with ever-changing content.
 const mostKeys = 1 << 16
 
 // Close ends it.
@@ -117,7 +117,7 @@ func (m *Monitor) Look(paths []string) (*Frame, error) {
 	return f, nil
 }
 
-// only forgets processes that are not asked for any more.
+// only forgets processes that are no longer requested.
 func (m *Monitor) only(paths []string) {
 	if slices.Equal(paths, m.paths) {
 		return
@@ -225,12 +225,12 @@ func (m *Monitor) rank(w *watched, l *segment.Sample, sum *sums) RankRate {
 	return r
 }
 
-// part is how much of a time has gone by between two readings of a clock.
+// part is the fraction of a time that has passed between two readings of a clock.
 func part(now, before uint64, time float64) float64 {
 	return min(float64(now-min(before, now))/time, 1)
 }
 
-// progress takes note of the calls in progress, and returns their time so far.
+// progress records the calls in progress, and returns their time so far.
 func (m *Monitor) progress(w *watched, l *segment.Sample, now uint64, running bool) (sum uint64) {
 	for _, c := range w.inside {
 		m.at(c.key).inside -= int64(c.ns)
@@ -248,7 +248,7 @@ func (m *Monitor) progress(w *watched, l *segment.Sample, now uint64, running bo
 	return sum
 }
 
-// returned takes note of the calls that have returned, and returns the time of all so far.
+// returned records the calls that have returned, and returns the time of all so far.
 func (m *Monitor) returned(w *watched, l *segment.Sample) uint64 {
 	for i := range l.Calls {
 		c := &l.Calls[i]

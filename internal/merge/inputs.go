@@ -169,7 +169,7 @@ func (e *ArgumentError) Error() string { return e.Cause.Error() }
 
 func (e *ArgumentError) Unwrap() error { return e.Cause }
 
-// argumentError says which argument is wrong; the path is told once.
+// argumentError says which argument is wrong; the path is named once.
 func argumentError(path string, err error) error {
 	return &ArgumentError{fmt.Errorf("%s: %w", path, withoutPath(err))}
 }

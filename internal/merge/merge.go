@@ -27,7 +27,7 @@ import (
 type Options struct {
 	Output     string
 	SkipBroken bool // leave out what cannot be read
-	Discard    bool // leave nothing behind of a merge that fails, not even what another could use
+	Discard    bool // leave nothing behind after a failed merge, not even reusable work
 	Tool       string
 	// Launcher and Status are what a daemon knows of how the segments' processes were
 	// started and have ended, see efg.Meta; of other files it is what they say. A nil
@@ -37,10 +37,10 @@ type Options struct {
 	// Ended is when processes that have not said that they end were gone, or were there
 	// last, in Unix nanoseconds; 0: not known.
 	Ended int64
-	// Recorded is what the one who recorded the segments knows of the run, where there is
-	// one: the segments are those of all its processes, no one else merges them, and they
-	// need not say what the run was recorded with. Without the time when it ended, that is
-	// the last sign of life. Worlds of one ID get different ones.
+	// Recorded is what the one who recorded the segments knows of the run, where there is one:
+	// the segments are those of all its processes, no one else merges them, and they need not
+	// say what the run was recorded with. Without the time when it ended, that is the last
+	// heartbeat. Worlds of one ID get different ones.
 	Recorded *runfile.Meta
 	// Worker is this process's number among Workers. Worker 0 writes the output.
 	Worker, Workers int
@@ -107,7 +107,7 @@ func (m *merger) log(format string, args ...any) {
 	}
 }
 
-// lead is worker 0: it sees to it that all chunks are made, and makes the output.
+// lead is worker 0: it ensures that all chunks are merged, and writes the output.
 func (m *merger) lead() (result *Result, err error) {
 	begin := durable.Begin
 	if m.opt.Recorded != nil {
@@ -224,7 +224,7 @@ func (e *allInputsBroken) Error() string {
 	return "nothing is left to merge: " + strings.Join(e.leftOut, "; ")
 }
 
-// explain names inputs, in place of parts that were made of them.
+// explain names inputs instead of the parts that were merged from them.
 func explain(err error, origin map[string]*chunk) error {
 	var different *runfile.DifferentError
 	var duplicate *runfile.DuplicateError

@@ -11,15 +11,15 @@ import (
 // workPrefix begins the names of work directories.
 const workPrefix = ".efg-merge-"
 
-// chunk is a share of the inputs, all of one kind. How many workers there are is
-// of no concern to it: finished chunks serve whoever goes on.
+// chunk is a share of the inputs, all of one kind. It does not depend on the number of workers:
+// a restarted merge reuses finished chunks.
 type chunk struct {
 	number int
 	kind   kind
 	inputs []input
 }
 
-// limits bound a chunk. What is in it is in memory at once, if it is segments.
+// limits bound a chunk. The segments of a chunk are in memory at the same time.
 type limits struct {
 	bytes              int64
 	segments, runFiles int
@@ -43,8 +43,8 @@ type plan struct {
 	family  string // how the names begin of all work directories of this output
 }
 
-// newPlan makes a plan. It depends on the files, their sizes and when they were
-// changed, not on the order of arguments.
+// newPlan makes a plan. It depends on the files, their sizes and modification times, not on the
+// order of arguments.
 func newPlan(inputs []input, opt *Options) (*plan, error) {
 	out, err := filepath.Abs(opt.Output)
 	if err != nil {

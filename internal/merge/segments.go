@@ -68,8 +68,8 @@ func (m *merger) makeOfSegments(c *chunk, out *durable.File, encode encoder) (*o
 	return o, err
 }
 
-// writeOf writes a file of segments. Those of which none can be made that reads are left out,
-// if that was requested.
+// writeOf writes a file of segments. Those from which no readable file can be written are left
+// out, if that was requested.
 func (m *merger) writeOf(procs []*efg.Process, paths []string, meta runfile.Meta, out *durable.File, encode encoder) (left []string, err error) {
 	for len(procs) > 0 {
 		err := out.Write(func(w io.Writer) error { return encode(w, procs, meta) }, runfile.ReadBack)
@@ -89,7 +89,7 @@ func (m *merger) writeOf(procs []*efg.Process, paths []string, meta runfile.Meta
 	return left, nil
 }
 
-// firstBroken finds the first process of which alone no file can be made that reads; -1:
+// firstBroken finds the first process from which alone no readable file can be written; -1:
 // there is none.
 func firstBroken(procs []*efg.Process, meta runfile.Meta, encode encoder) (int, error) {
 	for i := range procs {
@@ -105,7 +105,8 @@ func firstBroken(procs []*efg.Process, meta runfile.Meta, encode encoder) (int, 
 	return -1, nil
 }
 
-// isSystem reports whether files could not be read or written, whatever is in them.
+// isSystem reports whether an error is in reading or writing files, independent of their
+// content.
 func isSystem(err error) bool { return errors.As(err, new(syscall.Errno)) }
 
 // isOpen reports whether a process has not said that it ends.
@@ -135,7 +136,7 @@ func (m *merger) checkTwice(procs []*efg.Process, paths []string) error {
 	return nil
 }
 
-// withKnown puts what is known of the run in place of what its segments say.
+// withKnown replaces metadata from segments by what is known about the run.
 func (m *merger) withKnown(meta runfile.Meta) runfile.Meta {
 	if known := m.opt.Recorded; known != nil {
 		ended := meta.Ended
@@ -237,8 +238,8 @@ const (
 	optionTotals  = 16
 )
 
-// metaOf says about a run what one process knows of it: a segment does not have the
-// launcher's command.
+// metaOf returns the metadata of a run from one process: a segment does not have the launcher's
+// command.
 func metaOf(s *segment.Segment, tool string) (runfile.Meta, error) {
 	h := &s.Header
 	if int(h.TimeMode) >= len(timeModes) {
@@ -255,7 +256,7 @@ func metaOf(s *segment.Segment, tool string) (runfile.Meta, error) {
 	if h.Options&optionTotals != 0 {
 		m.Polls = runfile.PollTotals
 	}
-	end := h.EndMono // of a process that was killed, its last sign of life
+	end := h.EndMono // of a process that was killed, its last heartbeat
 	for i := range s.Activities {
 		end = max(end, s.Activities[i].Since)
 	}
@@ -263,8 +264,7 @@ func metaOf(s *segment.Segment, tool string) (runfile.Meta, error) {
 	return m, nil
 }
 
-// places finds the callsites of many processes in the source. It looks each up
-// once.
+// places finds the source locations of the callsites of many processes. It looks each up once.
 type places struct {
 	known map[uint64]runfile.Site
 }

@@ -47,8 +47,8 @@ func (m *merger) help() error {
 	return err
 }
 
-// awaitDir waits for worker 0 to make the work directory. A worker that comes
-// when all is done would otherwise begin again.
+// awaitDir waits for worker 0 to create the work directory. A worker that starts when
+// everything is done would otherwise start over.
 func (m *merger) awaitDir() bool {
 	for until := time.Now().Add(m.opt.timing.first); ; time.Sleep(m.opt.timing.poll) {
 		if m.findWorkDir() {
@@ -65,7 +65,7 @@ func (m *merger) isGone() bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// live gives signs of life until stop is called.
+// live gives heartbeats until stop is called.
 func (m *merger) live() (stop func(), err error) {
 	name := m.workerFile("alive", m.opt.Worker)
 	if err := os.WriteFile(name, fmt.Appendf(nil, "%d\n", os.Getpid()), 0o666); err != nil {
@@ -115,8 +115,8 @@ func (m *merger) leadChunks() error {
 	return nil
 }
 
-// watch follows the signs of life of workers. It compares times of one clock
-// only, so that the clocks of machines may differ.
+// watch follows the heartbeats of workers. It compares times of one clock only, so that the
+// clocks of machines may differ.
 type watch struct {
 	m       *merger
 	began   time.Time
@@ -124,7 +124,7 @@ type watch struct {
 	since   map[int]time.Time // when that was seen, by ours
 }
 
-// isDead reports whether a worker has given up, or has not shown itself for long.
+// isDead reports whether a worker has given up, or has been silent for long.
 func (w *watch) isDead(worker int) bool {
 	if _, err := os.Stat(w.m.workerFile("failed", worker)); err == nil {
 		return true
@@ -140,8 +140,8 @@ func (w *watch) isDead(worker int) bool {
 	return now.Sub(last) > w.m.opt.timing.stale
 }
 
-// changedAt is when a file was changed last; opening it makes network file
-// systems look.
+// changedAt returns the modification time of a file; opening it makes network file systems
+// refresh it.
 func changedAt(path string) (time.Time, error) {
 	f, err := os.Open(path)
 	if err != nil {

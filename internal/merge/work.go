@@ -27,11 +27,11 @@ type outcome struct {
 	Running []string `json:"running,omitempty"`
 }
 
-// timing says how patient workers are.
+// timing holds the intervals and timeouts of workers.
 type timing struct {
 	poll  time.Duration // between looks at the others
-	touch time.Duration // between signs of life
-	stale time.Duration // without a sign of life: taken for dead
+	touch time.Duration // between heartbeats
+	stale time.Duration // without a heartbeat: taken for dead
 	first time.Duration // until worker 0 shows up
 }
 
@@ -64,7 +64,7 @@ func (m *merger) needsDir() bool {
 	return false
 }
 
-// makeWorkDir makes the work directory, or finds the one of another time.
+// makeWorkDir creates the work directory, or finds an earlier one.
 func (m *merger) makeWorkDir() error {
 	if m.findWorkDir() || !m.needsDir() {
 		return nil
@@ -89,8 +89,8 @@ func (m *merger) findWorkDir() bool {
 	return false
 }
 
-// cleanUp removes the work directory, and those that are left of merges to the same
-// output that were given up.
+// cleanUp removes the work directory, and those left behind by abandoned merges to the same
+// output.
 func (m *merger) cleanUp() {
 	for _, folder := range m.plan.folders {
 		entries, _ := os.ReadDir(folder)

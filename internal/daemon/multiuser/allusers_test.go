@@ -171,8 +171,8 @@ func TestChildren(t *testing.T) {
 	s.wait("alice's next turn", func() bool { return len(s.starts("alice")) == 2 })
 }
 
-// Children that fail, lie, or are killed are started again later and later, are told of, and
-// disturb no one.
+// Children that fail, lie, or are killed are started again with increasing delays, are told of,
+// and disturb no one.
 func TestFailingChildren(t *testing.T) {
 	s := newStand(t)
 	s.tell("alice", "always", "fail")

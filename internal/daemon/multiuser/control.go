@@ -22,7 +22,7 @@ const (
 // Statuses with which a child ends.
 const (
 	StatusAgain = 75 // something came when it was ending: another child is wanted
-	StatusTaken = 76 // another daemon, of the user's own, works with the spool or the store
+	StatusTaken = 76 // another daemon, of the user's own, uses the spool or the store
 )
 
 // Descriptors that a child is given.
@@ -31,7 +31,7 @@ const (
 	listenFD  = 4
 )
 
-// beat is how often a child says that it works, at most.
+// beat is the minimum interval between a child's reports that it works.
 const beat = time.Minute
 
 // Child is the child's side of the connection to the service.
@@ -97,11 +97,11 @@ func (c *Child) Occupied(busy bool) {
 // say tells the service; if that is gone, the context ends.
 func (c *Child) say(word string) { c.control.WriteString(word + "\n") }
 
-// pause is how long the service listens to nothing after a word.
+// pause is how long the service ignores a child after each word.
 const pause = 10 * time.Millisecond
 
-// listen reads what a child says until it says no more, or something that is none of the
-// words: it may be a hostile user's.
+// listen reads what a child says until its end, or until something that is not one of the
+// words: the child may be a hostile user's.
 func listen(r io.Reader, heard func(word string)) {
 	for lines := bufio.NewScanner(r); lines.Scan(); time.Sleep(pause) {
 		switch word := lines.Text(); word {

@@ -20,7 +20,7 @@ import (
 	"github.com/efg-tools/efg/internal/service"
 )
 
-// sockets are where the service is asked: for a daemon, and about runs.
+// sockets are the service's sockets: for requesting a daemon, and for HTTP.
 type sockets struct{ wake, http net.Listener }
 
 func (x *sockets) close() {
@@ -28,7 +28,7 @@ func (x *sockets) close() {
 	x.http.Close()
 }
 
-// listen opens the sockets, for everybody: the kernel says who it is. Those that are given are
+// listen opens the sockets, for everyone: the kernel says who it is. Those that are given are
 // distinguished by their paths.
 func (s *supervisor) listen() (*sockets, error) {
 	find := func(name string) (net.Listener, error) {
@@ -67,7 +67,7 @@ func listenForAll(path string) (net.Listener, error) {
 	return l, nil
 }
 
-// accept starts daemons for those who connect. What they say is not read.
+// accept starts daemons for users who connect. Nothing is read from the connections.
 func (s *supervisor) accept(l net.Listener) {
 	for {
 		c, err := l.Accept()
@@ -98,8 +98,8 @@ const (
 	closeTimeout    = 2 * time.Second
 )
 
-// boundedListener lets each user have so many connections, and all those together as many of whom
-// it is unknown that they are users. Others are closed.
+// boundedListener limits the connections of each user, and the total of those whose user is
+// unknown. Others are closed.
 type boundedListener struct {
 	net.Listener
 	known func(uid uint32) bool
@@ -183,7 +183,7 @@ func (s *supervisor) serve(l net.Listener) {
 	ending.Wait()
 }
 
-// peerOf is the number of the user who asks.
+// peerOf is the number of the user the client.
 func peerOf(r *http.Request) uint32 { return r.Context().Value(uidKey{}).(uint32) }
 
 func (s *supervisor) routes() http.Handler {
@@ -214,13 +214,13 @@ func (s *supervisor) routes() http.Handler {
 	})
 }
 
-// visible tells whose states who asks may see.
+// visible returns the users whose states the client may see.
 func visible(r *http.Request) func(uid uint32) bool {
 	peer := peerOf(r)
 	return func(uid uint32) bool { return peer == 0 || uid == peer }
 }
 
-// health says that the service works, and, to those whom it concerns, whose children fail.
+// health says that the service works, and which children fail, to those concerned.
 func (s *supervisor) health(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	io.WriteString(w, "ok\n")
@@ -240,7 +240,7 @@ func (s *supervisor) showUsers(w http.ResponseWriter, r *http.Request) {
 	}{1, s.list(visible(r))})
 }
 
-// askNamed asks the child of a user who is named: root may ask all.
+// askNamed forwards a request to the child of a named user: root may use all.
 func (s *supervisor) askNamed(w http.ResponseWriter, r *http.Request) {
 	peer := peerOf(r)
 	a, err := account.ByName(r.Context(), r.PathValue("name"))
@@ -254,7 +254,7 @@ func (s *supervisor) askNamed(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// askChild hands a question to a user's child.
+// askChild forwards a request to a user's child.
 func (s *supervisor) askChild(w http.ResponseWriter, r *http.Request, uid uint32, path string) {
 	ctx, cancel := context.WithTimeout(r.Context(), startTimeout)
 	defer cancel()

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// limiter lets so much through in a minute.
+// limiter limits the rate per minute.
 type limiter struct {
 	most  int
 	mu    sync.Mutex

@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// metrics are what Prometheus is told of the service. No user is named.
+// metrics are the service's metrics for Prometheus. No user is named.
 type metrics struct {
 	registry                   *prometheus.Registry
 	starts, failures, squatted prometheus.Counter

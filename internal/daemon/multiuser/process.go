@@ -20,7 +20,7 @@ import (
 	"github.com/efg-tools/efg/internal/service"
 )
 
-// process is a child that works.
+// process is a running child.
 type process struct {
 	cmd     *exec.Cmd
 	control net.Conn
@@ -31,7 +31,7 @@ type process struct {
 	ended   chan struct{} // is closed then
 }
 
-// launch is what a child is started with.
+// launch holds what a child is started with.
 type launch struct {
 	account      *account.Account
 	store, spool string
@@ -113,7 +113,7 @@ const (
 	mostLines   = 300  // a minute
 )
 
-// copyText hands on what a child writes, a line at a time, with whose it is before.
+// copyText forwards what a child writes, line by line, prefixed with its user.
 func (p *process) copyText(out io.Writer, user string) {
 	lines, passing := bufio.NewReaderSize(p.text, longestLine), limiter{most: mostLines}
 	for {

@@ -12,8 +12,8 @@ import (
 
 const (
 	// mostStarting is how many children begin at once: each looks up its user, and reads what
-	// there is. One that takes longer than slow keeps no one waiting any more: its store may be
-	// on a file system that hangs.
+	// there is. One that takes longer than slow no longer keeps others waiting: its store may
+	// be on a file system that hangs.
 	mostStarting = 4
 	slow         = 10 * time.Second
 	startLimit   = 2 * time.Minute // after so long it is killed
@@ -32,7 +32,7 @@ const (
 	endTime      = time.Minute      // for a child to end
 )
 
-// wake sees to it that a user has a child. look: only to look whether there is anything to do.
+// wake ensures that a user has a child. look: only to check whether there is anything to do.
 func (s *supervisor) wake(uid uint32, look bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -41,8 +41,8 @@ func (s *supervisor) wake(uid uint32, look bool) {
 	}
 }
 
-// userLocked is what is known of a user; nil if that is none, or if too many others are to
-// be looked up.
+// userLocked returns the record of a user; nil if there is no such user, or if too many others
+// are being looked up.
 func (s *supervisor) userLocked(uid uint32) *user {
 	if u := s.users[uid]; u != nil {
 		return u
@@ -172,7 +172,7 @@ func (s *supervisor) laterLocked(after time.Duration) {
 	})
 }
 
-// makePlaceLocked ends the child that has had nothing to do for longest, unless one is ending.
+// makePlaceLocked ends the child that has been idle for longest, unless one is ending.
 func (s *supervisor) makePlaceLocked() {
 	var longest *user
 	for _, u := range s.users {
@@ -287,7 +287,7 @@ func (s *supervisor) failed(u *user, err error) {
 	s.troubleLocked(u, err.Error())
 }
 
-// troubleLocked has it tried again, later and later.
+// troubleLocked has it tried again, with increasing delays.
 func (s *supervisor) troubleLocked(u *user, problem string) {
 	if s.stopping {
 		return
@@ -324,7 +324,7 @@ func (s *supervisor) ended(u *user, status int, last string, after time.Duration
 	switch {
 	case status == 0:
 		u.failures, u.problem, u.retry = 0, "", s.soonest(u)
-	case status == StatusAgain: // later and later, if that is all that it does
+	case status == StatusAgain: // with increasing delays, if that is all that it does
 		u.agains++
 		u.wanted, u.since = true, time.Now()
 		u.retry = u.since.Add(s.backoff(u.agains))

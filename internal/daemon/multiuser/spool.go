@@ -17,7 +17,7 @@ import (
 	"github.com/efg-tools/efg/internal/service"
 )
 
-// checkSpools checks the directory of all spools: everybody makes his own there, so no one may
+// checkSpools checks the directory of all spools: everyone makes his own there, so no one may
 // remove another's.
 func checkSpools(dir string) error {
 	fi, err := os.Stat(dir)
@@ -61,7 +61,7 @@ func (s *supervisor) spoolsThere() map[uint32]time.Time {
 	return found
 }
 
-// clearSpool sees to it that no one else has the place of a user's spool.
+// clearSpool ensures that no one else occupies the path of a user's spool.
 func (s *supervisor) clearSpool(uid uint32) error {
 	path := s.site.Spool(uid)
 	fi, err := os.Lstat(path)

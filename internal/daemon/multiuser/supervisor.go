@@ -56,7 +56,7 @@ const (
 	settingTime = time.Hour        // so that builds in a cache stay in use
 )
 
-// supervisor is a service that works.
+// supervisor is a running service.
 type supervisor struct {
 	opt     Options
 	site    *service.Service
@@ -206,8 +206,7 @@ func (s *supervisor) withdraw() {
 	}
 }
 
-// turn does what is to be done from time to time, until the context ends. It is an error if no
-// hook can be built.
+// turn does periodic work until the context is done. It is an error if no hook can be built.
 func (s *supervisor) turn(ctx context.Context) error {
 	tick := time.NewTicker(step)
 	defer tick.Stop()

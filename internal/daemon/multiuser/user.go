@@ -7,7 +7,7 @@ import (
 	"github.com/efg-tools/efg/internal/account"
 )
 
-// user is one whose programs record, or who has asked.
+// user is a user whose programs record, or who has sent a request.
 type user struct {
 	uid     uint32
 	account *account.Account // nil as long as it is unknown who that is
@@ -72,7 +72,8 @@ func (u *user) state() string {
 	return stateNone
 }
 
-// own reports whether the user has a daemon of his own: one of the service's would have ended.
+// own reports whether the user has a daemon of their own: one of the service's would have
+// ended.
 func (u *user) own() bool { return u.taken && u.failures >= mostTaken }
 
 // news wakes those who wait for the user's child.
