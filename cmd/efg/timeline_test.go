@@ -25,9 +25,9 @@ rank
    1 |aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaabbbbbbbb|
    2 |   aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaabbbbbbb |
 
-                     time  of MPI
-a  MPI_Init        1.05 s   85.4%
-b  MPI_Finalize    178 ms   14.5%
+                   time  of MPI
+a  MPI_Init      1.05 s   85.4%
+b  MPI_Finalize  178 ms   14.5%
 .  outside MPI
 
 not visible in this view because others have more time everywhere: 3 procedures

@@ -296,7 +296,7 @@ func TestSquattedSpool(t *testing.T) {
 	if fi, err := os.Stat("/etc"); err != nil || ownerOf(fi) != 0 {
 		t.Errorf("what a link pointed to has changed: %v", err)
 	}
-	if n := strings.Count(s.log.String(), "in the place of a user's spool"); n != 5 {
+	if n := strings.Count(s.log.String(), "in place of a user's spool"); n != 5 {
 		t.Errorf("said %d times:\n%s", n, s.log)
 	}
 	away, err := filepath.Glob(filepath.Join(s.spools, "efg-away-61021-*"))
