@@ -53,8 +53,8 @@ func faultyFunctions(t *testing.T, run *runfile.Run) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// A member that gives another amount than it takes is found with its first event and how
-// often it does so, in loops too; the call of the others is no fault.
+// A member that gives another amount than it takes is found with its first event and how often
+// it does so, in loops too; the call of the others is not an error.
 func TestUneven(t *testing.T) {
 	const turns = 300
 	gather := func(send, take uint64) efg.Input {

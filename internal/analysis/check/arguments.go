@@ -14,15 +14,14 @@ import (
 // InvalidArgument is a call with an argument that can never be valid.
 const InvalidArgument Kind = "invalid argument"
 
-// arguments looks at the arguments of a call.
+// arguments checks the arguments of a call.
 type arguments struct {
 	t     *tally
 	r     *roles
 	words []uint64
 }
 
-// invalidArgument says what is wrong with the first argument that is invalid; "" if none is
-// as far as that can be seen.
+// invalidArgument describes the first invalid argument; "" if none is known to be invalid.
 func (t *tally) invalidArgument(words []uint64) string {
 	p := signature.ProcByID(signature.Header(words[0]).Proc())
 	if p == nil || len(p.Words) != len(words) {
@@ -47,8 +46,8 @@ func (t *tally) invalidArgument(words []uint64) string {
 	return ""
 }
 
-// unknownHandle: the recorder asked MPI what a handle is that it did not know, before it wrote
-// the arguments down, and the program ended there; or it could not be one of an object.
+// unknownHandle: the recorder queried an unknown handle before it recorded the arguments, and
+// the program ended there; or the handle could not be valid.
 func (a *arguments) unknownHandle() string {
 	var list []string
 	told := slices.ContainsFunc(a.words[signature.FirstWord:], func(w uint64) bool { return w != signature.Absent })
@@ -75,7 +74,7 @@ func (a *arguments) values(i int) []uint64 {
 	return a.words[i : i+1]
 }
 
-// invalid says what is wrong with a value; "" if nothing is.
+// invalid describes what is wrong with a value; "" if it is valid.
 func (a *arguments) invalid(q *signature.Param, i int, v uint64) string {
 	switch {
 	case v == signature.Absent && q.Kind == signature.Req:
@@ -132,7 +131,7 @@ func (a *arguments) freed(kind signature.Kind, v uint64) bool {
 	return l != nil && l.made > 0 && l.freed >= l.made
 }
 
-// transfers reports whether the call is one that needs datatypes that are committed.
+// transfers reports whether the call needs committed datatypes.
 func (a *arguments) transfers() bool {
 	p := a.r.proc
 	return a.r.sends || a.r.receives || collectiveOf(a.r) != nil || p.Accesses()
@@ -152,7 +151,7 @@ func (t *tally) committed(word uint64) bool {
 	return def == nil || len(def.Words) > 0 && unmade[def.Words[0]]
 }
 
-// unmade are the combiners of datatypes that are committed when they are made.
+// unmade are the combiners of datatypes that need not be committed.
 var unmade = map[uint64]bool{
 	signature.ConstWord("MPI_COMBINER_F90_REAL"): true, signature.ConstWord("MPI_COMBINER_F90_COMPLEX"): true, signature.ConstWord("MPI_COMBINER_F90_INTEGER"): true,
 	signature.ConstWord("MPI_COMBINER_NAMED"): true,
@@ -180,7 +179,7 @@ func (a *arguments) invalidPeer(i int, v uint64) string {
 	return a.outOfRange(v)
 }
 
-// outOfRange reports whether a rank is one of the other side's, or of all, of the communicator.
+// outOfRange checks a rank against the remote group, or against the group of the communicator.
 func (a *arguments) outOfRange(v uint64) string {
 	own, other := a.t.p.Members(a.words[2])
 	if other != nil {
@@ -221,8 +220,8 @@ func (a *arguments) invalidBuffer(i int) string {
 	return fmt.Sprintf("is a null pointer or MPI_BOTTOM, for %d of a basic datatype", a.words[d.Count])
 }
 
-// significant reports whether the process's buffer counts: of those that only the root of a
-// collective needs, that of the others may be anything.
+// significant reports whether the process's buffer is significant: one that only the root of a
+// collective needs may be anything elsewhere.
 func (a *arguments) significant(buffer int) bool {
 	p := a.r.proc
 	r := &p.Roles

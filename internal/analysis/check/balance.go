@@ -6,13 +6,13 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// balance has, for each member of a communicator, sums of what it sends as it says and
-// as those say that take it, and of what it takes.
+// balance has, for each member of a communicator, the totals that it sends according to itself
+// and to the receivers, and the totals that it receives.
 type balance struct {
 	ranks                  int // that were added
 	unknown                bool
-	sent, taken            []uint64 // by the sender: as it says, as the others say
-	arriving, expectedHere []uint64 // by the one who takes: as the others say, as it says
+	sent, taken            []uint64 // sent: according to the sender, according to the others
+	arriving, expectedHere []uint64 // received: according to the others, according to the receiver
 }
 
 func (b *balance) add(me int, s *exchanges) {
@@ -41,7 +41,7 @@ const (
 	maxCompared  = 1 << 20 // calls
 )
 
-// exchange finds pairs of members that do not agree, if there are any.
+// exchange finds pairs of members that disagree, if any.
 func (b *builder) exchange(k scopeKey, s *scopeState) error {
 	x := s.balance
 	if x == nil || x.unknown || s.unordered || s.members[0] == nil || x.ranks != s.members.size() {
@@ -64,7 +64,7 @@ func (b *builder) exchange(k scopeKey, s *scopeState) error {
 	return nil
 }
 
-// unequalPair finds a member that takes other data from member i than that sends.
+// unequalPair finds a member that receives other data from member i than that sends.
 func (b *builder) unequalPair(k scopeKey, s *scopeState, i int) (*candidateFault, error) {
 	from, err := b.reading(s.members.at(i), k)
 	if err != nil {

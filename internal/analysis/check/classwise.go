@@ -25,11 +25,11 @@ type classTally struct {
 	flows []*classFlow
 	// by what both sides of a channel name
 	out, in map[named][]*classFlow
-	// plain: the channels of a name are different ones in each process
+	// plain: the channels of a name differ in each process
 	plainOut, plainIn map[named]bool
 }
 
-// named is what both sides of a channel name.
+// named identifies a channel by what both sides know.
 type named struct{ comm, tag uint64 }
 
 // classFlow is a channel of each process of a class.
@@ -46,7 +46,7 @@ func (f *classFlow) peer() int {
 	return int(f.from)
 }
 
-// findings are what was found out of a process alone.
+// findings are the findings in a single process.
 type findings struct {
 	t        *tally
 	suspects []candidateFault
@@ -54,15 +54,15 @@ type findings struct {
 	used     map[scopeKey]*usage
 }
 
-// maxTallies bounds the classes of which something is kept, and maxSeen those that are
-// known to be there.
+// maxTallies limits the number of classes whose tallies are kept, and maxSeen that of known
+// classes.
 const (
 	maxTallies = 1 << 12
 	maxSeen    = 1 << 20
 )
 
-// classOf returns what is known of a process's class, from the second process of
-// it on; nil: nothing is.
+// classOf returns the tally of a process's class, from its second process on; nil: there is
+// none.
 func (b *builder) classOf(p *analysis.Process) *classTally {
 	key, ok := p.Class()
 	if !ok || b.alone || b.run.Meta.Traced() { // times are looked at channel by channel
@@ -82,7 +82,7 @@ func (b *builder) classOf(p *analysis.Process) *classTally {
 	return c
 }
 
-// fill finds out what the processes of a class have in common.
+// fill determines what the processes of a class have in common.
 func (c *classTally) fill(p *analysis.Process) error {
 	if c.symbolic = p.Symbolic(); c.symbolic == nil {
 		return nil
@@ -159,8 +159,8 @@ func (b *builder) addClass(p *analysis.Process, c *classTally) {
 	b.members[p.Number()] = c
 }
 
-// matchClasses adds the channels of processes of classes to those of the others,
-// without those where it is clear that all that was sent was received.
+// matchClasses adds the channels of processes of classes to those of the others, except those
+// where everything sent was certainly received.
 func (b *builder) matchClasses() {
 	for i, c := range b.members {
 		if c == nil {

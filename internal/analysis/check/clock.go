@@ -43,7 +43,7 @@ type streamCursor struct {
 	rank      int
 	thread    uint32
 	events    uint64 // of the stream
-	timeError int64  // how far its times may be from the recorded ones
+	timeError int64  // error bound of its times
 	names     *reconstruct.Names
 	roles     []*roles // of nodes where requests complete
 	coll      []*collRoles
@@ -72,7 +72,7 @@ type eventTime struct {
 	at    int64 // ns
 }
 
-// operation is one side of a message, or what a process has of a collective call.
+// operation is one side of a message, or a process's part in a collective call.
 type operation struct {
 	begun, ended eventTime // ended.by is nil if it did not
 	side         int       // 0 sends, 1 receives
@@ -91,7 +91,7 @@ type openCollectives struct {
 	calls []openCollective
 }
 
-// openCollective is a call that no one leaves before all have come.
+// openCollective is a collective call that no member leaves before all have entered it.
 type openCollective struct {
 	arrived     int
 	first, last eventTime // that left, that came
@@ -208,8 +208,9 @@ func (t *streamCursor) prepare(s *efg.Stream) {
 	}
 }
 
-// synchronizes reports whether no member leaves such a call before all have come, if data are
-// exchanged. Those with arrays of counts may have no data for some.
+// synchronizes reports whether no member leaves such a call before all have entered it,
+// provided that data are exchanged. Calls with arrays of counts may have no data for some
+// members.
 func (c *collRoles) synchronizes() bool { return c.proc.Synchronises() && !c.vector() }
 
 // fetch goes to the next event.
@@ -285,7 +286,7 @@ func (t *streamCursor) movesAt(node int) *roles {
 	return t.m.roles[node]
 }
 
-// prepareNext finds out what the event is about, as far as it is compared.
+// prepareNext determines what the event does, as far as that is compared.
 func (x *clockCheck) prepareNext(t *streamCursor, moves *roles, coll *collRoles) {
 	t.moves, t.scope, t.known = t.moves[:0], scopeKey{}, true
 	if moves == nil && coll == nil {
@@ -357,7 +358,7 @@ func (t *streamCursor) time(end bool) eventTime {
 	return eventTime{t, int32(t.e.Node()), t.e.Seq, at}
 }
 
-// addCollective takes the event into the calls of its communicator.
+// addCollective adds the event to the calls of its communicator.
 func (x *clockCheck) addCollective(t *streamCursor) bool {
 	h := x.collectives[t.scope]
 	i := t.collectiveCalls[t.scope] - h.done

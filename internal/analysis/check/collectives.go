@@ -15,7 +15,7 @@ type class struct {
 	ranks             []int
 }
 
-// scopeState is what is known of a communicator or window.
+// scopeState is the state of a communicator or window.
 type scopeState struct {
 	word      uint64
 	members   memberList
@@ -109,7 +109,7 @@ func (s *scopeState) list() []*class {
 	return list
 }
 
-// addSilent adds the members that made no call at all.
+// addSilent adds the members that made no calls.
 func (b *builder) addSilent(s *scopeState, list []*class) []*class {
 	seen := map[int]bool{}
 	size := s.members.size()

@@ -10,14 +10,14 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// granularity is what clocks of one machine may differ by besides, ns.
+// granularity is the additional tolerance between clocks of one machine, ns.
 const granularity = 1000
 
 // maxUncompleted bounds the requests of a process that are remembered until they are
 // complete.
 const maxUncompleted = 1 << 20
 
-// transfer takes the messages of the event in.
+// transfer processes the messages of the event.
 func (x *clockCheck) transfer(t *streamCursor, r *roles) {
 	id, issued := uint64(0), false
 	if r.posts {
@@ -82,7 +82,7 @@ func (x *clockCheck) compare(o *operation) {
 	}
 }
 
-// contradictionKey is what contradictions have in common that are one finding.
+// contradictionKey is the common key of contradictions that form one finding.
 type contradictionKey struct {
 	what, op string
 	site     uint64

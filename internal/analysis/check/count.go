@@ -6,8 +6,8 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// count counts on the graphs. If the order of events decides something, it says so
-// in doubt, and the counts mean nothing.
+// count counts on the graphs. If something depends on the order of events it sets doubt, and
+// the counts are meaningless.
 func (t *tally) count() error {
 	for i := range t.p.Data.Streams {
 		s := &t.p.Data.Streams[i]

@@ -112,7 +112,7 @@ func (t *tally) persistentWild(n *efg.Node) bool {
 	return hasWildcard(r, n.Words[r.source], n.Words[r.recvTag])
 }
 
-// freed counts requests that are given back.
+// freed counts requests that are freed.
 func (t *tally) freed(id, times uint64) {
 	if n, at, ok := t.issuer(id); ok {
 		lifeAt(t.requests, at).freed += times
@@ -166,7 +166,7 @@ func (t *tally) typeAt(n *efg.Node, r *roles) uint64 {
 	return n.Words[r.recvType]
 }
 
-// settle takes receives that were never completed out of those that got a message.
+// settle removes receives that were never completed from those that received a message.
 func (t *tally) settle() {
 	for at, l := range t.requests {
 		open := l.made - min(l.made, l.freed)

@@ -16,7 +16,7 @@ import (
 // A finding about a message is at the sender. What the receiver did is in its text: the call
 // that received it as something else, or one that waits for another message.
 
-// openReceive is a receive that has no message.
+// openReceive is a receive without a message.
 type openReceive struct {
 	eventRef
 	comm uint64 // its common name
@@ -96,8 +96,8 @@ func (t *tally) receivesInCall() (list []openReceive) {
 	return list
 }
 
-// nearest is the receive that has most in common with the messages of a channel and does not
-// fit them; nil if none has something in common that counts.
+// nearest returns the receive that is most similar to the messages of a channel without
+// matching them; nil if none is similar.
 func nearest(c channel, list []openReceive) *openReceive {
 	var best *openReceive
 	most := 1

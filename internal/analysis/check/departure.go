@@ -55,7 +55,7 @@ func (b *builder) compare(k scopeKey, s *scopeState, list []*class) error {
 // scopeMark stands for the name of the communicator in a text.
 const scopeMark = "\x00"
 
-// unequal tells that calls in several threads differ in number or kind.
+// unequal reports that calls in several threads differ in number or kind.
 func (b *builder) unequal(ref, odd *class, x *callCursor) *candidateFault {
 	if b.short[odd.ranks[0]] || b.short[ref.ranks[0]] {
 		return nil
@@ -68,8 +68,8 @@ func (b *builder) unequal(ref, odd *class, x *callCursor) *candidateFault {
 	return f
 }
 
-// departure says where two classes part; nil if one only ends early, or they part after
-// calls of which one failed.
+// departure describes where two classes diverge; nil if one only ends early, or if they diverge
+// after a failed call.
 func (b *builder) departure(r, x *callCursor, ref, odd *class, sure uint64) *candidateFault {
 	n := r.common(x)
 	if n >= sure {
@@ -100,7 +100,7 @@ func (b *builder) departure(r, x *callCursor, ref, odd *class, sure uint64) *can
 	return f
 }
 
-// differs says what two calls in the same place do not have in common.
+// differs describes how two calls at the same position differ.
 func differs(n uint64, ref, odd *symbol, rank int, place string) (Kind, string) {
 	where := fmt.Sprintf("in collective call %d on %s, where rank %d at %s has", n, scopeMark, rank, place)
 	switch {

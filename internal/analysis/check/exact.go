@@ -135,7 +135,7 @@ func (x *walk) event() {
 	}
 }
 
-// probe: a message is matched, and will be received on its communicator.
+// probe: a message is matched, and will be received on that communicator.
 func (x *walk) probe(r *roles) {
 	if id, ok := idOf(x.e, r.found); ok {
 		x.probed[id] = x.e.Word(2)
@@ -339,8 +339,7 @@ func (x *walk) forget(id uint64, q *posted) {
 	}
 }
 
-// complete: an operation is over. Of a receive with a wildcard the status tells
-// what came.
+// complete: an operation is complete. For a wildcard receive the status identifies the message.
 func (x *walk) complete(id, source, tag uint64) {
 	q := x.open[id]
 	if q == nil {
@@ -381,7 +380,7 @@ func (x *walk) drop(id uint64, q *posted) {
 	x.forget(id, q)
 }
 
-// leaveOpen: no one knows whether a receive got its message.
+// leaveOpen: it is unknown whether a receive got its message.
 func (x *walk) leaveOpen(q *posted) {
 	if !q.r.receives || procNull(q.r, q.source, q.message) {
 		return

@@ -27,8 +27,8 @@ const (
 // arrays are the words of arrays of counts, and of datatypes; 0: there are none.
 type arrays struct{ sendCounts, recvCounts, sendTypes, recvTypes int }
 
-// pairwise reports whether it is compared for each pair of members what a collective moves.
-// Of other collectives all members name the same amount.
+// pairwise reports whether a collective's data are compared for each pair of members. In other
+// collectives all members have the same amount.
 func (c *collRoles) pairwise(inter bool) bool {
 	switch c.proc.Shape {
 	case signature.NoData, signature.Prefix:

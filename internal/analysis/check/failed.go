@@ -76,7 +76,7 @@ func (t *tally) mayReceive(r *roles, comm, source, tag, message, times uint64) {
 	}
 }
 
-// failed: what a call that failed was about may have taken place.
+// failed: the effects of a failed call may or may not have taken place.
 func (x *walk) failed(at eventRef) {
 	p := x.e.Proc()
 	if p == nil {
@@ -127,7 +127,7 @@ func failedRoles(n *efg.Node) *collRoles {
 	return nil
 }
 
-// failures tells after how many calls on a communicator the first one failed.
+// failures records after how many calls on a communicator the first one failed.
 type failures struct {
 	done, after map[scopeKey]uint64
 	words       map[scopeKey]uint64 // of communicators where some failed

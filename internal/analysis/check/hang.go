@@ -58,7 +58,7 @@ func (b *builder) hangs() error {
 	list := h.findings()
 	if crashed(&b.run.Meta) {
 		for i := range list {
-			if list[i].Kind != CollectiveMismatch { // that is a fault whoever ended
+			if list[i].Kind != CollectiveMismatch { // an error in any case
 				list[i].Remark = "a process was ended by a signal, perhaps during its call"
 			}
 		}
@@ -67,8 +67,8 @@ func (b *builder) hangs() error {
 	return nil
 }
 
-// crashed reports whether the status says that a fault of a process ended the run: the call
-// that it was in then does not wait.
+// crashed reports whether the exit status says that a process crashed: then the call that it
+// was in does not wait.
 func crashed(m *runfile.Meta) bool {
 	switch unix.Signal(m.Status - 128) {
 	case unix.SIGSEGV, unix.SIGBUS, unix.SIGFPE, unix.SIGILL, unix.SIGABRT:
@@ -116,7 +116,7 @@ func (h *hang) findings() []Finding {
 	return list
 }
 
-// finding is one of some ranks, with the call that one of them is in.
+// finding returns a finding for some ranks, with the call that one of them is in.
 func (h *hang) finding(kind Kind, ranks []int, rank int) Finding {
 	f := Finding{Kind: kind, Rank: rank, Count: 1, Ranks: ranks}
 	if i, t := h.waiting(rank); i >= 0 {
@@ -143,10 +143,10 @@ func (h *hang) waiting(rank int) (position, thread int) {
 	return -1, 0
 }
 
-// longestCycle is how many ranks of a cycle are told with their calls.
+// longestCycle is how many ranks of a cycle are listed with their calls.
 const longestCycle = 8
 
-// cycleText says who needs whom.
+// cycleText describes which rank waits for which.
 func (h *hang) cycleText(ranks, cycle []int) string {
 	var parts []string
 	for i, rank := range cycle[:min(len(cycle), longestCycle)] {
@@ -191,7 +191,7 @@ func (h *hang) neverMatched(list []Finding, rank int) []Finding {
 	return append(list, f)
 }
 
-// mismatch says which calls do not match.
+// mismatch describes the calls that do not match.
 func (h *hang) mismatch(m *waitfor.Mismatch) Finding {
 	var ranks []int
 	var parts []string

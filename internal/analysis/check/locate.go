@@ -61,7 +61,7 @@ func (b *builder) locateIn(p *analysis.Process, groups []*group, sites []runfile
 	return nil
 }
 
-// located reports whether the event is known without looking.
+// located reports whether the event is already known.
 func (g *group) located() bool {
 	switch g.kind {
 	case LostMessage, OtherTypes, UnsentMessage, UnfreedObject, OpenReceive, OpenRequest, OpenStart, UnfreedRequest:
@@ -111,7 +111,7 @@ func (g *group) endText(call string) string {
 	return fmt.Sprintf("was in %s when the recording ended", call)
 }
 
-// describe says what is wrong with what counting found.
+// describe describes a fault that counting has found.
 func (g *group) describe(p *analysis.Process, names *reconstruct.Names) string {
 	c := g.channel
 	on := fmt.Sprintf("with tag %s on %s", tagText(c.tag), names.Handle(signature.Comm, c.comm))

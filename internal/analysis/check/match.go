@@ -29,7 +29,7 @@ func (b *builder) match() {
 	}
 }
 
-// judge decides about a channel where the numbers differ.
+// judge evaluates a channel where the numbers differ.
 func (b *builder) judge(c channel, f *flow) {
 	remark := ""
 	for _, rank := range []int{int(c.to), int(c.from)} {

@@ -2,9 +2,8 @@ package check
 
 import "github.com/efg-tools/efg/internal/analysis"
 
-// memberList are the members of a communicator, of an intercommunicator both sides, in the
-// same order whichever side looks; nil where they are unknown, or there is no other
-// side.
+// memberList has the members of a communicator, for an intercommunicator both groups, in the
+// same order on both sides; nil where they are unknown, or there is no remote group.
 type memberList [2]*analysis.Members
 
 // memberListOf returns the members of a communicator or window of a process.

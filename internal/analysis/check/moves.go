@@ -103,8 +103,8 @@ func (x *exchangeBuilder) rooted(own, all []uint64, count, datatype, counts, dat
 	}
 }
 
-// neighbours is a neighbourhood collective. Someone can be a neighbour twice: what goes
-// to them is added up.
+// neighbours is a neighbourhood collective. A rank can be a neighbour twice: the amounts are
+// summed.
 func (x *exchangeBuilder) neighbours() {
 	c, a := x.role, &x.role.arrays
 	in, out, known := x.p.Neighbours(x.words[c.scope])
@@ -137,8 +137,8 @@ func (x *exchangeBuilder) blocks(counts, count, datatype, datatypes, n int) []ui
 	return list
 }
 
-// across is a call on an intercommunicator: what a side sends the other takes. The
-// members of this side are so many.
+// across is a call on an intercommunicator: one side receives what the other sends. side is the
+// number of members of this side.
 func (x *exchangeBuilder) across(side int) {
 	c, a := x.role, &x.role.arrays
 	to, from := x.to[x.base:x.base+x.peers], x.from[x.base:x.base+x.peers]
@@ -180,7 +180,7 @@ func (x *exchangeBuilder) acrossRooted(atRoot, others []uint64, counts, count, d
 	}
 }
 
-// given and taken are what the call has of the one buffer and the other.
+// given and taken are the amounts in the send and the receive buffer of the call.
 func (x *exchangeBuilder) given() uint64 {
 	return x.bytes(x.words[x.role.sendCount], x.words[x.role.sendType])
 }

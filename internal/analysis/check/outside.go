@@ -8,7 +8,7 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// mayBeAnytime reports whether a call before MPI_Init or after MPI_Finalize is no fault.
+// mayBeAnytime reports whether a call before MPI_Init or after MPI_Finalize is not an error.
 func mayBeAnytime(p *signature.Proc) bool { return p.Anytime || p.Begins || p.Ends }
 
 // beginsSession reports whether MPI is in use after a call, without MPI_Init.

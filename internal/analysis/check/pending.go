@@ -108,11 +108,10 @@ func aborts(s *efg.Stream) (list []candidateFault) {
 	return list
 }
 
-// endings decides which of the places where processes ended are faults. A call with an
-// invalid argument ends the program, and so do MPI_Abort, a process that ends by itself, and
-// whoever sees that it hangs:
-// what other processes did then tells nothing. Else all that is known is that something
-// ended it.
+// endings decides which of the places where processes ended are errors. A call with an invalid
+// argument ends the program, as do MPI_Abort, a process that exits by itself, and a user who
+// notices a hang: the state of the other processes then means nothing. Otherwise all that is
+// known is that something ended the program.
 func (b *builder) endings() {
 	cause := b.report.Hangs() || slices.ContainsFunc(b.ends, func(s candidateFault) bool { return s.causes() })
 	for k := range b.groups {
@@ -145,7 +144,7 @@ func (s *candidateFault) causes() bool {
 	return s.kind == InvalidArgument || s.kind == Aborted || s.kind == NoFinalize
 }
 
-// statusText says what the exit status of a command means.
+// statusText explains the exit status of a command.
 func statusText(status int) string {
 	if status > 128 {
 		return fmt.Sprintf("the program was ended by signal %d (status %d)", status-128, status)

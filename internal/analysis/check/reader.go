@@ -115,7 +115,7 @@ func (r *reader) add(steps []efg.Step, to map[scopeKey]sequence, words map[scope
 	}
 }
 
-// usage is what a process did on a communicator or window.
+// usage is a process's use of a communicator or window.
 type usage struct {
 	sequence
 	word      uint64

@@ -28,7 +28,7 @@ type callCursor struct {
 	at     eventRef
 }
 
-// weight is what steps have: events, and calls on the communicator.
+// weight is the number of events of steps, and of calls on the communicator.
 type weight struct {
 	events uint64
 	calls  sequence
@@ -176,7 +176,7 @@ func (x *callCursor) next() bool {
 	return false
 }
 
-// enter begins a repeat, after the turns that are passed over.
+// enter begins a repeat, after the iterations that are skipped.
 func (x *callCursor) enter(s *efg.Step) {
 	w := x.weight[s]
 	turns := s.Times

@@ -116,8 +116,8 @@ type candidateFault struct {
 	event   uint64 // if known
 	call    *efg.Pending
 	text    string
-	// local is the text of a fault that is one whatever other ranks did; equal faults
-	// may have other texts.
+	// local is the text of a fault that does not depend on other ranks; equal faults may have
+	// different texts.
 	local  string
 	other  string // what the other side did
 	idle   bool   // a persistent request was never started
@@ -410,7 +410,7 @@ func (b *builder) suspect(p *analysis.Process, s candidateFault) {
 	short := b.short[s.rank]
 	switch {
 	case short && s.kind == UnfreedObject || short && s.kind == UnfreedRequest:
-		return // it follows from what is missing, and tells nothing
+		return // it follows from what is missing, and is not significant
 	case short && s.remark == "" && s.local == "" && s.kind != PersistentMisused && s.kind != BeforeInit && s.kind != AfterFinalize:
 		s.remark = fmt.Sprintf("the recording of rank %d ends early", s.rank)
 	}

@@ -13,12 +13,12 @@ type symbol struct {
 	root   uint64
 	op     uint64 // reduction
 	amount amount
-	// own is what the member itself gives, where it takes an amount, too; else amount.
+	// own is the amount that the member itself sends, if it also receives one; else amount.
 	own amount
 }
 
-// unequalAmounts reports whether a member that gives and takes does not take from itself what it
-// gives.
+// unequalAmounts reports whether a member sends itself another amount than it receives from
+// itself.
 func (s *symbol) unequalAmounts() bool {
 	return s.own.bytes != s.amount.bytes || s.own.basics != s.amount.basics && !s.own.open && !s.amount.open
 }
@@ -26,7 +26,7 @@ func (s *symbol) unequalAmounts() bool {
 // amount is data by its size and type signature.
 type amount struct {
 	bytes  uint64
-	basics uint64 // hash of the basic datatypes, in order; 0: not known, or open
+	basics uint64 // hash of the basic datatypes, in order; 0: unknown, or open
 	open   bool   // it is of a datatype that fits all
 }
 
@@ -75,8 +75,7 @@ func scalarOrArray(p *signature.Proc, word int) (scalar, array int) {
 // root in common; see exchange.
 func (c *collRoles) vector() bool { return c.arrays.sendCounts != 0 || c.arrays.recvCounts != 0 }
 
-// gives reports whether a member can have both data that it gives and data that it takes,
-// of the same amount.
+// gives reports whether a member can both send and receive data, of the same amount.
 func (c *collRoles) gives() bool {
 	r := &c.proc.Roles
 	return c.proc.Shape > signature.NoData && c.proc.Shape != signature.Neighbours && !c.vector() && !c.proc.Reduces() &&

@@ -19,7 +19,7 @@ type flow struct {
 	// message. Cancelled operations may have taken place, or not.
 	pending, cancelled uint64
 	sender, receiver   place // a node that sends or receives: the last that was counted
-	sendOrder          int   // how-manieth that was
+	sendOrder          int   // its number
 	receiveOrder       int
 	out, in            typeSummary
 }
@@ -163,13 +163,13 @@ func (t *tally) commOf(r *roles, object, message uint64) uint64 {
 	return n.Words[2]
 }
 
-// hasWildcard reports whether a receive takes messages of several senders or tags, so that
-// its completion says what came.
+// hasWildcard reports whether a receive accepts several senders or tags, so that its completion
+// identifies the message.
 func hasWildcard(r *roles, source, tag uint64) bool {
 	return r.message != 0 || source == signature.AnySource || tag == signature.AnyTag
 }
 
-// procNull reports whether nothing can come.
+// procNull reports whether no message can arrive.
 func procNull(r *roles, source, message uint64) bool {
 	return r.source != 0 && source == signature.ProcNull || r.message != 0 && message == signature.MessageNoProc
 }

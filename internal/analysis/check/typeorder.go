@@ -216,8 +216,7 @@ func (m *messages) add(steps []efg.Step, to [2]map[channel]sequence) {
 	}
 }
 
-// maxOrdered is how many messages of a channel are looked at for the first that
-// differs.
+// maxOrdered limits the search of a channel for the first message that differs.
 const maxOrdered = 1 << 22
 
 // otherOrder adds a suspect for the first message that is received as of other
@@ -259,7 +258,7 @@ func (b *builder) otherOrder(c channel) error {
 	return nil
 }
 
-// each shows the messages of steps in order, until f has seen enough.
+// each calls f for the messages of steps in order, until f returns false.
 func (m *messages) each(steps []efg.Step, f func(transfer) bool) bool {
 	for i := range steps {
 		s := &steps[i]

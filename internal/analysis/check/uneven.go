@@ -11,9 +11,9 @@ import (
 // That the amounts they take are equal is in the symbols; that a member gives as much as
 // it takes shows in its call alone.
 
-// findUneven adds the calls of steps that give another amount than they take, by node.
-// event is the number of the first event, times how often the steps come. It returns how
-// many events they are.
+// findUneven adds the calls of steps that send another amount than they receive, by node. event
+// is the number of the first event, times how often the steps come. It returns how many events
+// they are.
 func (r *reader) findUneven(steps []efg.Step, event, times uint64, found map[place]*candidateFault) uint64 {
 	first := event
 	for i := range steps {

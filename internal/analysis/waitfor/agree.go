@@ -6,7 +6,7 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// kind is what calls must have in common to match each other.
+// kind is what matching calls have in common.
 type kind struct {
 	proc int    // 0: whatever it is, it matches
 	root uint64 // word; on intercommunicators, where the sides name different ones, 0
@@ -142,7 +142,7 @@ func (n *needs) amountOf(r *Rank, words []uint64) amount {
 	return x
 }
 
-// differs reports whether two members that should give the same data do not.
+// differs reports whether two members that should have the same amount do not.
 func (x amount) differs(y amount) bool {
 	return x.known && y.known && (x.bytes != y.bytes || x.datatype != 0 && y.datatype != 0 && x.datatype != y.datatype)
 }
