@@ -22,7 +22,7 @@ func (v *Volume) Add(w *Volume, n uint64) {
 	v.Unknown += w.Unknown * n
 }
 
-// transfer is what one event moves, and, if someone wants to know, whereto.
+// transfer is what one event moves, and, if requested, its destination.
 type transfer struct {
 	Volume
 	comm *comm

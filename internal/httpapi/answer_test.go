@@ -89,7 +89,7 @@ func TestAnswersKept(t *testing.T) {
 	}
 }
 
-// A few questions are worked on at once; equal ones together; more than so many are sent
+// A few questions are worked on at once; equal ones together; more than this many are sent
 // away; what no one waits for any more is not begun.
 func TestQuestionsAtOnce(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())

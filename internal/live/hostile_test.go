@@ -65,8 +65,8 @@ func TestChangingSegments(t *testing.T) {
 	}
 }
 
-// Whatever is in segments, the roll is called in the end, or there is an error: the
-// time limit of the test sees to that.
+// Whatever is in segments, a job state results in the end, or there is an error: the time limit
+// of the test sees to that.
 func TestHostile(t *testing.T) {
 	m := groundtruth.Installed()[1]
 	program := compile(t, m, "stuck.c")

@@ -214,7 +214,7 @@ func TestMergeWithoutSomeWorkers(t *testing.T) {
 	mustMerge(t, []string{dir}, Options{Output: out, Workers: 3, Log: func(line string) { log = append(log, line) }})
 	mustEqual(t, out, want)
 	mustBeClean(t, dir, filepath.Dir(out))
-	if text := strings.Join(log, "\n"); !strings.Contains(text, "worker 1 does not work") || !strings.Contains(text, "worker 2 does not work") {
+	if text := strings.Join(log, "\n"); !strings.Contains(text, "worker 1 does not take part") || !strings.Contains(text, "worker 2 does not take part") {
 		t.Errorf("log: %s", text)
 	}
 	// One that comes when all is done does nothing.

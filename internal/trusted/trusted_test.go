@@ -70,7 +70,7 @@ func TestWhoCanChange(t *testing.T) {
 		}, "/a/b: belongs to user 61071", ""},
 		{"a link to itself", func(p *place) { p.must(os.RemoveAll(p.at("a/b"))); p.must(os.Symlink("b", p.at("a/b"))) }, "/a/b: too many levels of symbolic links", ""},
 		{"another's file", func(p *place) { p.must(os.Chown(p.at("a/b/c/file"), stranger, -1)) }, "", "/a/b/c/file: belongs to user 61071"},
-		{"a file for all", func(p *place) { p.must(os.Chmod(p.at("a/b/c/file"), 0o666)) }, "", "/a/b/c/file: others can write to it"},
+		{"a file for all", func(p *place) { p.must(os.Chmod(p.at("a/b/c/file"), 0o666)) }, "", "/a/b/c/file: writable by others"},
 		{"a link in the place of the file", func(p *place) {
 			p.must(os.Rename(p.at("a/b/c/file"), p.at("a/b/c/x")))
 			p.must(os.Symlink("x", p.at("a/b/c/file")))

@@ -27,8 +27,8 @@ type clockCheck struct {
 	contradictions map[contradictionKey]*contradiction
 }
 
-// Bounds of clockCheck.limit. With the most that is tried a run is not gone through to
-// the end if its processes are still further apart.
+// Bounds of clockCheck.limit. With the most that is tried a run is not iterated to the end if
+// its processes are still further apart.
 const (
 	firstLimit = 1 << 10
 	lastLimit  = 1 << 19

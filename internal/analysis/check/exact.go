@@ -8,9 +8,9 @@ import (
 
 // wantedEvents are the events that a walk is to find.
 type wantedEvents struct {
-	sends   map[channel]uint64 // the send that so many others on the channel precede
+	sends   map[channel]uint64 // the send that is preceded by this many others on the channel
 	typed   map[channel]uint64 // the same
-	takes   map[channel]uint64 // the receive that so many others on the channel precede
+	takes   map[channel]uint64 // the receive that is preceded by this many others on the channel
 	objects map[object]bool    // the last call that made them
 	nodes   map[place]bool     // the first event of a node
 }

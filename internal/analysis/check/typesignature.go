@@ -13,7 +13,7 @@ import (
 // they are in memory does not matter. Two amounts of data of collectives must have the same; a
 // message's must be the beginning of that of its receive.
 
-// typeSignature is that of one element of a datatype: a unit so many times.
+// typeSignature is that of one element of a datatype: a unit repeated a number of times.
 type typeSignature struct {
 	unit   []basicRun
 	size   uint64 // basic datatypes in the unit

@@ -51,7 +51,7 @@ func randomType(r *rand.Rand, defs *[]efg.Def, depth int) (word uint64, list []u
 	return word, list
 }
 
-// repeated is a list so many times.
+// repeated is a list repeated a number of times.
 func repeated(list []uint64, n int) (all []uint64) {
 	for range n {
 		all = append(all, list...)

@@ -272,7 +272,7 @@ func equalSpread(s *diff.Spread, by map[int]uint64) bool {
 		math.Abs(s.Mean()-float64(sum)/float64(len(by))) < 1e-9
 }
 
-// giveTimes makes each call of a node take so many ns.
+// giveTimes gives each call of a node the same duration in ns.
 func giveTimes(p *efg.Process, ns func(n *efg.Node) uint64) {
 	s := &p.Streams[0]
 	visits := make([]uint64, len(s.Nodes))

@@ -293,7 +293,7 @@ func TestSimulatedRanks(t *testing.T) {
 type dice struct {
 	*recorder
 	same, own *rand.Rand
-	change    int // one call in so many differs
+	change    int // one call in this many differs
 }
 
 func (d *dice) step() {

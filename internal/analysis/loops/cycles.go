@@ -132,8 +132,8 @@ func (l *cycleSkipper) cycles(p *pass) (cycles uint64, same bool) {
 	return cycles, true
 }
 
-// repeat counts the way since the snapshot so many times more; false, and nothing
-// is done, if it does not count the same each time.
+// repeat multiplies the counts since the snapshot; false, and nothing is done, if they are not
+// the same each time.
 func (l *cycleSkipper) repeat(p *pass, cycles uint64) bool {
 	for i := range p.sums {
 		if !p.sums[i].repeats(&l.sums[i]) {
@@ -168,7 +168,7 @@ func (s *sum) repeats(before *sum) bool {
 	return before.entries > 2 && s.open == before.open && s.now == before.now
 }
 
-// repeat counts what came since before so many times more.
+// repeat multiplies the counts since before.
 func (s *sum) repeat(before *sum, times uint64) {
 	if s.entries == before.entries {
 		s.now += times * (s.now - before.now)

@@ -22,7 +22,7 @@ type budget struct {
 	all  bool // no limit
 }
 
-// take allows to walk through so many events as long as there are any left.
+// take reserves events to be walked, if the budget allows.
 func (b *budget) take(n uint64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -46,7 +46,7 @@ func hypercube(n int) func(i int, list []int) []int {
 	}
 }
 
-// grids tries all ways to split n positions into so many more dimensions.
+// grids tries all ways to split n positions into the remaining number of dimensions.
 func (g *graph) grids(front []int, n, more int, diagonals bool) (Shape, bool) {
 	if more == 1 {
 		return g.grid(append(slices.Clone(front), n), diagonals)

@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// hold keeps so many connections open, on which questions have begun.
+// hold keeps a number of connections open, on which requests have begun.
 func hold(path, number string) int {
 	n, err := strconv.Atoi(number)
 	for range n {

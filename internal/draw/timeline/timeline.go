@@ -14,8 +14,8 @@ import (
 	"github.com/efg-tools/efg/internal/units"
 )
 
-// procColors distinguish procedures, also for the colour-blind; there are so many, and then
-// they begin again, paler.
+// procColors distinguish procedures, also for the colour-blind; after the last one they repeat,
+// paler.
 var procColors = []color.RGBA{
 	{0, 114, 178, 255}, {213, 94, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255}, {86, 180, 233, 255},
 	{230, 159, 0, 255}, {90, 60, 140, 255}, {140, 90, 50, 255}, {60, 60, 60, 255}, {180, 190, 40, 255},

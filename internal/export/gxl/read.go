@@ -226,7 +226,7 @@ func (f *fields) bool(name string) bool {
 	return a != nil && a.text == "true"
 }
 
-// int reads an integer of so many bits, from low on; 0 if it does not exist.
+// int reads an integer of a number of bits, from low on; 0 if it does not exist.
 func (f *fields) int(name string, bits int, low int64) int64 {
 	a := f.get(name, "int", false)
 	if a == nil {

@@ -100,7 +100,7 @@ func (s *scanner) next() (xml.Token, error) {
 		case err == io.EOF:
 			return nil, err
 		case errors.As(err, &syntax):
-			return nil, s.errorf("no XML: %s", oneLine(syntax.Msg))
+			return nil, s.errorf("not XML: %s", oneLine(syntax.Msg))
 		case err != nil:
 			return nil, s.at(err)
 		}

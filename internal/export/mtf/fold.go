@@ -1,7 +1,6 @@
 package mtf
 
-// item is an event of a class (count 0), or so many occurrences of a pattern, one
-// after the other.
+// item is an event of a class (count 0), or count occurrences of a pattern, one after another.
 type item struct {
 	n     uint32 // of the class, or the pattern
 	count uint64

@@ -45,8 +45,8 @@ func (c *counting) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Content may be so many times as large as its file, and so much more: memory
-// stays in proportion to the file.
+// Content may be this multiple of the size of its file, plus a constant: memory stays in
+// proportion to the file.
 const (
 	mostExpanded = 4096
 	freeContent  = 16 << 20

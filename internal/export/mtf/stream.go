@@ -10,8 +10,7 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// vector tells whether attribute stream k of nodes with a header and mask holds
-// arrays.
+// vector reports whether attribute stream k of nodes with a header and mask holds arrays.
 func vector(header, mask uint64, k int) bool {
 	for range k {
 		mask &= mask - 1

@@ -19,7 +19,7 @@ var (
 	randomFinalize = randomText.call("MPI_Finalize", 21, "main", nil)
 )
 
-// randomCalls are so many calls in the code, each with one signature.
+// randomCalls is the number of calls in the code, each with one signature.
 func randomCalls(proc string, line int) []*callsite {
 	l := make([]*callsite, maxSignatures)
 	for i := range l {
@@ -28,8 +28,8 @@ func randomCalls(proc string, line int) []*callsite {
 	return l
 }
 
-// random is pairs of ranks that exchange one of so many messages, either way, in
-// random order. A rank without a partner sends to no one.
+// random is pairs of ranks that exchange one of a number of messages, either way, in random
+// order. A rank without a partner sends to no one.
 func random(r *rank) {
 	partner := r.number ^ 1
 	peer := uint64(partner)

@@ -12,8 +12,8 @@ import (
 // callsPerLoop is how many calls each of the loops of Loops has.
 const callsPerLoop = 7
 
-// Loops is a run of two ranks that go through so many small loops, forty times: each
-// of the loops has seven calls of MPI_Barrier, with callsites of their own.
+// Loops is a run of two ranks that go through a number of small loops, forty times: each of the
+// loops has seven calls of MPI_Barrier, with callsites of their own.
 func Loops(tb testing.TB, loops int) *runfile.Run {
 	tb.Helper()
 	var procs []*efg.Process
