@@ -28,7 +28,7 @@ func (m *Matrix) Valid(b Block) bool {
 	return within(b.From) && within(b.To)
 }
 
-// mostCut bounds the cells that are looked at one by one when fans are cut.
+// mostCut limits the cells that are examined one by one when fans are cut.
 const mostCut = 50_000_000
 
 // ErrManyPairs: collectives within a block reach too many pairs to list them.

@@ -2,8 +2,8 @@ package analysis
 
 import "github.com/efg-tools/efg/signature"
 
-// collective computes what a collective operation moves. Semantics, not the
-// library's algorithm, tell who gets what.
+// collective computes what a collective operation moves, by its semantics, not by the library's
+// algorithm.
 func (c *instance) collective(t *transfer) {
 	a := c.plan
 	if a.Shape == signature.NoData {
@@ -128,9 +128,8 @@ func (c *instance) alltoall(t *transfer) {
 	c.spread(t, from)
 }
 
-// reduceScatter scatters its result over the members of the own group. Which
-// part of an operand goes to whom in the other group of an intercommunicator is
-// not known.
+// reduceScatter scatters its result over the members of its own group. Which part of an operand
+// goes to whom in the other group of an intercommunicator is not known.
 func (c *instance) reduceScatter(t *transfer) {
 	q := &c.plan.Roles.Recv
 	if c.isVec(q.Count) {

@@ -72,7 +72,7 @@ type comm struct {
 	local, remote group
 	inter         bool
 	rank          int      // of this process in local; -1: not known
-	many          *Members // the peers; made when first asked for
+	many          *Members // the peers; created when first needed
 }
 
 // peers is the group whose ranks messages on the communicator name.
@@ -83,7 +83,7 @@ func (c *comm) peers() *group {
 	return &c.local
 }
 
-// comm returns a communicator, nil if nothing is known of it.
+// comm returns a communicator, nil if it is unknown.
 func (p *Process) comm(word uint64) *comm {
 	if !signature.IsConst(word) {
 		word = signature.Family(word)

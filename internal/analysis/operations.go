@@ -41,7 +41,7 @@ type Operation struct {
 	// call failed.
 	Moves          bool
 	Sent, Received uint64 // bytes; see the package comment
-	Known          bool   // the recording tells the bytes
+	Known          bool   // the bytes are recorded
 }
 
 // Call is an event, or those of the events of a node together whose operations
@@ -60,7 +60,7 @@ const (
 	TagField                      // Tag
 )
 
-// told returns the words of the source and tag that the status of a receive tells.
+// told returns the words of the source and tag in the status of a receive.
 func (a *plan) told() (source, tag int) {
 	if a.kind != pointToPoint {
 		return 0, 0
@@ -149,7 +149,7 @@ func (c *instance) kindOf(k int) OperationKind {
 	return OtherOperation
 }
 
-// tagOf is the tag of a message. A receive of any tag tells the one that came.
+// tagOf is the tag of a message. For a receive of any tag it is the one received.
 func (c *instance) tagOf(kind OperationKind) uint64 {
 	i := 0
 	switch kind {
@@ -203,7 +203,7 @@ func (c *instance) fill(o *Operation, failed bool) {
 	}
 }
 
-// describe tells datatype and count, where there is one of each.
+// describe sets datatype and count, where there is one of each.
 func (c *instance) describe(o *Operation, q *signature.Payload) {
 	if q.Type != 0 && !c.isVec(q.Type) {
 		o.Datatype = c.words[q.Type]
@@ -218,8 +218,8 @@ func (c *instance) describe(o *Operation, q *signature.Payload) {
 	}
 }
 
-// senderWord is the sender's rank in the communicator. A receive from any source
-// tells the one that it got its message from.
+// senderWord is the sender's rank in the communicator. For a receive from any source it is the
+// actual sender.
 func (c *instance) senderWord() uint64 {
 	i := c.plan.Roles.Source
 	told, _ := c.plan.told()

@@ -71,7 +71,7 @@ func kindOf(p *signature.Proc) kind {
 	return movesNothing
 }
 
-// blocking reports whether a call that receives tells itself what came.
+// blocking reports whether a receiving call itself returns what was received.
 func (a *plan) blocking() bool { return a.Roles.Recv.Present() && a.Roles.StatusBytes != 0 }
 
 // findMask collects the words that matter. The object tells the members.

@@ -19,11 +19,11 @@ type Process struct {
 	vecs     map[uint64][]uint64 // content of vec words
 	families map[uint64]*efg.Def // of communicators
 	windows  map[uint64]*efg.Def // families of windows
-	comms    map[uint64]*comm    // made when first asked for
+	comms    map[uint64]*comm    // created when first needed
 	streams  []*stream
 	threads  map[uint32]*stream
-	layouts  *layouts            // made when first asked for
-	types    map[uint64]*efg.Def // datatypes, made when first asked for
+	layouts  *layouts            // created when first needed
+	types    map[uint64]*efg.Def // datatypes, created when first needed
 	class    *rankClass          // nil: it is compared with no other
 	symbols  *Symbolic           // nil: it stands for itself alone
 }
@@ -33,7 +33,7 @@ type stream struct {
 	*efg.Stream
 	process *Process
 	visits  []uint64
-	arrays  []uint64            // see reaching; made when first asked for
+	arrays  []uint64            // see reaching; created when first needed
 	issued  map[int]*issued     // by node of persistent requests
 	walked  map[int][]*instance // by node that starts; made when the graph leaves doubt
 }

@@ -65,7 +65,7 @@ const (
 // none.
 func (b *builder) classOf(p *analysis.Process) *classTally {
 	key, ok := p.Class()
-	if !ok || b.alone || b.run.Meta.Traced() { // times are looked at channel by channel
+	if !ok || b.alone || b.run.Meta.Traced() { // times are compared per channel
 		return nil
 	}
 	b.mu.Lock()

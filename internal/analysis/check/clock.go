@@ -34,7 +34,7 @@ const (
 	lastLimit  = 1 << 19
 )
 
-// progressEvery is after how many events progress is told.
+// progressEvery is the number of events between progress reports.
 const progressEvery = 1 << 12
 
 // streamCursor iterates over the events of a stream.

@@ -70,7 +70,7 @@ func (x *clockCheck) complete(t *streamCursor, r *roles) {
 	}
 }
 
-// compare looks at the end of an operation, if that and its counterpart are known. Only
+// compare checks the end of an operation, if that and its counterpart are known. Only
 // synchronous sends need one.
 func (x *clockCheck) compare(o *operation) {
 	switch {

@@ -26,7 +26,7 @@ type openReceive struct {
 	site uint64 // 0: that of its node
 }
 
-// counterparts looks up what the receivers of messages did.
+// counterparts determines what the receivers of messages did.
 func (b *builder) counterparts() error {
 	byProc := map[int][]*group{}
 	for _, g := range b.groups {

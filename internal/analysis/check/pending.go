@@ -133,7 +133,7 @@ func (b *builder) endings() {
 	}
 }
 
-// starting reports whether the process was in MPI_Init, as those are that come late.
+// starting reports whether the process was in MPI_Init, like late processes.
 func (s *candidateFault) starting() bool {
 	p := signature.ProcByName(s.op)
 	return s.call != nil && p != nil && p.Begins

@@ -82,7 +82,7 @@ func (r *reader) call(s *efg.Step) (call, bool) {
 	return c, c.scope.word != 0
 }
 
-// scope tells the communicators and windows of a run apart.
+// scope distinguishes the communicators and windows of a run.
 func (t *tally) scope(word uint64) scopeKey {
 	switch {
 	case word == signature.CommWorld:

@@ -12,8 +12,7 @@ import (
 // procedure does not have are 0.
 type roles struct {
 	proc *signature.Proc
-	// sends and receives: a message goes out or comes in; posts: a request tells
-	// when it is there.
+	// sends and receives: a message is sent or received; posts: a request completes it.
 	sends, receives, posts         bool
 	dest, sendTag, source, recvTag int
 	sendType, sendCount, recvType  int

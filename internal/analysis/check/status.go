@@ -2,8 +2,7 @@ package check
 
 import "github.com/efg-tools/efg/signature"
 
-// statusReader says which requests a call is about, and the senders and tags
-// that it told.
+// statusReader determines the requests of a call, and the senders and tags that it returned.
 type statusReader struct {
 	r    *roles
 	word func(int) uint64

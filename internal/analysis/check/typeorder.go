@@ -119,9 +119,9 @@ type transfer struct {
 	elements uint64 // basic datatypes, if it goes out
 }
 
-// messagesOf returns nil if the graph does not tell the order: with several threads that
-// send or receive, persistent requests, receives of matched messages, wildcards whose
-// message another call tells, and calls that failed.
+// messagesOf returns nil if the order does not follow from the graph: with several threads that
+// send or receive, persistent requests, receives of matched messages, wildcards whose message
+// another call returns, and calls that failed.
 func messagesOf(p *analysis.Process) *messages {
 	var found *messages
 	for i := range p.Data.Streams {
@@ -196,7 +196,7 @@ func (m *messages) transfers(r *roles, w []uint64) (list []transfer) {
 	return list
 }
 
-// add adds steps to the sequences of channels, of those that go out and come in.
+// add adds steps to the sequences of channels, of messages sent and received.
 func (m *messages) add(steps []efg.Step, to [2]map[channel]sequence) {
 	for i := range steps {
 		s := &steps[i]

@@ -28,7 +28,7 @@ type basicRun struct{ word, count uint64 }
 // maxBasics bounds the pieces of a signature, and the datatypes that one is made of.
 const maxBasics = 1 << 12
 
-// maxRepeat bounds how often a unit comes in an element: a file can claim any number.
+// maxRepeat limits the repetitions of a unit in an element: a file can claim any number.
 const maxRepeat = 1 << 31
 
 // open reports whether the datatype is unknown, or fits all.

@@ -21,9 +21,9 @@ type Class struct {
 	Total                Totals // of all ranks; times have a sum only
 }
 
-// argumentKeys returns, for each summary, a key that is equal for equal graphs. A rank
-// in an argument is taken as it is, or as the distance from the own one, whichever
-// is the same in more processes.
+// argumentKeys returns, for each summary, a key that is equal for equal graphs. A rank in an
+// argument is taken as it is, or as the distance from its own, whichever is the same in more
+// processes.
 func argumentKeys(list []*summary) []hash {
 	keys := make([]hash, len(list))
 	groups := map[hash][]int{}

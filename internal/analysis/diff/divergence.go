@@ -7,7 +7,7 @@ import (
 	"github.com/efg-tools/efg/efg/seq"
 )
 
-// never is the number of a departure or visit that does not come.
+// never is the number of a departure or visit that does not occur.
 const never = math.MaxUint64
 
 // branch is a stretch of steps from a node to one other: a branch run.

@@ -76,7 +76,7 @@ func farKey(s *stream, i int) hash  { return s.signature(i, true) }
 
 func maskKey(s *stream, i int) hash { return callKey(s, i).add(s.nodes[i].Words[0], s.nodes[i].Mask) }
 
-// callKey tells polls that are only counted from others.
+// callKey distinguishes polls that are only counted from others.
 func callKey(s *stream, i int) hash {
 	n := &s.nodes[i]
 	counted := uint64(0)

@@ -268,7 +268,7 @@ func (p *pairBuilder) streams(t *Thread, m *matching) error {
 	return err
 }
 
-// divergence tells of an event at which streams part.
+// divergence describes an event at which streams diverge.
 func (p *pairBuilder) divergence(m *matching, at uint64) (*Divergence, error) {
 	if at == never {
 		return nil, nil

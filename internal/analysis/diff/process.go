@@ -177,8 +177,8 @@ func (p *process) element(kind signature.Kind, w uint64, at commRank) form {
 	return same(w)
 }
 
-// form of a rank: the distance from its own rank is taken into (-size/2, size/2]. It is
-// told from a rank by its high bits.
+// form of a rank: the distance from its own rank is taken into (-size/2, size/2]. Its high bits
+// distinguish it from a rank.
 func (s commRank) form(w uint64) form {
 	if w >= uint64(s.size) {
 		return same(w)

@@ -136,7 +136,7 @@ func (p *pairBuilder) missing(s [2]*stream) {
 	}
 }
 
-// describe tells the arguments of a node.
+// describe returns the arguments of a node.
 func (p *pairBuilder) describe(k int, s *stream, i int) []string {
 	return p.text[k].Describe(s.index(), i).Args
 }
@@ -202,7 +202,7 @@ func (p *pairBuilder) arguments(m *matching, i int, visit uint64, words []int) {
 	p.add(it, m.a.nodes[i].call, m.a.process)
 }
 
-// differing tells the arguments of a node that are in some words.
+// differing returns the arguments of a node that are in some words.
 func (p *pairBuilder) differing(s *stream, side, i int, words []int) string {
 	proc := s.nodes[i].proc
 	var out []string

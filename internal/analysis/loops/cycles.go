@@ -2,19 +2,18 @@ package loops
 
 import "math"
 
-// cycleSkipper makes the pass skip what repeats. Where all branch runs that decide
-// are within repeats of their sequences, the way itself repeats: it comes back
-// to a node with everything as it was, but for the whole periods of the
-// sequences that were used. Each time round then counts the same, and as many as there
-// is room for in the sequences count at once. So a program that ran ten times as
-// long takes as long.
+// cycleSkipper makes the pass skip what repeats. Where all branch runs that decide are within
+// repeats of their sequences, the path itself repeats: it returns to a node in the same state,
+// except for the whole periods of the sequences that were used. Each time round then counts the
+// same, and as many as there is room for in the sequences count at once. So a program that ran
+// ten times as long takes as long.
 type cycleSkipper struct {
 	deciding []int  // nodes
 	anchor   int    // node where the snapshot was made
 	age      int    // decisions since the snapshot
 	checked  int    // age at the last look
 	limit    int    // age at which a snapshot is given up
-	least    uint64 // how often a way must come again to be skipped
+	least    uint64 // how often a path must repeat to be skipped
 	states   []state
 	sums     []sum // of all counters, as they were
 }
@@ -92,7 +91,7 @@ func (l *cycleSkipper) takeSnapshot(p *pass, v int) {
 	copy(l.sums, p.sums)
 }
 
-// cycles reports whether the way since the snapshot will come again, and how often.
+// cycles reports whether the path since the snapshot will repeat, and how often.
 func (l *cycleSkipper) cycles(p *pass) (cycles uint64, same bool) {
 	cycles = math.MaxUint64
 	for i, d := range l.deciding {

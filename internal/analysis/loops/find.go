@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// maxDepth bounds how deep loops are looked for.
+	// maxDepth limits the nesting depth of loops that are searched for.
 	maxDepth = 64
 	// maxSplit bounds the work of telling loops that share a header: latches
 	// times nodes.

@@ -8,10 +8,9 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// bestFinder finds the families of a stream. Calls that differ only in what they told
-// the program are one. Where families are irreducible because
-// calls at one place have now these arguments and now others, these calls count as
-// one, too, if that helps.
+// bestFinder finds the families of a stream. Calls that differ only in their results are one.
+// Where families are irreducible because calls at one callsite have varying arguments, these
+// calls also count as one, if that helps.
 func bestFinder(s *efg.Stream) (*finder, error) {
 	last, err := lastNode(s)
 	if err != nil {
@@ -44,8 +43,8 @@ func bestFinder(s *efg.Stream) (*finder, error) {
 // whatever else is in it.
 const fewIrreducible = 3
 
-// flatten drops the families in outermost ones where most are irreducible: they
-// are no nest of loops, whichever way one looks at them.
+// flatten drops the families in outermost ones where most are irreducible: they do not form a
+// nest of loops.
 func (f *finder) flatten() {
 	size := map[int]int{}
 	for i := range f.families {

@@ -42,8 +42,8 @@ type pass struct {
 	looked   int          // decisions in all
 }
 
-// passNode is a node on the way. At one that decides, the steps that follow are
-// taken from its branch runs; after the others there is always the same.
+// passNode is a node on the path. After a deciding one, the next step is taken from its branch
+// runs; after the others it is always the same.
 type passNode struct {
 	decides bool
 	edges   []passEdge

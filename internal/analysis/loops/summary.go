@@ -275,7 +275,7 @@ func (r *Row) add(l *Loop, nodes []analysis.Node, first bool) {
 	}
 }
 
-// groupKey tells streams with the same loops.
+// groupKey identifies streams with the same loops.
 func groupKey(s *efg.Stream, forest *Forest, nodes []analysis.Node) string {
 	key := binary.AppendUvarint(nil, uint64(s.Thread))
 	for i := range forest.Loops {

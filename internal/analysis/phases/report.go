@@ -44,7 +44,7 @@ type Row struct {
 type Dilation struct {
 	Count    uint64
 	Sum, Max int64
-	MaxRank  int    // that comes last where it is longest
+	MaxRank  int    // that arrives last where it is longest
 	MaxPhase uint64 // number of that phase in the run, from 0
 }
 

@@ -54,8 +54,8 @@ func follow(p *efg.Process, s *efg.Stream, c *cuts, own map[kind]*share) ([]arri
 	return came, w.Err()
 }
 
-// arrivals are first and last arrival at each call that ends a phase, in their
-// order, and who came last.
+// arrivals are the first and last arrival at each call that ends a phase, in order, and the
+// last rank.
 type arrivals struct {
 	kinds       []kind
 	first, last []int64

@@ -11,7 +11,7 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// engine is a query that is asked of a run.
+// engine is a query on a run.
 type engine struct {
 	*Query
 	run       *runfile.Run
@@ -73,8 +73,8 @@ func (e *engine) checkTimes() error {
 	return nil
 }
 
-// needsEvents reports whether conditions look at single events, so that the graph
-// is not enough.
+// needsEvents reports whether conditions depend on individual events, so that the graph is not
+// sufficient.
 func (q *Query) needsEvents() bool {
 	return q.window != nil || slices.ContainsFunc(q.fields, func(f fieldUse) bool { return f.event })
 }
@@ -158,8 +158,8 @@ func (r *reader) node(i, k int) *nodeFacts {
 	return f
 }
 
-// possible reports whether events of the node may match, without a look at what
-// differs between them.
+// possible reports whether events of the node may match, without examining what differs between
+// them.
 func (r *reader) possible(i, k int, f *nodeFacts) (found bool, err error) {
 	err = r.Calls(i, k, 0, func(c *analysis.Call) error {
 		found = found || slices.ContainsFunc(c.Operations, func(o analysis.Operation) bool { return r.unit.matches(&o, f.op) })
@@ -168,8 +168,7 @@ func (r *reader) possible(i, k int, f *nodeFacts) (found bool, err error) {
 	return found, err
 }
 
-// match returns the operations of a call that match, by number. r.item tells of
-// the call.
+// match returns the operations of a call that match, by number. r.item describes the call.
 func (r *reader) match(c *analysis.Call) []int {
 	r.matched = r.matched[:0]
 	for k := range c.Operations {
@@ -196,7 +195,7 @@ func (r *reader) matchOne(i *item) bool {
 	return r.where == nil || r.where(i)
 }
 
-// fits reports whether those who take part in an operation are those asked for.
+// fits reports whether the participants of an operation are selected.
 func (r *reader) fits(o *analysis.Operation) bool {
 	switch {
 	case r.relation == anyProcess || r.fanIn || r.fanOut:
@@ -227,7 +226,7 @@ func (r *reader) among(o *analysis.Operation) bool {
 	return r.relation == amongProcesses && r.sets[0].has(me)
 }
 
-// pair reports whether an exchange of two processes is asked for.
+// pair reports whether an exchange of two processes is requested.
 func (r *reader) pair(a, b int) bool {
 	x, y := r.sets[0], r.sets[len(r.sets)-1]
 	if r.relation == betweenProcesses && a == b {
@@ -236,8 +235,8 @@ func (r *reader) pair(a, b int) bool {
 	return x.has(a) && y.has(b) || y.has(a) && x.has(b)
 }
 
-// group reports whether a collective of a communicator is asked for. Processes
-// share what was found, for the members may be many.
+// group reports whether a collective of a communicator is requested. Processes share what was
+// found, for the members may be many.
 func (r *reader) group(comm uint64) bool {
 	own, other := r.Members(comm)
 	if own == nil {

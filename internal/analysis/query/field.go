@@ -10,7 +10,7 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// item is an operation, or as many equal ones, of which conditions are asked.
+// item is an operation, or several equal ones, on which conditions are evaluated.
 type item struct {
 	rank, thread int
 	node         *nodeFacts

@@ -9,7 +9,7 @@ import (
 	"github.com/efg-tools/efg/internal/analysis"
 )
 
-// processSet is a set of processes as the query tells it.
+// processSet is a set of processes as given in the query.
 type processSet struct {
 	all   bool
 	ranks []rankRange
