@@ -222,7 +222,7 @@ func TestMistakes(t *testing.T) {
 		{"SELECT SUM(OP)", "           ^", `want a field to sum up (SIZE, SENT, RECEIVED, TIME), not "OP"`},
 		{"SELECT SUM(TIME) OF SENDS", "       ^", `times were not recorded`},
 		{"SELECT SENDS ; DROP", "             ^", `';' has no meaning here`},
-		{"SELECT SENDS WHERE " + strings.Repeat("(", 200), "", `more than 100 brackets and NOTs in each other`},
+		{"SELECT SENDS WHERE " + strings.Repeat("(", 200), "", `more than 100 nested brackets and NOTs`},
 	} {
 		err := ask(run, c[0])
 		var wrong *query.Error
