@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"sort"
 	"strconv"
+	"strings"
 
 	"github.com/efg-tools/efg/signature"
 )
@@ -292,10 +293,7 @@ func ErrorName(class uint16) string {
 
 func constantName(k int) string {
 	if c := signature.ConstantByID(k); c != nil {
-		if c.Name == "EFG_NULL" {
-			return "NULL"
-		}
-		return c.Name
+		return strings.TrimPrefix(c.Name, "EFG_") // "NULL", "FREED", "UNKNOWN"
 	}
 	return "constant " + strconv.Itoa(k)
 }

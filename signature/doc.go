@@ -40,7 +40,8 @@
 // A procedure of class pass has no words. Words of parameters that are not
 // significant in a call (conditions in the table) hold the constant EFG_ABSENT,
 // except integers, which are recorded as they are. Outputs of a call that failed
-// are EFG_ABSENT.
+// are EFG_ABSENT. A handle that the program has freed is EFG_FREED. One that no
+// recorded call made is EFG_UNKNOWN, and so is one of a request that is complete.
 //
 // Words of parameters of kind enum hold constant words, those of kind bits
 // numbers made of canonical bits, those of the other integer kinds a number or,

@@ -257,6 +257,7 @@ func TestEpochs(t *testing.T) {
 func TestNamedConstants(t *testing.T) {
 	for name, w := range map[string]uint64{
 		"EFG_ABSENT": signature.Absent, "EFG_SAME": signature.Same, "EFG_AS_POSTED": signature.AsPosted,
+		"EFG_UNKNOWN": signature.Unknown, "EFG_FREED": signature.Freed,
 		"MPI_ANY_SOURCE": signature.AnySource, "MPI_ANY_TAG": signature.AnyTag, "MPI_PROC_NULL": signature.ProcNull,
 		"MPI_ROOT": signature.RootHere, "MPI_UNDEFINED": signature.Undefined, "MPI_IN_PLACE": signature.InPlace,
 		"MPI_COMM_NULL": signature.CommNull, "MPI_COMM_WORLD": signature.CommWorld, "MPI_COMM_SELF": signature.CommSelf,

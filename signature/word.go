@@ -39,6 +39,9 @@ const (
 	OpNoOp        uint64 = ConstBit + 54 // MPI_NO_OP
 	TypeByte      uint64 = ConstBit + 56 // MPI_BYTE
 	TypePacked    uint64 = ConstBit + 57 // MPI_PACKED
+
+	Unknown uint64 = ConstBit + 321 // EFG_UNKNOWN: a handle that no recorded call made, or of a request that is complete
+	Freed   uint64 = ConstBit + 322 // EFG_FREED: a handle that the program has freed
 )
 
 // IsConst reports whether w is the word of a constant.

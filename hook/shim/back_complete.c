@@ -18,7 +18,7 @@ uint64_t bk_one_begin(bk_one *o, uint64_t key, const void *var)
     o->recv = false;
     if (key == BK_KEY(MPI_REQUEST_NULL)) return K(MPI_REQUEST_NULL);
     bk_request_find(key, var, &o->r);
-    if (o->r.at < 0) return EFG_ABSENT;
+    if (o->r.at < 0) return o->r.id;
     o->recv = receiving(o->r.flags);
     return o->r.id;
 }

@@ -71,10 +71,7 @@ uint64_t bk_group_define(const uint64_t *ranges, uint32_t n)
 
 uint64_t bk_group_new(MPI_Group group)
 {
-    bk_entry e;
-    if (group == MPI_GROUP_NULL || group == MPI_GROUP_EMPTY) {
-        return bk_map_get(&bk_groups, BK_KEY(group), &e) ? e.word : EFG_ABSENT;
-    }
+    if (group == MPI_GROUP_NULL || group == MPI_GROUP_EMPTY) return bk_group_word(group);
     uint32_t n;
     uint64_t *r = bk_group_ranges(group, &n);
     uint64_t word = r != NULL ? bk_group_define(r, n) : K(MPI_GROUP_EMPTY);
@@ -85,6 +82,5 @@ uint64_t bk_group_new(MPI_Group group)
 
 uint64_t bk_group_word(MPI_Group group)
 {
-    bk_entry e;
-    return bk_map_get(&bk_groups, BK_KEY(group), &e) ? e.word : EFG_ABSENT;
+    return bk_map_word(&bk_groups, BK_KEY(group));
 }

@@ -114,7 +114,7 @@ bool bk_leads(bk_thread *b, MPI_Comm comm, int leader)
 bool bk_leads_group(MPI_Group group, int leader)
 {
     int rank = MPI_UNDEFINED;
-    if (group != MPI_GROUP_NULL && bk_group_word(group) != EFG_ABSENT) PMPI_Group_rank(group, &rank);
+    if (group != MPI_GROUP_NULL && bk_is_known(bk_group_word(group))) PMPI_Group_rank(group, &rank);
     return rank == leader;
 }
 

@@ -1,5 +1,5 @@
 /* Maps from MPI handles to words. A handle value comes back after its object
- * was freed, so constructors overwrite and frees remove. */
+ * was freed, so constructors overwrite, and frees leave a mark until the map grows. */
 #include "back_thread.h"
 
 #include <stdlib.h>
@@ -22,16 +22,22 @@ static bk_entry *find(const bk_map *m, uint64_t key)
     return &m->e[i];
 }
 
+static bool is_live(const bk_entry *e) { return e->word != 0 && bk_is_known(e->word); }
+
+/* Makes room, first in place of the freed handles. */
 static bool grow(bk_map *m)
 {
-    bk_map n = { .cap = m->cap ? m->cap * 2 : 256 };
+    size_t live = 0;
+    for (size_t i = 0; i < m->cap; i++) live += is_live(&m->e[i]);
+    bk_map n = { .cap = m->cap == 0 ? 256 : live * 4 > m->cap ? m->cap * 2 : m->cap, .n = live };
     n.e = calloc(n.cap, sizeof *n.e);
     if (n.e == NULL) return false;
     for (size_t i = 0; i < m->cap; i++)
-        if (m->e[i].word) *find(&n, m->e[i].key) = m->e[i];
+        if (is_live(&m->e[i])) *find(&n, m->e[i].key) = m->e[i];
     free(m->e);
     m->e = n.e;
     m->cap = n.cap;
+    m->n = n.n;
     return true;
 }
 
@@ -41,16 +47,26 @@ static void changed(bk_map *m)
     atomic_store_explicit(&m->gen, gen ? gen : 1, memory_order_release);
 }
 
+/* The entry of a handle; without one the word says why. */
+static bk_entry entry_of(bk_map *m, uint64_t key)
+{
+    bk_entry e = { .key = key };
+    bool locked = bk_lock(&m->lock);
+    if (m->cap > 0) e = *find(m, key);
+    bk_unlock(&m->lock, locked);
+    return e.word != 0 ? e : (bk_entry){ .key = key, .word = K(EFG_UNKNOWN) };
+}
+
 bool bk_map_get(bk_map *m, uint64_t key, bk_entry *out)
 {
-    bool locked = bk_lock(&m->lock), found = false;
-    if (m->cap) {
-        const bk_entry *e = find(m, key);
-        found = e->word != 0;
-        if (found) *out = *e;
-    }
-    bk_unlock(&m->lock, locked);
-    return found;
+    bk_entry e = entry_of(m, key);
+    if (is_live(&e)) *out = e;
+    return is_live(&e);
+}
+
+uint64_t bk_map_word(bk_map *m, uint64_t key)
+{
+    return entry_of(m, key).word;
 }
 
 enum known { KEEP, OVERWRITE, COUNT };   /* what happens to an entry that is there */
@@ -66,7 +82,7 @@ static void put(bk_map *m, const bk_entry *e, enum known known)
             *at = *e;
         } else if (known == COUNT && at->word == e->word) {
             at->refs++;
-        } else if (known != KEEP) {
+        } else if (known != KEEP || !is_live(at)) {
             *at = *e;
             changed(m);
         }
@@ -78,29 +94,20 @@ void bk_map_set(bk_map *m, const bk_entry *e) { put(m, e, OVERWRITE); }
 void bk_map_add(bk_map *m, const bk_entry *e) { put(m, e, KEEP); }
 void bk_map_made(bk_map *m, const bk_entry *e) { put(m, e, COUNT); }
 
-static void empty(bk_map *m, size_t hole)
-{
-    size_t mask = m->cap - 1;
-    for (size_t i = (hole + 1) & mask; m->e[i].word; i = (i + 1) & mask) {
-        if (((i - home(m, m->e[i].key)) & mask) < ((i - hole) & mask)) continue;
-        m->e[hole] = m->e[i];
-        hole = i;
-    }
-    m->e[hole].word = 0;
-    m->n--;
-    changed(m);
-}
-
 bool bk_map_release(bk_map *m, uint64_t key, bk_entry *out)
 {
     bool locked = bk_lock(&m->lock), found = false;
     if (m->cap > 0) {
         bk_entry *e = find(m, key);
-        found = e->word != 0 && !EFG_IS_CONST(e->word);
+        found = is_live(e) && !EFG_IS_CONST(e->word);
         if (found) {
             *out = *e;
-            if (e->refs > 1) e->refs--;
-            else empty(m, (size_t)(e - m->e));
+            if (e->refs > 1) {
+                e->refs--;
+            } else {
+                *e = (bk_entry){ .key = key, .word = K(EFG_FREED) };
+                changed(m);
+            }
         }
     }
     bk_unlock(&m->lock, locked);
@@ -110,10 +117,7 @@ bool bk_map_release(bk_map *m, uint64_t key, bk_entry *out)
 const bk_entry *bk_map_copy(bk_map *m, uint64_t key, bk_entry *copy)
 {
     uint32_t gen = atomic_load_explicit(&m->gen, memory_order_acquire);
-    if (!bk_map_get(m, key, copy)) {
-        *copy = (bk_entry){ .key = key, .word = EFG_ABSENT };
-        return copy;
-    }
-    copy->gen = gen;
+    *copy = entry_of(m, key);
+    if (is_live(copy)) copy->gen = gen;
     return copy;
 }

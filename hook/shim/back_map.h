@@ -13,7 +13,7 @@
  * that calls returned have one until the program frees them. Of another one MPI might say that
  * it is invalid, and end the program where the program itself would not have. */
 typedef struct bk_entry {
-    uint64_t key, word;      /* word 0: empty */
+    uint64_t key, word;      /* word 0: empty; EFG_FREED: the program freed the handle */
     union { uint64_t size; struct bk_comm *comm; } u;
     uint32_t refs;           /* how often the program must free the handle */
     uint32_t gen;            /* of a thread's copy: the map's when it was made, 0: none */
@@ -38,11 +38,18 @@ void bk_map_add(bk_map *m, const bk_entry *e);        /* no-op if the key is the
 /* A call returned this handle: if it did so before for the same object, the
  * program has one more reference to it. */
 void bk_map_made(bk_map *m, const bk_entry *e);
-/* The program frees a handle once; without a reference left the entry goes. out:
+/* The program frees a handle once; without a reference left it has no entry. out:
  * the entry before. False: there is none, or the handle is predefined. */
 bool bk_map_release(bk_map *m, uint64_t key, bk_entry *out);
 
-/* Fills a thread's copy of an entry; the word is ABSENT if there is none. */
+/* The word of a handle. If it has no entry: EFG_FREED, or EFG_UNKNOWN if no recorded call returned
+ * it, or long ago. */
+uint64_t bk_map_word(bk_map *m, uint64_t key);
+static inline bool bk_is_known(uint64_t word)
+{
+    return word != K(EFG_FREED) && word != K(EFG_UNKNOWN);
+}
+/* Fills a thread's copy of an entry; without one it has the word as above. */
 const bk_entry *bk_map_copy(bk_map *m, uint64_t key, bk_entry *copy);
 
 static inline bool bk_is_copy(const bk_map *m, uint64_t key, const bk_entry *copy)

@@ -20,8 +20,7 @@ uint64_t bk_op_new(bk_thread *b, MPI_Op op, const void *function, int commute)
 
 uint64_t bk_object_word(enum bk_object kind, uint64_t key)
 {
-    bk_entry e;
-    return bk_map_get(&bk_objects[kind], key, &e) ? e.word : EFG_ABSENT;
+    return bk_map_word(&bk_objects[kind], key);
 }
 
 uint64_t bk_object_out(enum bk_object kind, uint64_t key, bool may_exist)

@@ -17,7 +17,7 @@ uint64_t bk_op_new(bk_thread *b, MPI_Op op, const void *function, int commute);
 
 enum bk_object { BK_INFO, BK_ERRH, BK_KEYVAL, BK_SESSION, BK_MESSAGE, BK_OBJECTS };
 
-/* Word of an object handle: constant or id; ABSENT for one that never was seen. */
+/* Word of an object handle: constant or id. */
 uint64_t bk_object_word(enum bk_object kind, uint64_t key);
 /* The slot word for a handle that a call returned: a constant, EFG_NEW, or,
  * where the call may return one that lives already, that one's id. */

@@ -317,7 +317,7 @@ static inline void find(uint64_t key, const void *var, uint32_t lookup, bk_reque
     int32_t at = c->key ? c->at : NONE;
     if (bk_unlikely(is_mark(at))) at = find_shared(mark_of(at), var, lookup);
     if (bk_unlikely(at == NONE || !map.r[at].id)) {
-        none_found(out, EFG_ABSENT);
+        none_found(out, K(EFG_UNKNOWN));
         return;
     }
     const entry *r = &map.r[at];

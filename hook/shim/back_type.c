@@ -99,7 +99,7 @@ static MPI_Count size_of(MPI_Datatype type);
 static uint64_t inner(bk_thread *b, MPI_Datatype type)
 {
     uint64_t word = bk_type_word(b, type);
-    return word != EFG_ABSENT ? word : structure(b, type, size_of(type));
+    return bk_is_known(word) ? word : structure(b, type, size_of(type));
 }
 
 enum { HEAD = 6 };   /* combiner, size, numbers of ints, addresses, counts, types */
@@ -177,7 +177,7 @@ bk_cold const bk_entry *bk_type_miss(bk_thread *b, MPI_Datatype type)
 static contents envelope(bk_thread *b, MPI_Datatype type)
 {
     contents c = { 0 };
-    if (bk_type_word(b, type) == EFG_ABSENT || type == MPI_DATATYPE_NULL || !get_envelope(type, &c))
+    if (!bk_is_known(bk_type_word(b, type)) || type == MPI_DATATYPE_NULL || !get_envelope(type, &c))
         memset(&c, 0, sizeof c);
     return c;
 }

@@ -2,12 +2,6 @@
 #include "back_comm.h"
 #include "back_win.h"
 
-static uint64_t lookup(bk_map *m, uint64_t key)
-{
-    bk_entry e;
-    return bk_map_get(m, key, &e) ? e.word : EFG_ABSENT;
-}
-
 static uint64_t name(bk_map *m, uint64_t key, enum efg_def_kind def, const uint64_t words[2])
 {
     uint64_t family = (efg_hash(words, 2) & ((1ull << 38) - 1)) << 24;
@@ -25,7 +19,7 @@ static uint64_t comm_family(bk_thread *b, MPI_Comm comm)
     return c != NULL ? c->family : bk_comm_word(b, comm);
 }
 
-uint64_t bk_win_word(MPI_Win win) { return lookup(&bk_wins, BK_KEY(win)); }
+uint64_t bk_win_word(MPI_Win win) { return bk_map_word(&bk_wins, BK_KEY(win)); }
 
 uint64_t bk_win_new(bk_thread *b, MPI_Win win, MPI_Comm comm, uint32_t kind)
 {
@@ -34,7 +28,7 @@ uint64_t bk_win_new(bk_thread *b, MPI_Win win, MPI_Comm comm, uint32_t kind)
     return name(&bk_wins, BK_KEY(win), EFG_DEF_WIN, words);
 }
 
-uint64_t bk_file_word(MPI_File file) { return lookup(&bk_files, BK_KEY(file)); }
+uint64_t bk_file_word(MPI_File file) { return bk_map_word(&bk_files, BK_KEY(file)); }
 
 uint64_t bk_file_new(bk_thread *b, MPI_File file, MPI_Comm comm, uint64_t filename)
 {

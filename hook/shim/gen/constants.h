@@ -326,6 +326,8 @@ enum {
     EFG_K_EFG_WIN_OTHER = 318,
     EFG_K_EFG_FILE_OPEN = 319,
     EFG_K_EFG_FILE_OTHER = 320,
+    EFG_K_EFG_UNKNOWN = 321,
+    EFG_K_EFG_FREED = 322,
 };
 
 /* The word of a value of this MPI: a constant, or the value if it has no name. */

@@ -2,8 +2,6 @@ package check
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/efg-tools/efg/signature"
 )
@@ -28,10 +26,7 @@ func (t *tally) invalidArgument(words []uint64) string {
 		return ""
 	}
 	a := &arguments{t, &allRoles()[p.ID], words}
-	if words[2] == signature.Absent {
-		return a.unknownHandle()
-	}
-	for i := 2; i < len(words); i++ {
+	for i := signature.ObjectWord; i < len(words); i++ {
 		w := &p.Words[i]
 		if w.Param < 0 || w.Out || w.Form == signature.SlotForm {
 			continue
@@ -46,26 +41,6 @@ func (t *tally) invalidArgument(words []uint64) string {
 	return ""
 }
 
-// unknownHandle: the recorder queried an unknown handle before it recorded the arguments, and
-// the program ended there; or the handle could not be valid.
-func (a *arguments) unknownHandle() string {
-	var list []string
-	told := slices.ContainsFunc(a.words[signature.FirstWord:], func(w uint64) bool { return w != signature.Absent })
-	for i := range a.r.proc.Params {
-		q := &a.r.proc.Params[i]
-		if told && i != a.r.proc.Object {
-			continue
-		}
-		if q.Dir&signature.In != 0 && (q.Kind == signature.Comm || q.Kind == signature.Type) && !slices.Contains(list, q.Name) {
-			list = append(list, q.Name)
-		}
-	}
-	if len(list) == 0 {
-		return ""
-	}
-	return strings.Join(list, " or ") + " is not a valid handle: it was freed, or never created"
-}
-
 // values are the values of an argument: the elements of an array, as far as they are known.
 func (a *arguments) values(i int) []uint64 {
 	if a.r.proc.Words[i].Form == signature.VecForm {
@@ -74,13 +49,19 @@ func (a *arguments) values(i int) []uint64 {
 	return a.words[i : i+1]
 }
 
+const wasFreed = "was freed"
+
 // invalid describes what is wrong with a value; "" if it is valid.
 func (a *arguments) invalid(q *signature.Param, i int, v uint64) string {
 	switch {
-	case v == signature.Absent && q.Kind == signature.Req:
-		return "is not an active request: it is complete or freed, or was never created"
 	case v == signature.Absent:
 		return ""
+	case v == signature.Unknown && q.Kind == signature.Req:
+		return "is not an active request: it is complete or freed, or was never created"
+	case v == signature.Unknown:
+		return "is not a known handle: no recorded call created it"
+	case v == signature.Freed:
+		return wasFreed
 	case q.Kind.Handle():
 		return a.invalidHandle(q, i, v)
 	case q.Kind == signature.Peer:
@@ -117,7 +98,7 @@ func (a *arguments) invalidHandle(q *signature.Param, i int, v uint64) string {
 	case q.Kind == signature.Req:
 		return a.invalidRequest(v)
 	case a.freed(q.Kind, v):
-		return "was freed"
+		return wasFreed
 	case q.Kind == signature.Type && a.transfers() && !a.t.committed(v):
 		return "was never committed"
 	}
@@ -181,7 +162,7 @@ func (a *arguments) invalidPeer(i int, v uint64) string {
 
 // outOfRange checks a rank against the remote group, or against the group of the communicator.
 func (a *arguments) outOfRange(v uint64) string {
-	own, other := a.t.p.Members(a.words[2])
+	own, other := a.t.p.Members(a.words[signature.ObjectWord])
 	if other != nil {
 		own = other
 	}
@@ -198,7 +179,7 @@ func (a *arguments) invalidRoot(v uint64) string {
 	if !signature.IsConst(v) {
 		return a.outOfRange(v)
 	}
-	if _, other := a.t.p.Members(a.words[2]); other != nil && (v == signature.RootHere || v == signature.ProcNull) {
+	if _, other := a.t.p.Members(a.words[signature.ObjectWord]); other != nil && (v == signature.RootHere || v == signature.ProcNull) {
 		return ""
 	}
 	return fmt.Sprintf("is %s, which is not a rank of an intracommunicator", tagText(v))

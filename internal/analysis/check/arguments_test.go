@@ -36,8 +36,8 @@ var endings = []struct{ name, op, text string }{
 	{"ibarrier_comm", "MPI_Ibarrier", "comm is MPI_COMM_NULL; "},
 	{"gather_count", "MPI_Gather", "sendcount is -1: it is negative; "},
 	{"uncommitted", "MPI_Send", "datatype was never committed; "},
-	{"freed_comm", "MPI_Barrier", "comm is not a valid handle: it was freed, or never created"},
-	{"freed_type", "MPI_Send", "datatype or comm is not a valid handle: it was freed, or never created"},
+	{"freed_comm", "MPI_Barrier", "comm was freed"},
+	{"freed_type", "MPI_Send", "datatype was freed"},
 	{"freed_request", "MPI_Start", "request is not an active request"},
 	{"waited_twice", "MPI_Wait", "request is not an active request"},
 	{"start_null", "MPI_Start", "request is MPI_REQUEST_NULL; "},
@@ -89,9 +89,11 @@ func TestEndings(t *testing.T) {
 		others := slices.DeleteFunc(slices.Clone(faults), func(fault string) bool {
 			return matches(fault) || strings.HasPrefix(want.text, statusOnly) && strings.HasPrefix(fault, "program ended early: ")
 		})
+		// A library that does not notice a freed handle may end the ranks in different calls.
+		several := strings.HasPrefix(want.text, statusOnly) || want.name == "freed_type"
 		switch {
 		case want.op == "" && len(faults) == 0:
-		case len(others) > 0 || !slices.ContainsFunc(faults, matches) || len(faults) != 1 && !strings.HasPrefix(want.text, statusOnly):
+		case len(others) > 0 || !slices.ContainsFunc(faults, matches) || len(faults) != 1 && !several:
 			t.Errorf("found %q, want one of %s with %q", faults, want.op, want.text)
 		}
 	})

@@ -38,7 +38,7 @@ func (b *builder) locateIn(p *analysis.Process, groups []*group, sites []runfile
 			w.sends[g.channel] = g.before
 		case UnfreedObject:
 			w.objects[g.object] = true
-		case UnsentMessage:
+		case UnsentMessage, FreedHandle:
 			w.nodes[g.at] = true
 		case PersistentMisused:
 			w.nodes[g.at] = w.nodes[g.at] || g.idle
@@ -64,7 +64,7 @@ func (b *builder) locateIn(p *analysis.Process, groups []*group, sites []runfile
 // located reports whether the event is already known.
 func (g *group) located() bool {
 	switch g.kind {
-	case LostMessage, OtherTypes, UnsentMessage, UnfreedObject, OpenReceive, OpenRequest, OpenStart, UnfreedRequest:
+	case LostMessage, OtherTypes, UnsentMessage, FreedHandle, UnfreedObject, OpenReceive, OpenRequest, OpenStart, UnfreedRequest:
 		return false
 	}
 	return !g.idle
@@ -78,7 +78,7 @@ func (g *group) finding(f *foundEvents, p *analysis.Process, names *reconstruct.
 		g.text = dataText(names, f.typed[g.channel].datatype)
 	case LostMessage:
 		at = f.sends[g.channel]
-	case UnsentMessage:
+	case UnsentMessage, FreedHandle:
 		at = f.nodes[g.at]
 	case UnfreedObject:
 		at = f.objects[g.object]

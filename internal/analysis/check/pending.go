@@ -115,7 +115,7 @@ func aborts(s *efg.Stream) (list []candidateFault) {
 func (b *builder) endings() {
 	cause := b.report.Hangs() || slices.ContainsFunc(b.ends, func(s candidateFault) bool { return s.causes() })
 	for k := range b.groups {
-		cause = cause || k.kind == NoFinalize
+		cause = cause || k.kind == NoFinalize || k.kind == FreedHandle
 	}
 	failed := b.run.Meta.Status != 0 && !b.run.Meta.StatusUnknown
 	starting := !slices.ContainsFunc(b.ends, func(s candidateFault) bool { return !s.starting() })

@@ -28,6 +28,7 @@ const (
 	AfterFinalize     Kind = "call after MPI_Finalize"
 	NoFinalize        Kind = "no MPI_Finalize"
 	NeverReturned     Kind = "call never returned"
+	FreedHandle       Kind = "freed handle"
 	TimesContradict   Kind = "times contradict each other"
 )
 
@@ -295,7 +296,11 @@ func (t *tally) find() (*findings, error) {
 		return nil, err
 	}
 	calls, err := outside(t.p)
-	f.used, f.suspects = used, append(append(f.suspects, uneven...), calls...)
+	if err != nil {
+		return nil, err
+	}
+	freed, err := t.freedHandles()
+	f.used, f.suspects = used, slices.Concat(f.suspects, uneven, calls, freed)
 	return f, err
 }
 
@@ -411,7 +416,7 @@ func (b *builder) suspect(p *analysis.Process, s candidateFault) {
 	switch {
 	case short && s.kind == UnfreedObject || short && s.kind == UnfreedRequest:
 		return // it follows from what is missing, and is not significant
-	case short && s.remark == "" && s.local == "" && s.kind != PersistentMisused && s.kind != BeforeInit && s.kind != AfterFinalize:
+	case short && s.remark == "" && s.local == "" && s.kind != PersistentMisused && s.kind != FreedHandle && s.kind != BeforeInit && s.kind != AfterFinalize:
 		s.remark = fmt.Sprintf("the recording of rank %d ends early", s.rank)
 	}
 	b.group(s)
@@ -445,7 +450,7 @@ func before(x, y *candidateFault) bool {
 // kinds is the order in which findings are shown.
 var kinds = []Kind{
 	Deadlock, WaitInVain, CollectiveMismatch,
-	InvalidArgument, Aborted, EndedEarly, BeforeInit, AfterFinalize, NoFinalize, LostMessage, UnsentMessage, OtherTypes, OpenReceive, OpenRequest, OpenStart,
+	InvalidArgument, FreedHandle, Aborted, EndedEarly, BeforeInit, AfterFinalize, NoFinalize, LostMessage, UnsentMessage, OtherTypes, OpenReceive, OpenRequest, OpenStart,
 	PersistentMisused, NeverReturned, CollectiveOrder, CollectiveMissing, CollectiveRoot, CollectiveOp, CollectiveData,
 	UnfreedRequest, UnfreedObject, TimesContradict,
 }

@@ -151,8 +151,12 @@ func (x amount) differs(y amount) bool {
 // word, or else 0.
 func reductionOf(words []uint64) uint64 {
 	_, a := lookUp(words)
-	if a.Roles.Op == 0 || !signature.IsConst(words[a.Roles.Op]) || words[a.Roles.Op] == signature.Absent {
+	if a.Roles.Op == 0 {
 		return 0
 	}
-	return words[a.Roles.Op]
+	op := signature.ConstantOf(words[a.Roles.Op])
+	if op == nil || op.Group != signature.Op.String() {
+		return 0
+	}
+	return op.Word()
 }
