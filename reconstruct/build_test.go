@@ -95,7 +95,7 @@ func (r *recorder) word(p *signature.Proc, name string) int {
 	}
 	found := -1
 	for i, w := range p.Words {
-		if i >= 2 && w.Name == name && (found < 0 || out) {
+		if i >= signature.ObjectWord && w.Name == name && (found < 0 || out) {
 			found = i
 		}
 	}

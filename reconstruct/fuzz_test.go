@@ -53,7 +53,7 @@ func (s *source) event(defs *efg.Definitions) efg.Input {
 	}
 	in.Words[0] = uint64(signature.MakeHeader(p.ID, signature.C, false, n, class))
 	in.Words[1] = uint64(s.byte() & 3)
-	for i := 2; i < n; i++ {
+	for i := signature.ObjectWord; i < n; i++ {
 		in.Words[i] = s.word()
 		if i >= len(p.Words) {
 			continue

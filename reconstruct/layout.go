@@ -75,7 +75,7 @@ func (n *node) fields() (args, outs []field) {
 	if n.proc == nil {
 		return nil, nil
 	}
-	for i := 2; i < len(n.proc.Words); i++ {
+	for i := signature.ObjectWord; i < len(n.proc.Words); i++ {
 		w := &n.proc.Words[i]
 		if w.Param < 0 || w.Part == signature.MessageTag || w.Part == signature.Bytes && n.isStatus(w) {
 			continue

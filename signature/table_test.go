@@ -87,7 +87,7 @@ func TestWords(t *testing.T) {
 }
 
 func describe(p *signature.Proc) string {
-	s := []string{p.Words[2].Name}
+	s := []string{p.Words[signature.ObjectWord].Name}
 	for _, w := range p.Words[signature.FirstWord:] {
 		d := w.Name + ":" + string("sivn"[w.Form])
 		if w.Out {

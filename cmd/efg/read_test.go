@@ -26,7 +26,7 @@ func sampleEvents(t *testing.T, b *efg.Builder, rank uint64, iterations int) {
 		p := signature.ProcByName(name)
 		w := make([]uint64, len(p.Words))
 		w[0] = uint64(signature.MakeHeader(p.ID, signature.C, false, len(w), 0))
-		w[1], w[2] = site, object
+		w[1], w[signature.ObjectWord] = site, object
 		if copy(w[3:], words) != len(words) || len(w) != 3+len(words) {
 			t.Fatalf("%s has %d words", name, len(w))
 		}

@@ -53,7 +53,7 @@ func ringEvents(t *testing.T, b *efg.Builder, rank, ranks, iterations int) {
 		p := signature.ProcByName(name)
 		w := make([]uint64, len(p.Words))
 		w[0] = uint64(signature.MakeHeader(p.ID, signature.C, false, len(w), 0))
-		w[1], w[2] = site, object
+		w[1], w[signature.ObjectWord] = site, object
 		if copy(w[3:], words) != len(words) || len(w) != 3+len(words) {
 			t.Fatalf("%s has %d words", name, len(w))
 		}

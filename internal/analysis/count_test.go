@@ -87,7 +87,7 @@ func (c *counter) parse(e *reconstruct.Event) (*operation, error) {
 	if err := d.Decode(&line); err != nil {
 		return nil, err
 	}
-	o := &operation{op: line.Op, args: line.Args, out: line.Out, sizes: map[string][]uint64{}, comm: e.Word(2)}
+	o := &operation{op: line.Op, args: line.Args, out: line.Out, sizes: map[string][]uint64{}, comm: e.Word(signature.ObjectWord)}
 	proc := e.Proc()
 	for i := 3; i < len(proc.Words); i++ {
 		q := &proc.Params[proc.Words[i].Param]

@@ -42,7 +42,7 @@ func (s *stream) describe(k int, n *Node) error {
 	header := signature.Header(from.Words[0])
 	*n = Node{
 		Number: k, Proc: procOf(from), Op: fmt.Sprintf("procedure %d", header.Proc()), Class: signature.OtherOps,
-		Site: from.Words[1], Comm: from.Words[2], Error: header.ErrorClass(), Visits: s.visits[k], Stats: from.Stats,
+		Site: from.Words[1], Comm: from.Words[signature.ObjectWord], Error: header.ErrorClass(), Visits: s.visits[k], Stats: from.Stats,
 	}
 	if n.Proc != nil {
 		n.Op, n.Class = n.Proc.Name, n.Proc.MTF[0]

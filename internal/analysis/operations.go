@@ -117,7 +117,7 @@ func (c *instance) operations(list []Operation, fields Fields) []Operation {
 			Peer: NoRank, Tag: signature.Absent, Datatype: signature.Absent, Count: signature.Absent,
 		}
 		if fields&(CommField|BytesField) != 0 {
-			o.Comm = c.words[2]
+			o.Comm = c.words[signature.ObjectWord]
 		}
 		if fields&TagField != 0 {
 			o.Tag = c.tagOf(o.Kind)
@@ -174,16 +174,16 @@ func (c *instance) fill(o *Operation, failed bool) {
 	data := a.Send
 	switch o.Kind {
 	case SendOperation:
-		o.Peer = c.process.peer(c.process.comm(c.words[2]), c.words[a.Dest])
+		o.Peer = c.process.peer(c.process.comm(c.words[signature.ObjectWord]), c.words[a.Dest])
 		c.send(&t)
 		o.Moves = t.Messages > 0
 	case ReceiveOperation:
 		data = a.Recv
-		o.Peer = c.process.peer(c.process.comm(c.words[2]), c.senderWord())
+		o.Peer = c.process.peer(c.process.comm(c.words[signature.ObjectWord]), c.senderWord())
 		c.receive(&t)
 		o.Moves = t.Receives > 0
 	case OneSidedOperation:
-		o.Peer = c.process.peer(c.process.window(c.words[2]), c.words[a.Target])
+		o.Peer = c.process.peer(c.process.window(c.words[signature.ObjectWord]), c.words[a.Target])
 		c.transfer(&t)
 		o.Moves = c.words[a.Target] != signature.ProcNull
 	case CollectiveOperation, FileOperation:

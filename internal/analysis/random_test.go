@@ -50,7 +50,7 @@ func (l *ledger) input(name string, site uint64, values map[string]any) efg.Inpu
 	in := efg.Input{Words: make([]uint64, len(p.Words))}
 	in.Words[0] = uint64(signature.MakeHeader(p.ID, signature.C, false, len(p.Words), 0))
 	in.Words[1] = site
-	for i := 2; i < len(p.Words); i++ {
+	for i := signature.ObjectWord; i < len(p.Words); i++ {
 		switch v := values[p.Words[i].Name].(type) {
 		case uint64:
 			in.Words[i] = v

@@ -52,17 +52,17 @@ func (c *instance) transfer(t *transfer) {
 	}
 	switch c.plan.kind {
 	case pointToPoint:
-		t.comm = c.process.comm(c.words[2])
+		t.comm = c.process.comm(c.words[signature.ObjectWord])
 		c.message(t)
 	case oneSided:
-		t.comm = c.process.window(c.words[2])
+		t.comm = c.process.window(c.words[signature.ObjectWord])
 		c.access(t)
 	case fileRead:
 		t.Read = c.filed(t, &c.plan.Roles.Recv)
 	case fileWrite:
 		t.Written = c.filed(t, &c.plan.Roles.Send)
 	case collective:
-		t.comm = c.process.comm(c.words[2])
+		t.comm = c.process.comm(c.words[signature.ObjectWord])
 		c.collective(t)
 	}
 }

@@ -220,7 +220,7 @@ func (c *cutter) input(e *reconstruct.Event) (in efg.Input, slot int) {
 	if p == nil {
 		return in, 0
 	}
-	for i := 2; i < len(in.Words); i++ {
+	for i := signature.ObjectWord; i < len(in.Words); i++ {
 		w := &p.Words[i]
 		local := w.Param >= 0 && p.Params[w.Param].Kind.Local()
 		switch {

@@ -81,7 +81,7 @@ func (p *program) call(c *callsite) {
 	words[0] = uint64(signature.MakeHeader(c.proc.ID, signature.C, false, len(words), class))
 	words[1] = c.word
 	in := efg.Input{Words: words}
-	for i := 2; i < len(words); i++ {
+	for i := signature.ObjectWord; i < len(words); i++ {
 		v := p.value(c, i)
 		switch c.proc.Words[i].Form {
 		case signature.IdentForm:

@@ -88,7 +88,7 @@ func mirrored(r *rand.Rand, list []deed, size int) []deed {
 func (d *deed) words(rank, size int) []uint64 {
 	p := signature.ProcByName(d.op)
 	w := make([]uint64, len(p.Words))
-	w[0], w[2] = uint64(signature.MakeHeader(p.ID, signature.C, false, len(w), 0)), signature.CommWorld
+	w[0], w[signature.ObjectWord] = uint64(signature.MakeHeader(p.ID, signature.C, false, len(w), 0)), signature.CommWorld
 	peer := d.peer
 	if d.near {
 		peer = (uint64(rank) + d.peer) % uint64(size)

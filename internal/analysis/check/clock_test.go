@@ -36,7 +36,7 @@ func waitFor(node uint32) efg.Input {
 	p := signature.ProcByName("MPI_Wait")
 	w := make([]uint64, len(p.Words))
 	w[0] = uint64(signature.MakeHeader(p.ID, signature.C, false, len(w), 0))
-	for i := 2; i < len(w); i++ {
+	for i := signature.ObjectWord; i < len(w); i++ {
 		w[i] = signature.AsPosted
 		if q := p.Words[i].Param; q >= 0 && p.Params[q].Kind == signature.Req {
 			w[i] = signature.ID{Node: node}.Word()

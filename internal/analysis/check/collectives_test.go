@@ -51,12 +51,12 @@ func collProgram(r *rand.Rand) []coll {
 func (c coll) words() []uint64 {
 	p := signature.ProcByName(c.op)
 	w := make([]uint64, len(p.Words))
-	w[0], w[2] = uint64(signature.MakeHeader(p.ID, signature.C, false, len(w), 0)), signature.CommWorld
+	w[0], w[signature.ObjectWord] = uint64(signature.MakeHeader(p.ID, signature.C, false, len(w), 0)), signature.CommWorld
 	if c.self {
-		w[2] = signature.CommSelf
+		w[signature.ObjectWord] = signature.CommSelf
 	}
 	if p.Object < 0 {
-		w[2] = 0
+		w[signature.ObjectWord] = 0
 	}
 	set := map[string]uint64{"root": c.root, "count": c.count, "datatype": constant("MPI_INT")}
 	if c.op == "MPI_Allreduce" {

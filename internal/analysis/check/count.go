@@ -62,10 +62,11 @@ func (t *tally) countMessages(i, k int, n *efg.Node, r *roles, at place) error {
 	if r.proc.Persistent || !r.sends && !r.receives {
 		return nil
 	}
-	words := mask(2, r.dest, r.sendTag, r.source, r.recvTag, r.message, r.statusSource, r.statusTag, r.sendType, r.sendCount, r.recvType)
+	words := mask(signature.ObjectWord, r.dest, r.sendTag, r.source, r.recvTag, r.message, r.statusSource, r.statusTag, r.sendType, r.sendCount, r.recvType)
 	return t.p.ValueGroups(i, k, words, func(v *analysis.ValueGroup) error {
 		if r.sends {
-			t.sent(t.p.PeerOf(v.Word(2), v.Word(r.dest)), t.name(v.Word(2)), v.Word(r.sendTag), data{v.Word(r.sendType), v.Word(r.sendCount)}, v.Times, at)
+			comm := v.Word(signature.ObjectWord)
+			t.sent(t.p.PeerOf(comm, v.Word(r.dest)), t.name(comm), v.Word(r.sendTag), data{v.Word(r.sendType), v.Word(r.sendCount)}, v.Times, at)
 		}
 		if r.receives {
 			t.countReceive(r, v, at)
@@ -79,9 +80,9 @@ func (t *tally) countReceive(r *roles, v *analysis.ValueGroup, at place) {
 	switch {
 	case procNull(r, source, v.Word(r.message)):
 	case !hasWildcard(r, source, tag):
-		t.received(t.p.PeerOf(v.Word(2), source), t.name(v.Word(2)), tag, data{v.Word(r.recvType), 1}, v.Times, at)
+		t.received(t.p.PeerOf(v.Word(signature.ObjectWord), source), t.name(v.Word(signature.ObjectWord)), tag, data{v.Word(r.recvType), 1}, v.Times, at)
 	case !r.posts:
-		comm := t.commOf(r, v.Word(2), v.Word(r.message))
+		comm := t.commOf(r, v.Word(signature.ObjectWord), v.Word(r.message))
 		t.received(t.p.PeerOf(comm, v.Word(r.statusSource)), t.name(comm), v.Word(r.statusTag), data{v.Word(r.recvType), 1}, v.Times, at)
 	}
 }

@@ -139,7 +139,7 @@ func (t *tally) completed(id, source, tag, times uint64) {
 	if !r.receives {
 		return
 	}
-	if n.Mask&mask(2, r.source, r.recvTag, r.message) != 0 {
+	if n.Mask&mask(signature.ObjectWord, r.source, r.recvTag, r.message) != 0 {
 		if source != signature.AsPosted || tag != signature.AsPosted {
 			t.doubt = true // which of them had a wildcard?
 		}
@@ -154,7 +154,7 @@ func (t *tally) completed(id, source, tag, times uint64) {
 	if tag == signature.AsPosted {
 		tag = n.Words[r.recvTag]
 	}
-	comm := t.commOf(r, n.Words[2], n.Words[r.message])
+	comm := t.commOf(r, n.Words[signature.ObjectWord], n.Words[r.message])
 	t.received(t.p.PeerOf(comm, source), t.name(comm), tag, data{t.typeAt(n, r), 1}, times, at)
 }
 
@@ -191,12 +191,12 @@ func (t *tally) settle() {
 
 // pend notes receives of a node that were never completed.
 func (t *tally) pend(n *efg.Node, r *roles, open uint64) {
-	if n.Mask&mask(2, r.source, r.recvTag, r.message) != 0 {
+	if n.Mask&mask(signature.ObjectWord, r.source, r.recvTag, r.message) != 0 {
 		t.doubt = true
 		return
 	}
 	source, tag := n.Words[r.source], n.Words[r.recvTag]
-	comm := t.commOf(r, n.Words[2], n.Words[r.message])
+	comm := t.commOf(r, n.Words[signature.ObjectWord], n.Words[r.message])
 	switch {
 	case procNull(r, source, n.Words[r.message]):
 	case hasWildcard(r, source, tag):

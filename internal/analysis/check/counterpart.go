@@ -88,7 +88,7 @@ func (t *tally) receivesInCall() (list []openReceive) {
 		}
 		if r := &allRoles()[p.ID]; r.receives && r.source != 0 && w[r.source] != signature.ProcNull {
 			list = append(list, openReceive{
-				eventRef: eventRef{place{s.Thread, int32(len(s.Nodes))}, s.Events}, comm: t.name(w[2]), from: t.p.PeerOf(w[2], w[r.source]),
+				eventRef: eventRef{place{s.Thread, int32(len(s.Nodes))}, s.Events}, comm: t.name(w[signature.ObjectWord]), from: t.p.PeerOf(w[signature.ObjectWord], w[r.source]),
 				tag: w[r.recvTag], op: p.Name, site: w[1],
 			})
 		}

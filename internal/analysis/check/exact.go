@@ -138,7 +138,7 @@ func (x *walk) event() {
 // probe: a message is matched, and will be received on that communicator.
 func (x *walk) probe(r *roles) {
 	if id, ok := idOf(x.e, r.found); ok {
-		x.probed[id] = x.e.Word(2)
+		x.probed[id] = x.e.Word(signature.ObjectWord)
 	}
 }
 
@@ -182,7 +182,8 @@ func (x *walk) receive(from int, comm, tag, datatype uint64, at eventRef) {
 func (x *walk) message(r *roles, at eventRef) {
 	e := x.e
 	if r.sends {
-		x.send(x.p.PeerOf(e.Word(2), e.Word(r.dest)), x.name(e.Word(2)), e.Word(r.sendTag), data{e.Word(r.sendType), x.word(r.sendCount)}, at)
+		comm := e.Word(signature.ObjectWord)
+		x.send(x.p.PeerOf(comm, e.Word(r.dest)), x.name(comm), e.Word(r.sendTag), data{e.Word(r.sendType), x.word(r.sendCount)}, at)
 	}
 	if !r.receives {
 		return
@@ -191,7 +192,7 @@ func (x *walk) message(r *roles, at eventRef) {
 	if procNull(r, source, x.word(r.message)) {
 		return
 	}
-	comm := x.commOf(r, e.Word(2), x.word(r.message))
+	comm := x.commOf(r, e.Word(signature.ObjectWord), x.word(r.message))
 	if hasWildcard(r, source, tag) {
 		source, tag = e.Word(r.statusSource), e.Word(r.statusTag)
 	}
@@ -220,7 +221,7 @@ func (x *walk) issue(r *roles, at eventRef) {
 		source: x.word(r.source), tag: x.word(r.recvTag), message: x.word(r.message),
 		data: data{x.word(r.sendType), x.word(r.sendCount)}, recvType: x.word(r.recvType),
 	}
-	q.comm = x.commOf(r, e.Word(2), q.message)
+	q.comm = x.commOf(r, e.Word(signature.ObjectWord), q.message)
 	if r.proc.Persistent {
 		x.made[id] = q
 		return

@@ -27,7 +27,7 @@ func (c *arrayCall) input(rank int) efg.Input {
 	p := signature.ProcByName(c.op)
 	in := efg.Input{Words: make([]uint64, len(p.Words))}
 	w := in.Words
-	w[0], w[2] = uint64(signature.MakeHeader(p.ID, signature.C, false, len(w), 0)), signature.CommWorld
+	w[0], w[signature.ObjectWord] = uint64(signature.MakeHeader(p.ID, signature.C, false, len(w), 0)), signature.CommWorld
 	integer, char := constant("MPI_INT"), constant("MPI_CHAR")
 	var to, from, types []uint64
 	for j := range c.moves {

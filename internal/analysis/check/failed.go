@@ -6,6 +6,7 @@ import (
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/internal/analysis"
+	"github.com/efg-tools/efg/signature"
 )
 
 // A call that returned an error may have taken place, or not: a receive that is too short
@@ -27,12 +28,12 @@ func (t *tally) countFailed(i, k int, n *efg.Node) error {
 	if p.Persistent || !r.sends && !r.receives {
 		return nil
 	}
-	return t.p.ValueGroups(i, k, mask(2, r.dest, r.sendTag, r.source, r.recvTag, r.message), func(v *analysis.ValueGroup) error {
+	return t.p.ValueGroups(i, k, mask(signature.ObjectWord, r.dest, r.sendTag, r.source, r.recvTag, r.message), func(v *analysis.ValueGroup) error {
 		if r.sends {
-			t.maySend(v.Word(2), v.Word(r.dest), v.Word(r.sendTag), v.Times)
+			t.maySend(v.Word(signature.ObjectWord), v.Word(r.dest), v.Word(r.sendTag), v.Times)
 		}
 		if r.receives && !r.posts {
-			comm := t.commOf(r, v.Word(2), v.Word(r.message))
+			comm := t.commOf(r, v.Word(signature.ObjectWord), v.Word(r.message))
 			t.mayReceive(r, comm, v.Word(r.source), v.Word(r.recvTag), v.Word(r.message), v.Times)
 		}
 		return nil
@@ -110,11 +111,11 @@ func (x *walk) failedMessage(r *roles) {
 		return
 	}
 	if r.sends {
-		x.maySend(x.e.Word(2), x.word(r.dest), x.word(r.sendTag), 1)
+		x.maySend(x.e.Word(signature.ObjectWord), x.word(r.dest), x.word(r.sendTag), 1)
 	}
 	if r.receives && !r.posts {
 		message := x.word(r.message)
-		x.mayReceive(r, x.commOf(r, x.e.Word(2), message), x.word(r.source), x.word(r.recvTag), message, 1)
+		x.mayReceive(r, x.commOf(r, x.e.Word(signature.ObjectWord), message), x.word(r.source), x.word(r.recvTag), message, 1)
 	}
 }
 

@@ -157,10 +157,10 @@ func (t *tally) commOf(r *roles, object, message uint64) uint64 {
 	switch {
 	case !ok || !handsOutMessages(procOf(n)):
 		return 0
-	case n.Mask&mask(2) != 0:
+	case n.Mask&mask(signature.ObjectWord) != 0:
 		t.doubt = true
 	}
-	return n.Words[2]
+	return n.Words[signature.ObjectWord]
 }
 
 // hasWildcard reports whether a receive accepts several senders or tags, so that its completion

@@ -143,7 +143,7 @@ func messagesOf(p *analysis.Process) *messages {
 				return nil
 			}
 			m.roles[k], compared = r, true
-			masks[k] = mask(2, r.dest, r.sendTag, r.sendType, r.sendCount, r.source, r.recvTag, r.recvType, r.statusSource, r.statusTag)
+			masks[k] = mask(signature.ObjectWord, r.dest, r.sendTag, r.sendType, r.sendCount, r.source, r.recvTag, r.recvType, r.statusSource, r.statusTag)
 		}
 		switch {
 		case compared && found != nil:
@@ -178,9 +178,9 @@ func (m *messages) of(s *efg.Step) []transfer {
 func (m *messages) transfers(r *roles, w []uint64) (list []transfer) {
 	t := m.t
 	if r.sends {
-		if to := t.p.PeerOf(w[2], w[r.dest]); to != analysis.NoRank {
+		if to := t.p.PeerOf(w[signature.ObjectWord], w[r.dest]); to != analysis.NoRank {
 			unit := t.types.of(w[r.sendType])
-			list = append(list, transfer{0, channel{t.rank, int32(to), t.name(w[2]), w[r.sendTag]}, unit, unit.elements(w[r.sendCount])})
+			list = append(list, transfer{0, channel{t.rank, int32(to), t.name(w[signature.ObjectWord]), w[r.sendTag]}, unit, unit.elements(w[r.sendCount])})
 		}
 	}
 	if !r.receives || procNull(r, w[r.source], 0) {
@@ -190,8 +190,8 @@ func (m *messages) transfers(r *roles, w []uint64) (list []transfer) {
 	if hasWildcard(r, source, tag) {
 		source, tag = w[r.statusSource], w[r.statusTag]
 	}
-	if from := t.p.PeerOf(w[2], source); from != analysis.NoRank {
-		list = append(list, transfer{1, channel{int32(from), t.rank, t.name(w[2]), tag}, t.types.of(w[r.recvType]), 0})
+	if from := t.p.PeerOf(w[signature.ObjectWord], source); from != analysis.NoRank {
+		list = append(list, transfer{1, channel{int32(from), t.rank, t.name(w[signature.ObjectWord]), tag}, t.types.of(w[r.recvType]), 0})
 	}
 	return list
 }

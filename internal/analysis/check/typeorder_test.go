@@ -14,7 +14,7 @@ import (
 func message(op string, datatype uint64, wild bool) efg.Input {
 	p := signature.ProcByName(op)
 	w := make([]uint64, len(p.Words))
-	w[0], w[2] = uint64(signature.MakeHeader(p.ID, signature.C, false, len(w), 0)), signature.CommWorld
+	w[0], w[signature.ObjectWord] = uint64(signature.MakeHeader(p.ID, signature.C, false, len(w), 0)), signature.CommWorld
 	for i := 3; i < len(w); i++ {
 		switch p.Words[i].Name {
 		case "count":

@@ -37,7 +37,7 @@ func (r *recorder) input(op string, site uint64, values map[string]any) efg.Inpu
 	in := efg.Input{Words: make([]uint64, len(p.Words))}
 	in.Words[0] = uint64(signature.MakeHeader(p.ID, signature.C, false, len(p.Words), 0))
 	in.Words[1] = site
-	for i := 2; i < len(p.Words); i++ {
+	for i := signature.ObjectWord; i < len(p.Words); i++ {
 		switch v := values[p.Words[i].Name].(type) {
 		case int:
 			in.Words[i] = uint64(v)
@@ -149,9 +149,9 @@ func (o *oracle) seat(w uint64) (rank, size int) {
 func (o *oracle) texts() (near, far []string) {
 	w := o.walk.Words()
 	proc := signature.ProcByID(int(w[0] & 0xffff))
-	near = []string{fmt.Sprint(w[0]), fmt.Sprint(w[1]), o.comm(w[2])}
+	near = []string{fmt.Sprint(w[0]), fmt.Sprint(w[1]), o.comm(w[signature.ObjectWord])}
 	far = append(far, near...)
-	rank, size := o.seat(w[2])
+	rank, size := o.seat(w[signature.ObjectWord])
 	if o.s.Nodes[o.walk.Node()].Mask>>2&1 != 0 {
 		rank, size = o.p.WorldRank(), o.p.Size
 	}

@@ -89,7 +89,7 @@ func (p *process) commRankOf(n *efg.Node) commRank {
 func commRankObject(n *efg.Node) uint64 {
 	object := uint64(0)
 	if n.Mask>>2&1 == 0 {
-		object = n.Words[2]
+		object = n.Words[signature.ObjectWord]
 	}
 	switch {
 	case object == 0 || signature.IsConst(object) && object != signature.CommSelf:
@@ -123,7 +123,7 @@ func same(w uint64) form { return form{w, w} }
 // word returns the form of word i of a node's event. vec is its content if it is an
 // array.
 func (n *node) word(p *process, i int, w uint64, vec []uint64) form {
-	if i == 2 {
+	if i == signature.ObjectWord {
 		return same(p.object(w))
 	}
 	if n.proc == nil || i < signature.FirstWord {

@@ -143,7 +143,7 @@ func (s *summary) stream(t *stream, mostPeers int) {
 }
 
 func (s *summary) arguments(n *node, p *process, mostPeers int) {
-	for i := 2; i < len(n.Words); i++ {
+	for i := signature.ObjectWord; i < len(n.Words); i++ {
 		if n.Mask>>i&1 != 0 {
 			continue
 		}

@@ -23,9 +23,9 @@ func stream(tb testing.TB, calls string) *efg.Stream {
 	for _, c := range calls {
 		w := make([]uint64, len(p.Words))
 		w[0] = uint64(signature.MakeHeader(p.ID, signature.C, false, len(w), 0))
-		w[1], w[2] = uint64(c), signature.ConstantByName("MPI_COMM_WORLD").Word()
+		w[1], w[signature.ObjectWord] = uint64(c), signature.ConstantByName("MPI_COMM_WORLD").Word()
 		if unicode.IsLower(c) {
-			w[1], w[2] = uint64(unicode.ToUpper(c)), signature.ConstantByName("MPI_COMM_SELF").Word()
+			w[1], w[signature.ObjectWord] = uint64(unicode.ToUpper(c)), signature.ConstantByName("MPI_COMM_SELF").Word()
 		}
 		if err := b.Add(efg.Input{Words: w}); err != nil {
 			tb.Fatal(err)
@@ -57,7 +57,7 @@ func walk(tb testing.TB, s *efg.Stream, defs []efg.Def) []int {
 func text(s *efg.Stream, f *loops.Forest, parent int) string {
 	var parts []string
 	letter := func(v int) string {
-		if s.Nodes[v].Words[2] == signature.ConstantByName("MPI_COMM_SELF").Word() {
+		if s.Nodes[v].Words[signature.ObjectWord] == signature.ConstantByName("MPI_COMM_SELF").Word() {
 			return strings.ToLower(string(rune(s.Nodes[v].Words[1])))
 		}
 		return string(rune(s.Nodes[v].Words[1]))

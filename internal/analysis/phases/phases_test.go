@@ -13,6 +13,7 @@ import (
 	"github.com/efg-tools/efg/internal/testing/sim"
 	"github.com/efg-tools/efg/internal/testing/testrun"
 	"github.com/efg-tools/efg/reconstruct"
+	"github.com/efg-tools/efg/signature"
 )
 
 // naive is what iterating over the events gives of a kind of phases.
@@ -139,7 +140,7 @@ func meets(e *reconstruct.Event, p *analysis.Process, data *efg.Process) bool {
 	default:
 		return false
 	}
-	own, other := p.Members(e.Word(2))
+	own, other := p.Members(e.Word(signature.ObjectWord))
 	return !e.Failed() && own != nil && other == nil && own.Size() == data.Size
 }
 

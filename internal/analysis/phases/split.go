@@ -37,7 +37,7 @@ func cutsOf(p *analysis.Process, i int) (c *cuts, events uint64) {
 			continue
 		case n.Mask&objectMask != 0:
 			c.nodes[k] = byObject
-		case c.all(n.Words[2]):
+		case c.all(n.Words[signature.ObjectWord]):
 			c.nodes[k] = cut
 		default:
 			continue

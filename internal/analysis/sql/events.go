@@ -377,7 +377,7 @@ func (r *eventRows) object(n *efg.Node) any {
 	if proc == nil || proc.Object < 0 {
 		return nil
 	}
-	return r.p.events.Names().Handle(proc.Params[proc.Object].Kind, r.event.Word(2))
+	return r.p.events.Names().Handle(proc.Params[proc.Object].Kind, r.event.Word(signature.ObjectWord))
 }
 
 func volume(list []analysis.Operation, column int) any {

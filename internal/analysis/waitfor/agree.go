@@ -19,7 +19,7 @@ func (n *needs) kindOf(r *Rank, words []uint64) kind {
 		return kind{}
 	}
 	k := kind{proc: p.ID}
-	if facts := n.process(r); a.Roles.Root != 0 && facts != nil && !isInter(facts, words[2]) {
+	if facts := n.process(r); a.Roles.Root != 0 && facts != nil && !isInter(facts, words[signature.ObjectWord]) {
 		k.root = words[a.Roles.Root]
 	}
 	return k
@@ -123,7 +123,7 @@ type amount struct {
 func (n *needs) amountOf(r *Rank, words []uint64) amount {
 	_, a := lookUp(words)
 	facts := n.process(r)
-	if facts == nil || isInter(facts, words[2]) {
+	if facts == nil || isInter(facts, words[signature.ObjectWord]) {
 		return amount{}
 	}
 	_, isRoot := n.rootOf(r, words, a)

@@ -20,10 +20,10 @@ func messagesOf(words []uint64, inFlight bool) []message {
 	_, a := lookUp(words)
 	var list []message
 	if a.Roles.Dest != 0 && words[a.Roles.Dest] != signature.ProcNull {
-		list = append(list, message{true, false, inFlight, words[2], words[a.Roles.Dest], words[a.Roles.SendTag]})
+		list = append(list, message{true, false, inFlight, words[signature.ObjectWord], words[a.Roles.Dest], words[a.Roles.SendTag]})
 	}
 	if a.Roles.Source != 0 && words[a.Roles.Source] != signature.ProcNull {
-		list = append(list, message{false, !a.Probes(), inFlight, words[2], words[a.Roles.Source], words[a.Roles.RecvTag]})
+		list = append(list, message{false, !a.Probes(), inFlight, words[signature.ObjectWord], words[a.Roles.Source], words[a.Roles.RecvTag]})
 	}
 	return list
 }

@@ -29,7 +29,7 @@ type turn struct {
 // objectOf is what the members of a collective have in common.
 func objectOf(words []uint64, a *signature.Proc) uint64 {
 	if a.Scope != signature.ScopeWorld {
-		return words[2]
+		return words[signature.ObjectWord]
 	}
 	if a.Ends {
 		return startObject | 1
@@ -184,7 +184,7 @@ func (n *needs) rootOf(r *Rank, words []uint64, a *signature.Proc) (root int, is
 	if p == nil || signature.IsConst(words[a.Roles.Root]) {
 		return -1, false
 	}
-	own, other := p.Members(words[2])
+	own, other := p.Members(words[signature.ObjectWord])
 	if other != nil {
 		own = other
 	}

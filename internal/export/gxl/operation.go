@@ -244,7 +244,7 @@ func (o *operation) comm() uint64 {
 	if p == nil || p.Object < 0 || p.Params[p.Object].Kind != signature.Comm {
 		return 0
 	}
-	return o.e.Word(2)
+	return o.e.Word(signature.ObjectWord)
 }
 
 // messageComm is the communicator of the messages that the operation got: its
@@ -279,7 +279,7 @@ func (w *writer) issuedOn(request uint64) uint64 {
 		n := &s.Nodes[id.Node]
 		p := signature.ProcByID(signature.Header(n.Words[0]).Proc())
 		if p != nil && p.Object >= 0 && p.Params[p.Object].Kind == signature.Comm && n.Mask>>2&1 == 0 {
-			return n.Words[2]
+			return n.Words[signature.ObjectWord]
 		}
 	}
 	return 0

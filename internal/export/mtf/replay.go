@@ -239,7 +239,7 @@ func (r *reader) words(n *efg.Node, c *class, words *words) error {
 			continue
 		}
 		if i >= signature.FirstWord && c.mask>>2&1 == 0 {
-			words.in(n.Words[2])
+			words.in(n.Words[signature.ObjectWord])
 		}
 		if len(rest) == 0 {
 			return errors.New("a word is missing")

@@ -249,7 +249,7 @@ func (w *writer) class(n *efg.Node, words *words) int {
 	operation := w.operation(n)
 	words.in(0)
 	if n.Mask>>2&1 == 0 {
-		words.in(n.Words[2])
+		words.in(n.Words[signature.ObjectWord])
 	}
 	var tokens []uint64
 	for i := 1; i < len(n.Words); i++ {

@@ -44,7 +44,7 @@ func barrier(site int) []uint64 {
 	p := signature.ProcByName("MPI_Barrier")
 	w := make([]uint64, len(p.Words))
 	w[0], w[1] = uint64(signature.MakeHeader(p.ID, signature.C, false, len(w), 0)), uint64(site)
-	w[2] = signature.ConstantByName("MPI_COMM_WORLD").Word()
+	w[signature.ObjectWord] = signature.ConstantByName("MPI_COMM_WORLD").Word()
 	return w
 }
 
