@@ -240,6 +240,16 @@ func (w *Walker) Attr(k int) (index int, word uint64) {
 	return a.word, word
 }
 
+// Stored returns the value of attribute stream k of the current node at the current event as
+// it is stored, and the elements of a vector.
+func (w *Walker) Stored(k int) (value uint64, elems []uint64) {
+	a := &w.nodes[w.cur].attrs[k]
+	if a.form != signature.VecForm || a.raw&1 != 0 {
+		return a.raw, nil
+	}
+	return a.raw, a.vec
+}
+
 // Vec returns the content of vec word i of the current event, nil if the word
 // is a constant.
 func (w *Walker) Vec(i int) []uint64 {

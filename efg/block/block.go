@@ -82,11 +82,11 @@ func (s *Columns) PutBytes(column int, b []byte) {
 	(*s)[column] = to
 }
 
-// Append appends a block with the given columns: kind, number of columns,
+// AppendPlain appends a block with the given columns: kind, number of columns,
 // then for each its number of values × 8 + encoding and the length of its
 // payload, or 0 and how many empty ones follow an empty one; then the payloads,
 // padding, and the checksum. The block is at least least bytes long.
-func Append(dst []byte, k Kind, cols Columns, least int) []byte {
+func AppendPlain(dst []byte, k Kind, cols Columns, least int) []byte {
 	start := len(dst)
 	head := AppendUvarint([]byte{byte(k)}, uint64(len(cols)))
 	var body []byte
@@ -113,7 +113,44 @@ func Append(dst []byte, k Kind, cols Columns, least int) []byte {
 	if pad > 0 {
 		dst = append(dst, make([]byte, pad)...)
 	}
+	dst = AppendU64(dst, xxhash.Sum64(dst[start:]))
+	return dst
+}
+
+// Append appends a block with the given columns, mixed if that is smaller. It is at least least
+// bytes long.
+func Append(dst []byte, k Kind, cols Columns, least int) []byte {
+	start, values := len(dst), 0
+	for _, c := range cols {
+		values += len(c)
+	}
+	dst = AppendPlain(dst, k, cols, least)
+	if values > mixedValues {
+		return dst
+	}
+	code := encodeMixed(cols)
+	size := 1 + len(code) + checksumSize
+	if size >= len(dst)-start || size < least || values > freeValues+maxRatio*size {
+		return dst
+	}
+	dst = append(append(dst[:start], byte(k)|mixedBit), code...)
 	return AppendU64(dst, xxhash.Sum64(dst[start:]))
+}
+
+// AppendCode appends a block that is no columns: kind, code and checksum.
+func AppendCode(dst []byte, k Kind, code []byte) []byte {
+	start := len(dst)
+	dst = append(append(dst, byte(k)), code...)
+	return AppendU64(dst, xxhash.Sum64(dst[start:]))
+}
+
+// ReadCode reads the code of a block that is no columns.
+func ReadCode(r io.ReaderAt, at Ref, section string) ([]byte, error) {
+	_, c, err := open(r, at, section)
+	if err != nil {
+		return nil, err
+	}
+	return c.Buf[c.off:], nil
 }
 
 // Block is a decoded block, whose values are taken column by column. It keeps the first
@@ -134,7 +171,25 @@ func Read(r io.ReaderAt, at Ref, section string) (*Block, error) {
 // ReadRaw reads a block, decodes its first columns, so many at most, and returns
 // its bytes, too.
 func ReadRaw(r io.ReaderAt, at Ref, section string, columns int) ([]byte, *Block, error) {
-	corrupt := func(cause error) ([]byte, *Block, error) {
+	b, c, err := open(r, at, section)
+	if err != nil {
+		return nil, nil, err
+	}
+	var cols Columns
+	if b[0]&mixedBit != 0 {
+		cols, err = decodeMixed(c.Buf[c.off:], maxRatio*len(b)+freeValues)
+	} else {
+		cols, err = decodeColumns(c, columns)
+	}
+	if err != nil {
+		return nil, nil, &CorruptError{Section: section, Offset: at.Offset, Cause: err}
+	}
+	return b, &Block{section: section, cols: cols, at: make([]int, len(cols))}, nil
+}
+
+// open reads a block's bytes. Its content is what is left of the cursor.
+func open(r io.ReaderAt, at Ref, section string) ([]byte, *Cursor, error) {
+	corrupt := func(cause error) ([]byte, *Cursor, error) {
 		return nil, nil, &CorruptError{Section: section, Offset: at.Offset, Cause: cause}
 	}
 	if at.Length < checksumSize+2 || at.Length > maxBlock {
@@ -149,14 +204,10 @@ func ReadRaw(r io.ReaderAt, at Ref, section string, columns int) ([]byte, *Block
 	if sum.U64() != xxhash.Sum64(c.Buf) {
 		return corrupt(errors.New("checksum differs"))
 	}
-	if k := Kind(c.byte()); k != at.Kind {
+	if k := Kind(c.byte()) &^ mixedBit; k != at.Kind {
 		return corrupt(fmt.Errorf("block of kind %d in place of %d", k, at.Kind))
 	}
-	cols, err := decodeColumns(c, columns)
-	if err != nil {
-		return corrupt(err)
-	}
-	return b, &Block{section: section, cols: cols, at: make([]int, len(cols))}, nil
+	return b, c, nil
 }
 
 func decodeColumns(c *Cursor, wanted int) ([][]uint64, error) {

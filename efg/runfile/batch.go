@@ -104,6 +104,9 @@ func (rw *runWriter) processes(ordered []placed) error {
 			}
 		}
 		if i == len(all)-1 {
+			if err := rw.endGraphs(); err != nil {
+				return err
+			}
 			if err := rw.endGroup(); err != nil {
 				return err
 			}
@@ -135,8 +138,16 @@ type queuedBlock struct {
 // its number. The columns are not the caller's any more.
 func (rw *runWriter) block(kind block.Kind, cols block.Columns) (int, error) {
 	done := make(chan []byte, 1)
-	go func() { done <- block.Append(nil, kind, cols, 0) }()
+	go func() { done <- rw.encoded(kind, cols, 0) }()
 	return rw.enqueue(kind, done)
+}
+
+// encoded is a block of at least so many bytes.
+func (rw *runWriter) encoded(kind block.Kind, cols block.Columns, least int) []byte {
+	if rw.mixed {
+		return block.Append(nil, kind, cols, least)
+	}
+	return block.AppendPlain(nil, kind, cols, least)
 }
 
 func (rw *runWriter) enqueue(kind block.Kind, bytes chan []byte) (int, error) {

@@ -2,8 +2,11 @@ package runfile
 
 import (
 	"container/list"
+	"fmt"
 	"sync"
 	"unsafe"
+
+	"github.com/efg-tools/efg/efg/block"
 )
 
 // cacheSize is how many bytes of memory the decoded blocks that are kept may
@@ -51,17 +54,34 @@ func (c *blockCache) get(r *Run, block int) ([]*readGroup, error) {
 	entry := e.Value.(*cached)
 	c.mu.Unlock()
 	entry.once.Do(func() {
-		b, err := r.read(block)
-		if err == nil {
-			entry.groups, err = readGroups(b, r.part)
-		}
-		entry.err = err
+		entry.groups, entry.err = r.groupsOf(block)
 		for _, p := range entry.groups {
 			entry.size += p.memory()
 		}
 		c.grown(entry.size)
 	})
 	return entry.groups, entry.err
+}
+
+// groupsOf reads and decodes a block of groups or of events.
+func (r *Run) groupsOf(n int) ([]*readGroup, error) {
+	if r.blocks[n].Kind == blockGroups {
+		b, err := r.read(n)
+		if err != nil {
+			return nil, err
+		}
+		return readGroups(b, r.part)
+	}
+	section := fmt.Sprintf("events block %d", n)
+	code, err := block.ReadCode(r.r, r.blocks[n].Ref, section)
+	if err != nil {
+		return nil, err
+	}
+	groups, err := decodeEvents(code)
+	if err != nil {
+		return nil, &CorruptError{Section: section, Offset: r.blocks[n].Offset, Cause: err}
+	}
+	return groups, nil
 }
 
 // grown makes room after a block was added.

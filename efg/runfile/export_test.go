@@ -19,5 +19,5 @@ func EncodeWithin(w io.Writer, procs []*efg.Process, meta Meta, limit int) error
 		sources[i] = &memorySource{proc: p}
 	}
 	meta.Sites = findSites(meta.Sites, procs)
-	return packWithin(w, sources, meta, false, limit)
+	return packWith(w, sources, meta, false, packing{openLimit: limit, events: maxBlockEvents, mixed: true})
 }

@@ -23,6 +23,7 @@ type readGroup struct {
 	cells   []readCell
 	bodies  []*seq.Body
 	wide    []uint64
+	alts    map[int]uint64 // of cells that do not vary: another token that stands for the same
 
 	mu     sync.Mutex
 	values [][]uint64 // of varying cells, once several members were asked for
@@ -324,6 +325,7 @@ func (p *readGroup) expand() error {
 // unflatten rebuilds what flatten took apart.
 type unflatten struct {
 	group *readGroup
+	raw   bool // words and values stay tokens
 	at    int
 	vals  []uint64
 	err   error
@@ -352,6 +354,9 @@ func (u *unflatten) word(c *wordContext) uint64 {
 		}
 		return u.group.wide[t>>3]
 	}
+	if u.raw {
+		return t
+	}
 	return c.Word(t)
 }
 
@@ -363,7 +368,7 @@ func (u *unflatten) seq(c *wordContext) *seq.Seq {
 		u.failf("sequence %d of %d", b, len(u.group.bodies))
 		return &seq.Seq{}
 	}
-	if c == nil {
+	if c == nil || u.raw {
 		return u.group.bodies[b].Seq(uint64(n), nil)
 	}
 	return u.group.bodies[b].Seq(uint64(n), c)
@@ -403,7 +408,7 @@ func (u *unflatten) node(n *efg.Node, shape []uint64, c *wordContext, r *ranks) 
 		if mask>>k&1 == 0 {
 			n.Words[k] = u.word(c)
 		}
-		if k == signature.ObjectWord {
+		if k == signature.ObjectWord && !u.raw {
 			c.rank, c.size = r.in(n)
 		}
 	}
@@ -538,60 +543,4 @@ func (u *unflatten) vec(d *efg.Def, c *wordContext, left *uint64) {
 	if err := it.Err(); err != nil {
 		u.failf("%w", err)
 	}
-}
-
-// record returns member m as a record, for another group. Peers get both forms:
-// the process's ranks in communicators tell the one that is not stored.
-func (p *readGroup) record(m uint64, text func(uint64) (string, error), defs *defIndex, r *ranks) (*record, error) {
-	vals, err := p.memberCells(nil, m)
-	if err != nil {
-		return nil, err
-	}
-	u := &record{kind: p.kind, shape: p.shape, key: p.key, cells: make([]cell, len(vals))}
-	c := wordContext{defs: defs}
-	var object uint64
-	for i, v := range vals {
-		at := &p.places[i]
-		if at.what == cellWord && at.index == signature.ObjectWord && p.masks != nil {
-			object = v
-		}
-		if at.peer {
-			c.rank, c.size = r.rank, r.size
-			if p.objectOf(at.node) {
-				c.rank, c.size = r.of(c.Word(object))
-			}
-		}
-		if u.cells[i], err = p.cellOf(at, v, &c, text); err != nil {
-			return nil, err
-		}
-	}
-	return u, nil
-}
-
-func (p *readGroup) cellOf(at *place, v uint64, c *wordContext, text func(uint64) (string, error)) (to cell, err error) {
-	to = cell{kind: at.what, v: v, role: at.role}
-	switch {
-	case at.what == cellSeq:
-		if v >= uint64(len(p.bodies)) {
-			return to, fmt.Errorf("%w: sequence %d of %d", errGroup, v, len(p.bodies))
-		}
-		to.body = p.bodies[v]
-	case at.what == cellText:
-		if to.text, err = text(v); err != nil {
-			return to, err
-		}
-	case at.what == cellWord && v&7 == token.Wide:
-		if v>>3 >= uint64(len(p.wide)) {
-			return to, fmt.Errorf("%w: wide word %d of %d", errGroup, v>>3, len(p.wide))
-		}
-		to.kind, to.v = cellWide, p.wide[v>>3]
-	case at.peer:
-		if v&7 == token.Relative {
-			to.v, _ = c.Token(c.Word(v))
-		}
-		if alt, ok := c.Relative(c.Word(to.v)); ok && to.v&7 == token.Number {
-			to.kind, to.alt = cellPeer, alt
-		}
-	}
-	return to, nil
 }

@@ -15,15 +15,25 @@ const (
 	runVersion   = 3
 	// featurePending: streams may have calls in progress.
 	featurePending = 1 << 0
-	features       = featurePending
+	// featureEvents: there may be event blocks.
+	featureEvents = 1 << 1
+	// featureMixed: blocks may be mixed.
+	featureMixed = 1 << 2
+	features     = featurePending | featureEvents | featureMixed
 )
 
 // featuresOf are the features that a file of these sources needs.
-func featuresOf(sources []source) uint32 {
-	if slices.ContainsFunc(sources, source.inCall) {
-		return featurePending
+func (rw *runWriter) featuresOf(sources []source) (f uint32) {
+	if rw.mixed {
+		f |= featureMixed
 	}
-	return 0
+	if slices.ContainsFunc(sources, source.inCall) {
+		f |= featurePending
+	}
+	if rw.byEvents {
+		f |= featureEvents
+	}
+	return f
 }
 
 // appendHeader appends the header of a file with these features.

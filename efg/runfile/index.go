@@ -285,7 +285,7 @@ func (rw *runWriter) groupColumns(cols *block.Columns) {
 		cols.Put(indexClass, uint64(len(classes)-c))
 	}
 	for i, b := range rw.blocks {
-		if b.Kind == blockGroups {
+		if b.holdsGroups() {
 			cols.Put(indexGroups, in[i])
 		}
 	}

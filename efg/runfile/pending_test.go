@@ -89,16 +89,19 @@ func TestCallsInProgressAreShared(t *testing.T) {
 	}
 }
 
-// A file without calls in progress is one that readers of version 2 read.
+// The header says whether there may be calls in progress.
 func TestVersionTellsOfCallsInProgress(t *testing.T) {
 	procs := killedRing(t, 4)
-	if head := encode(t, procs, Meta{})[8:16]; !bytes.Equal(head, []byte{3, 0, 0, 0, 1, 0, 0, 0}) {
+	if head := encode(t, procs, Meta{})[8:16]; !bytes.Equal(head, []byte{3, 0, 0, 0, featurePending | featureEvents | featureMixed, 0, 0, 0}) {
 		t.Errorf("version and features % x", head)
 	}
 	for _, p := range procs {
 		p.Streams[0].Pending = nil
 	}
-	if head := encode(t, procs, Meta{})[8:16]; !bytes.Equal(head, []byte{2, 0, 0, 0, 0, 0, 0, 0}) {
+	if head := encodeWith(t, procs, Meta{}, packing{openLimit: openLimit})[8:16]; !bytes.Equal(head, []byte{2, 0, 0, 0, 0, 0, 0, 0}) {
+		t.Errorf("version and features % x", head)
+	}
+	if head := encode(t, procs, Meta{})[8:16]; !bytes.Equal(head, []byte{3, 0, 0, 0, featureEvents | featureMixed, 0, 0, 0}) {
 		t.Errorf("version and features % x", head)
 	}
 }

@@ -371,7 +371,7 @@ func eachProperty(b *block.Block, first int, n uint64, set func(from, to int, v 
 func (r *Run) groupTable(b *block.Block) {
 	classes := uint64(0)
 	for n := range r.blocks {
-		if r.blocks[n].Kind != blockGroups {
+		if !r.blocks[n].holdsGroups() {
 			continue
 		}
 		for at := range b.Count(indexGroups, indexClass, "groups") {

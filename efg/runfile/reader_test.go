@@ -236,11 +236,16 @@ func build(t *testing.T, b *efg.Builder, defs *efg.Definitions, thread uint32, r
 // A reader made from FORMAT.md reads what this one reads.
 func TestIndependentReader(t *testing.T) {
 	sample := sampleProcess(0)
-	files := map[string][]byte{
-		"nothing": encode(t, nil, Meta{}),
-		"one":     encode(t, []*efg.Process{sample}, sampleMeta(sample)),
-		"four":    encode(t, []*efg.Process{sampleProcess(3), sampleProcess(2), sampleProcess(1), sample}, sampleMeta(sample)),
+	files := map[string][]byte{}
+	add := func(name string, procs []*efg.Process, meta Meta) {
+		files[name+", plain"] = encodeWith(t, procs, meta, packing{openLimit: openLimit})
+		if events := eventsOf(procs); events <= 6000 { // a reader in Python takes a millisecond for each
+			files[name] = encode(t, procs, meta)
+		}
 	}
+	add("nothing", nil, Meta{})
+	add("one", []*efg.Process{sample}, sampleMeta(sample))
+	add("four", []*efg.Process{sampleProcess(3), sampleProcess(2), sampleProcess(1), sample}, sampleMeta(sample))
 	for _, n := range []int{1, 6, 300} {
 		var procs []*efg.Process
 		for rank := range n {
@@ -249,10 +254,10 @@ func TestIndependentReader(t *testing.T) {
 			}
 		}
 		procs[0].World++
-		files[fmt.Sprintf("of %d", n)] = encode(t, procs, Meta{Time: "stats"})
+		add(fmt.Sprintf("of %d", n), procs, Meta{Time: "stats"})
 	}
 	long, defs := disorder(t, rand.New(rand.NewSource(1)), 25_000)
-	files["long"] = encode(t, []*efg.Process{{Size: 1, Defs: defs, Streams: []efg.Stream{*long}}}, Meta{})
+	add("long", []*efg.Process{{Size: 1, Defs: defs, Streams: []efg.Stream{*long}}}, Meta{})
 	rng := rand.New(rand.NewSource(2))
 	for name, events := range map[string]int{"traced": 300, "traced in parts": 60_000} {
 		var procs []*efg.Process
@@ -266,7 +271,7 @@ func TestIndependentReader(t *testing.T) {
 			}
 			procs = append(procs, &efg.Process{Rank: rank, Size: 6, Defs: defs, Streams: []efg.Stream{*s}})
 		}
-		files[name] = encode(t, procs, Meta{Time: TraceTime(500)})
+		add(name, procs, Meta{Time: TraceTime(500)})
 	}
 	used := map[int]bool{}
 	for name, data := range files {
@@ -286,6 +291,15 @@ func TestIndependentReader(t *testing.T) {
 	}
 }
 
+func eventsOf(procs []*efg.Process) (n uint64) {
+	for _, p := range procs {
+		for i := range p.Streams {
+			n += p.Streams[i].Events
+		}
+	}
+	return n
+}
+
 // noteEncodings adds the encodings of a file's columns.
 func noteEncodings(t *testing.T, data []byte, used map[int]bool) {
 	t.Helper()
@@ -294,6 +308,9 @@ func noteEncodings(t *testing.T, data []byte, used map[int]bool) {
 		t.Fatal(err)
 	}
 	for _, ref := range r.blocks {
+		if ref.Kind == blockEvents || block.IsMixed(data[ref.Offset]) {
+			continue
+		}
 		c := &block.Cursor{Buf: data[ref.Offset+1:]}
 		for columns := c.Uvarint(); columns > 0; columns-- {
 			if head := c.Uvarint(); head > 0 {

@@ -223,6 +223,21 @@ func (f *flatten) nodeShape(n *efg.Node) {
 	}
 }
 
+// edge adds an edge. What follows from the weight is 0.
+func (f *flatten) edge(weight, count, fixed uint64, varies bool) {
+	switch {
+	case varies:
+		fixed++
+	case count == weight:
+		count, fixed = 0, 0
+	default:
+		fixed = 0
+	}
+	f.number(weight)
+	f.number(count)
+	f.number(fixed)
+}
+
 func (f *flatten) nodeCells(n *efg.Node, c *wordContext, visits uint64) {
 	for k := 1; k < len(n.Words); k++ {
 		if n.Mask>>k&1 == 0 {
@@ -236,16 +251,7 @@ func (f *flatten) nodeCells(n *efg.Node, c *wordContext, visits uint64) {
 	for i := range n.Edges {
 		e := &n.Edges[i]
 		runs += e.Fixed
-		f.number(e.Weight)
-		count, fixed := uint64(0), uint64(0)
-		if e.Varies() {
-			fixed = e.Fixed + 1
-		}
-		if e.Varies() || e.Count != e.Weight {
-			count = e.Count
-		}
-		f.number(count)
-		f.number(fixed)
+		f.edge(e.Weight, e.Count, e.Fixed, e.Varies())
 	}
 	if n.Counts != nil {
 		f.seq(n.Counts, 0, roleCounts, nil, false)

@@ -36,11 +36,12 @@ const (
 	blockIndex
 	blockPart
 	blockTrace
-	lastBlockKind = blockTrace
+	blockEvents
+	lastBlockKind = blockEvents
 )
 
 func kindName(k block.Kind) string {
-	names := [...]string{"unknown", "meta", "strings", "sites", "graphs", "statistics", "index", "sequence", "trace"}
+	names := [...]string{"unknown", "meta", "strings", "sites", "graphs", "statistics", "index", "sequence", "trace", "events"}
 	if k > lastBlockKind {
 		k = 0
 	}
@@ -53,6 +54,9 @@ type blockRef struct {
 	// members is how many streams' graphs are in it, once the index is read.
 	members uint64
 }
+
+// holdsGroups reports whether there are groups of records in the block.
+func (b *blockRef) holdsGroups() bool { return b.Kind == blockGroups || b.Kind == blockEvents }
 
 // ProcInfo is what the index tells about a process without reading its graphs.
 type ProcInfo struct {

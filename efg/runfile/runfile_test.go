@@ -142,6 +142,20 @@ func encode(t testing.TB, procs []*efg.Process, meta Meta) []byte {
 	return b.Bytes()
 }
 
+func encodeWith(t testing.TB, procs []*efg.Process, meta Meta, how packing) []byte {
+	t.Helper()
+	sources := make([]source, len(procs))
+	for i, p := range procs {
+		sources[i] = &memorySource{proc: p}
+	}
+	meta.Sites = findSites(meta.Sites, procs)
+	var b bytes.Buffer
+	if err := packWith(&b, sources, meta, false, how); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
 // spelled is everything about a process, its sequences expanded.
 func spelled(p *efg.Process) string {
 	var b strings.Builder

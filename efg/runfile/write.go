@@ -85,6 +85,7 @@ type source interface {
 // runWriter writes a run file: processes in the order of their ranks, their
 // records into groups, groups into blocks when they have all their members.
 type runWriter struct {
+	packing
 	w         io.Writer
 	offset    uint64
 	blocks    []blockRef
@@ -95,7 +96,6 @@ type runWriter struct {
 	open      map[shapeKey]*openGroup
 	recent    list.List // open groups, that which got a member last at the end
 	held      int       // bytes of memory that they take, about
-	limit     int       // of held
 	filling   *groupWriter
 	fillingOf []int // groups in the block that is being filled
 	parts     int   // of long sequences
@@ -112,6 +112,8 @@ type runWriter struct {
 	worlds    []worldInfo
 
 	features uint32
+	byEvents bool         // graphs are set aside, for an event block
+	aside    []*openGroup // groups of graphs, in the order of their ends
 }
 
 // openGroup is a group that may get more members.
@@ -142,21 +144,29 @@ const openLimit = 128 << 20
 
 // pack writes a run file, or a part of one.
 func pack(w io.Writer, sources []source, meta Meta, part bool) error {
-	return packWithin(w, sources, meta, part, openLimit)
+	return packWith(w, sources, meta, part, packing{openLimit: openLimit, events: maxBlockEvents, mixed: true})
 }
 
-func packWithin(w io.Writer, sources []source, meta Meta, part bool, limit int) error {
+// packing says how a file is packed. Tests change it.
+type packing struct {
+	openLimit int    // bytes of memory that open groups may take
+	events    uint64 // how many there may be in an event block; 0: there is none
+	mixed     bool   // blocks may be mixed
+}
+
+func packWith(w io.Writer, sources []source, meta Meta, part bool, how packing) error {
 	bw := bufio.NewWriterSize(w, 1<<16)
 	rw := &runWriter{
-		limit: limit,
-		w:     bw, strings: map[string]uint32{}, expect: map[shapeKey]uint64{}, open: map[shapeKey]*openGroup{},
+		packing: how,
+		w:       bw, strings: map[string]uint32{}, expect: map[shapeKey]uint64{}, open: map[shapeKey]*openGroup{},
 		hashes: map[hashGroup]uint64{}, noTimes: meta.Time == "off", partial: part,
 	}
 	rw.filling = newGroupWriter(rw.part)
 	ordered, worlds := inOrder(sources)
 	rw.worlds = worlds
 	rw.exact = isExact(ordered, worlds, part)
-	rw.features = featuresOf(sources)
+	rw.byEvents = !part && fewEvents(sources, how.events)
+	rw.features = rw.featuresOf(sources)
 	if err := rw.count(ordered); err != nil {
 		return err
 	}
@@ -256,7 +266,7 @@ func (rw *runWriter) record(u *record) (int, error) {
 		p.memory = p.recordGroup.memory()
 		rw.held += p.memory - was
 	}
-	for rw.held > rw.limit && rw.recent.Len() > 1 {
+	for rw.held > rw.openLimit && rw.recent.Len() > 1 {
 		if err := rw.end(rw.recent.Front().Value.(*openGroup)); err != nil {
 			return 0, err
 		}
@@ -277,11 +287,20 @@ func (rw *runWriter) begin(u *record) *openGroup {
 	return p
 }
 
-// end puts an open group into the block that is being filled.
+// end ends an open group: it gets no more members.
 func (rw *runWriter) end(p *openGroup) error {
 	delete(rw.open, rw.groups[p.id].key)
 	rw.recent.Remove(p.place)
 	rw.held -= p.memory
+	if rw.byEvents && p.kind == recordGraph {
+		rw.aside = append(rw.aside, p)
+		return nil
+	}
+	return rw.put(p)
+}
+
+// put puts a group that has ended into the block that is being filled.
+func (rw *runWriter) put(p *openGroup) error {
 	rw.filling.group(p.recordGroup)
 	if rw.filling.err != nil {
 		return rw.filling.err
@@ -374,7 +393,7 @@ func (rw *runWriter) index() error {
 	}
 	start := rw.offset
 	least := (max(rw.streams, len(rw.procs))-freeProcesses)/maxProcesses - int(start)
-	if err := rw.write(block.Append(nil, blockIndex, rw.indexColumns(), least)); err != nil {
+	if err := rw.write(rw.encoded(blockIndex, rw.indexColumns(), least)); err != nil {
 		return err
 	}
 	b := block.AppendU64(block.AppendU64(nil, start), rw.offset-start)

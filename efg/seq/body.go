@@ -93,6 +93,25 @@ func (b *Body) Relative() bool {
 	return b.form&(formWords|formRelative) == formWords|formRelative
 }
 
+// TokenForms are the bits of a form that say how values are to be read.
+const TokenForms = formWords | formRelative
+
+// Form says how the values are to be read: as they are, or as tokens, perhaps relative ones.
+func (b *Body) Form() uint8 { return b.form & TokenForms }
+
+// FormOf is the form of the body of a sequence.
+func FormOf(s *Seq) uint8 { return s.form & TokenForms }
+
+// Fold returns the body of values that have a form, as Pack folds them.
+func Fold(values []uint64, form uint8) *Body {
+	raw, delta := newPartWriter(false, form), newPartWriter(true, form)
+	for _, v := range values {
+		raw.push(v)
+		delta.push(v)
+	}
+	return smaller(raw, delta)
+}
+
 // Size is how many bytes the body takes in a block, before they are compressed.
 func (b *Body) Size() int { return len(b.Key) }
 

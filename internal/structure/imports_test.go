@@ -17,8 +17,9 @@ const module = "github.com/efg-tools/efg/"
 var mayImport = map[string][]string{
 	"signature":                    {},
 	"efg":                          {"efg/block", "efg/seq", "internal/scc", "signature"},
-	"efg/runfile":                  {"efg", "efg/block", "efg/seq", "internal/durable", "internal/token", "internal/worlds", "signature"},
-	"efg/block":                    {},
+	"efg/runfile":                  {"efg", "efg/block", "efg/mix", "efg/mix", "efg/seq", "internal/durable", "internal/token", "internal/worlds", "signature"},
+	"efg/block":                    {"efg/mix"},
+	"efg/mix":                      {},
 	"efg/seq":                      {"efg/block"},
 	"reconstruct":                  {"signature", "efg", "efg/runfile", "internal/printable"},
 	"efg/text":                     {"signature", "efg", "efg/runfile", "efg/block", "internal/token"},

@@ -1,7 +1,10 @@
 """Blocks and columns of a run file, as efg/block/FORMAT.md specifies them."""
 
+import os
 import struct
 import subprocess
+
+from mixing import Coder, hash_of
 
 M64 = (1 << 64) - 1
 P1, P2, P3, P4, P5 = (
@@ -193,6 +196,57 @@ def column(encoding, data, n):
     return adaptive(data, n, encoding)
 
 
+PRIMER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../block/primer.txt")
+
+
+class Mixed:
+    """The columns of a mixed block."""
+
+    def __init__(self, code):
+        self.c = c = Coder(code, 15)
+        self.columns, self.primed = [], False
+        empty = 0
+        for i in range(c.number(hash_of(1))):
+            n = c.number(hash_of(2, empty))
+            empty = empty << 1 & 3 | (n == 0)
+            text = c.flag(hash_of(4, i))
+            self.columns.append([])
+            (self.text if text else self.column)(i, n)
+
+    def column(self, i, n):
+        beside = self.columns[i - 1] if i else []
+        a = b = d = 0
+        for k in range(n):
+            near = (beside[k] + 1) & M64 if k < len(beside) else 0
+            guesses = [
+                hash_of(3, 1, i, a), hash_of(3, 2, i, a, b), hash_of(3, 3, i, a, b, d), hash_of(3, 4, i),
+                (2 * a - b & M64, 1), hash_of(3, 5, i, near), hash_of(3, 6, i, near, a), hash_of(3, 7, a, b),
+            ]
+            v = self.c.value(min(i, 62), guesses, hash_of(3, 8, i), a)
+            self.columns[i].append(v)
+            a, b, d = v, a, b
+
+    def text(self, i, n):
+        if not self.primed:
+            self.primed = self.c.training = True
+            with open(PRIMER, "rb") as f:
+                last = (0,) * 5
+                for v in f.read():
+                    self.byte(last, v)
+                    last = (v,) + last[:4]
+            self.c.training = False
+        last = (0,) * 5
+        for _ in range(n):
+            v = self.byte(last)
+            self.columns[i].append(v)
+            last = (v,) + last[:4]
+
+    def byte(self, last, v=0):
+        guesses = [hash_of(5, n, *last[:n]) for n in range(1, 6)]
+        spell = lambda: self.c.tree(hash_of(5, 6, last[0]), hash_of(5, 7), 8, v)
+        return self.c.value_or(63, guesses, spell, v)
+
+
 class Block:
     """Columns of a block, taken from front to back."""
 
@@ -202,7 +256,11 @@ class Block:
         need(10 <= len(data) <= 1 << 30, "length of a block")
         body = data[:-8]
         need(struct.unpack("<Q", data[-8:])[0] == xxh64(body), "checksum differs")
-        need(body[0] == kind, "block of kind %d, not %d" % (body[0], kind))
+        need(body[0] & 127 == kind, "block of kind %d, not %d" % (body[0] & 127, kind))
+        if body[0] & 128:
+            self.columns = Mixed(body[1:]).columns
+            self.next = [0] * len(self.columns)
+            return
         count, at = uvarint(body, 1)
         need(count <= 256, "%d columns" % count)
         entries = []

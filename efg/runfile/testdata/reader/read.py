@@ -11,18 +11,20 @@ import struct
 import sys
 
 from columns import M64, Block, need, unzigzag, xxh64
+from events import event_groups
 from groups import Body, Group, Predictions, Words, call, definitions, derived, graph, start
 
-META, STRINGS, SITES, PIECES, STATISTICS, INDEX, PART, TRACE = 1, 2, 3, 4, 5, 6, 7, 8
+META, STRINGS, SITES, GROUPS, STATISTICS, INDEX, PART, TRACE, EVENTS = 1, 2, 3, 4, 5, 6, 7, 8, 9
 SITE, MODULE = 9, 10
 
 
 class File:
-    def __init__(self, data):
-        self.data = data
+    def __init__(self, data, forms):
+        self.data, self.forms = data, forms
         need(data[:8] == b"\x89EFG\r\n\x1a\n", "not a run file")
         self.version, features = struct.unpack("<LL", data[8:16])
-        need((self.version, features) in ((2, 0), (3, 1)), "version or features")
+        need((self.version == 2) == (features == 0) and self.version in (2, 3) and features < 8, "version or features")
+        self.in_call = features & 1
         need(data[-8:] == b"EFG.END\n", "truncated")
         at, length, checksum = struct.unpack("<QQQ", data[-32:-8])
         need(checksum == xxh64(data[-32:-16]), "checksum of the trailer")
@@ -65,8 +67,13 @@ class File:
         self.worlds = [(w, ix.take(4), unzigzag(ix.take(5))) for w in ix.all(3)]
         self.groups = []
         for kind, data in self.blocks:
-            if kind == PIECES:
-                block, known = Block(data, PIECES), Predictions()
+            if kind == EVENTS:
+                need(struct.unpack("<Q", data[-8:])[0] == xxh64(data[:-8]) and data[0] == EVENTS, "events block")
+                new = event_groups(data[1:-8], self.forms)
+                need(len(new) == ix.take(6), "number of groups")
+                self.groups += new
+            if kind == GROUPS:
+                block, known = Block(data, GROUPS), Predictions()
                 block.parts = self.parts
                 new = [Group(block, known) for _ in range(block.left(0)) if block.left(0)]
                 block.close()
@@ -85,7 +92,7 @@ class File:
                 self.traces.append((first, ix.take(13), data))
         self.hashes = ix.all(14)
         self.processes = list(zip(*(self.property(i, processes) for i in range(11))))
-        self.streams = list(zip(*(self.property(11 + i, streams) for i in range(5 + self.version))))
+        self.streams = list(zip(*(self.property(11 + i, streams) for i in range(7 + self.in_call))))
         ix.close()
 
     def members(self):
@@ -361,7 +368,7 @@ def main():
             number, _, letters = line.rstrip("\n").partition(" ")
             forms[int(number)] = letters
     with open(path, "rb") as file:
-        show(File(file.read()), forms, sys.stdout)
+        show(File(file.read(), forms), forms, sys.stdout)
 
 
 main()

@@ -1,0 +1,196 @@
+package block
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/efg-tools/efg/efg/mix"
+)
+
+// A block of few values may have its columns mixed: package mix codes one after the other, so
+// that what is learned of one helps with the next, and there is no directory. FORMAT.md,
+// "Mixed blocks", specifies it.
+
+const (
+	// mixedBit marks the kind of a mixed block.
+	mixedBit = 0x80
+	// mixedValues is how many values a mixed block may have: they are slow to decode.
+	mixedValues = 1 << 15
+	mixedTable  = 15
+)
+
+// IsMixed reports whether a block that begins with this byte is mixed.
+func IsMixed(first byte) bool { return first&mixedBit != 0 }
+
+// Contexts of a mixed block.
+const (
+	ctxColumns = 1 + iota
+	ctxLength
+	ctxMixed
+	ctxIsText
+	ctxText
+)
+
+const textKind = mix.Kinds - 1
+
+// mixedColumns codes columns, or decodes them.
+type mixedColumns struct {
+	c      *mix.Coder
+	left   int  // values
+	primed bool // it knows the primer
+	cols   Columns
+	err    error
+}
+
+func encodeMixed(cols Columns) []byte {
+	m := &mixedColumns{c: mix.NewEncoder(mixedTable), left: mixedValues, cols: cols}
+	defer m.c.Close()
+	m.columns()
+	return m.c.Finish()
+}
+
+// decodeMixed reads at most so many values.
+func decodeMixed(code []byte, values int) (Columns, error) {
+	m := &mixedColumns{c: mix.NewDecoder(code, mixedTable), left: min(values, mixedValues)}
+	defer m.c.Close()
+	m.columns()
+	if m.err == nil && m.c.Rest() > 0 {
+		m.err = errTrailing
+	}
+	return m.cols, m.err
+}
+
+func (m *mixedColumns) columns() {
+	n := m.c.Number(mix.Hash(ctxColumns), uint64(len(m.cols)))
+	if n > MaxColumns {
+		m.err = fmt.Errorf("%d columns", n)
+		return
+	}
+	if !m.c.Encoding() {
+		m.cols = make(Columns, n)
+	}
+	empty := uint64(0) // whether the last two columns were
+	for i := range m.cols {
+		length := m.c.Number(mix.Hash(ctxLength, empty), uint64(len(m.cols[i])))
+		empty = empty<<1&3 | Bit(length == 0)
+		if length > uint64(m.left) {
+			m.err = errors.New("more values than its size allows")
+			return
+		}
+		m.left -= int(length)
+		if m.c.Bit(mix.Hash(ctxIsText, uint64(i)), isText(m.cols[i])) {
+			m.text(i, int(length))
+		} else {
+			m.column(i, int(length))
+		}
+		if m.c.Overrun() {
+			m.err = errors.New("mixed columns end early")
+			return
+		}
+	}
+}
+
+// shortText is how many bytes a column has at least to be text.
+const shortText = 48
+
+// isText reports whether a column is bytes of which most are printable.
+func isText(vals []uint64) bool {
+	if len(vals) < shortText || slices.Max(vals) > 255 {
+		return false
+	}
+	printable := 0
+	for _, v := range vals {
+		if v >= ' ' && v <= '~' {
+			printable++
+		}
+	}
+	return printable > len(vals)*2/3
+}
+
+// primer is what names and metadata of run files are like: a coder of text learns from it first.
+//
+//go:embed primer.txt
+var primer []byte
+
+// text codes the n bytes of a column.
+func (m *mixedColumns) text(i, n int) {
+	if !m.primed {
+		m.primed = true
+		m.c.Train(func() {
+			var last [5]uint64
+			for _, b := range primer {
+				m.byte(&last, uint64(b))
+			}
+		})
+	}
+	var last [5]uint64
+	decoding := !m.c.Encoding()
+	for k := range n {
+		v := uint64(0)
+		if !decoding {
+			v = m.cols[i][k]
+		}
+		v = m.byte(&last, v)
+		if decoding {
+			m.cols[i] = append(m.cols[i], v)
+		}
+		if k&255 == 0 && m.c.Overrun() {
+			return
+		}
+	}
+}
+
+// byte codes a byte after the last ones.
+func (m *mixedColumns) byte(last *[5]uint64, v uint64) uint64 {
+	guesses := [...]mix.Guess{
+		{Context: mix.Hash(ctxText, 1, last[0])},
+		{Context: mix.Hash(ctxText, 2, last[0], last[1])},
+		{Context: mix.Hash(ctxText, 3, last[0], last[1], last[2])},
+		{Context: mix.Hash(ctxText, 4, last[0], last[1], last[2], last[3])},
+		{Context: mix.Hash(ctxText, 5, last[0], last[1], last[2], last[3], last[4])},
+	}
+	v = m.c.Byte(textKind, guesses[:], mix.Hash(ctxText, 6, last[0]), mix.Hash(ctxText, 7), v)
+	copy(last[1:], last[:])
+	last[0] = v
+	return v
+}
+
+// column codes the n values of a column.
+func (m *mixedColumns) column(i, n int) {
+	var beside []uint64 // the column before
+	if i > 0 {
+		beside = m.cols[i-1]
+	}
+	var last [3]uint64
+	col := uint64(i)
+	decoding := !m.c.Encoding()
+	for k := range n {
+		var v, near uint64
+		if !decoding {
+			v = m.cols[i][k]
+		}
+		if k < len(beside) {
+			near = beside[k] + 1
+		}
+		guesses := [...]mix.Guess{
+			{Context: mix.Hash(ctxMixed, 1, col, last[0])},
+			{Context: mix.Hash(ctxMixed, 2, col, last[0], last[1])},
+			{Context: mix.Hash(ctxMixed, 3, col, last[0], last[1], last[2])},
+			{Context: mix.Hash(ctxMixed, 4, col)},
+			{Value: 2*last[0] - last[1], Sure: 1},
+			{Context: mix.Hash(ctxMixed, 5, col, near)},
+			{Context: mix.Hash(ctxMixed, 6, col, near, last[0])},
+			{Context: mix.Hash(ctxMixed, 7, last[0], last[1])},
+		}
+		v = m.c.Value(min(i, textKind-1), guesses[:], mix.Hash(ctxMixed, 8, col), last[0], v)
+		if decoding {
+			m.cols[i] = append(m.cols[i], v)
+		}
+		last = [3]uint64{v, last[0], last[1]}
+		if k&255 == 0 && m.c.Overrun() {
+			return
+		}
+	}
+}

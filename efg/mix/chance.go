@@ -1,0 +1,61 @@
+package mix
+
+import "sort"
+
+// chance is the probability of a bit, in its upper 22 bits, and how often it was updated.
+type chance uint32
+
+const (
+	countBits  = 10
+	countMask  = 1<<countBits - 1
+	countLimit = 60 // from here on the last 60 or so count
+
+	evens  chance = 1 << 31
+	likely chance = 7 << 29
+)
+
+// p is the probability of 1, of 65536.
+func (c chance) p() uint32 { return uint32(c >> 16) }
+
+// update moves the chance towards b: the less it has seen, the more.
+func (c *chance) update(b bool) {
+	n := *c & countMask
+	p := int64(*c >> countBits)
+	target := int64(0)
+	if b {
+		target = 1<<22 - 1
+	}
+	p += (target - p) * 2 / int64(2*n+3)
+	*c = chance(p)<<countBits | min(n+1, countLimit)
+}
+
+// Logits are in units of 1/256, from -edge to edge, 11 of them.
+const (
+	edge     = 2816
+	knotStep = 128
+)
+
+// knots are 65536 / (1 + exp(-x)) at every half from -11 to 11.
+var knots = [...]uint32{1, 2, 3, 5, 8, 13, 22, 36, 60, 98, 162, 267, 439, 720, 1179, 1921, 3108, 4971, 7812,
+	11955, 17625, 24743, 32768, 40793, 47911, 53581, 57724, 60565, 62428, 63615, 64357,
+	64816, 65097, 65269, 65374, 65438, 65476, 65500, 65514, 65523, 65528, 65531, 65533,
+	65534, 65535}
+
+// squash is the probability, of 65536, that a logit stands for.
+func squash(x int64) uint32 {
+	x = min(max(x, -edge), edge-1) + edge
+	low, high := knots[x/knotStep], knots[x/knotStep+1]
+	return min(max(low+(high-low)*uint32(x%knotStep)/knotStep, 1), 1<<16-1)
+}
+
+// logits has the logit of each probability, of 4096: the first that squash makes at least it.
+var logits = func() (t [4096]int16) {
+	for i := range t {
+		p := uint32(i<<4 | 8)
+		t[i] = int16(sort.Search(2*edge-1, func(x int) bool { return squash(int64(x-edge)) >= p }) - edge)
+	}
+	return t
+}()
+
+// stretch is the logit of a probability, of 65536.
+func stretch(p uint32) int64 { return int64(logits[p>>4]) }

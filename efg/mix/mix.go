@@ -1,0 +1,354 @@
+// Package mix codes values that contexts predict: each of several experts guesses the next
+// value, a mixer learns whom to believe, and what nobody guessed is spelled out. The same
+// calls encode and decode, so that both sides learn the same. All arithmetic is in integers:
+// the code is the same on every machine. FORMAT.md specifies it.
+package mix
+
+import (
+	"math/bits"
+	"sync"
+)
+
+const (
+	// Experts is the largest number of guesses for a value.
+	Experts = 14
+	// Kinds is how many kinds of values there may be: each has a mixer of its own.
+	Kinds = 64
+
+	sureLevels = 16 // how often a guess was right in its context
+	pastLevels = 8  // which of the expert's last three guesses for the kind were right
+	tries      = 4  // how many different guesses are asked about
+	biasInput  = 64
+)
+
+// Guess is what an expert says of the next value.
+type Guess struct {
+	// Context is what the expert goes by: it says what followed when Context was the same.
+	// 0: Value says itself what it guesses, and Sure, at most 15, how sure it is.
+	Context uint64
+	Value   uint64
+	Sure    uint8
+	None    bool // there is no guess
+}
+
+// slot is what was seen after a context.
+type slot struct {
+	value uint64
+	// mark has the context's lowest 32 bits but the last four, which say how often the value
+	// was right; 0: nothing was seen.
+	mark uint32
+}
+
+const sureMask = sureLevels - 1
+
+func (s *slot) of(context uint64) bool { return s.mark != 0 && (s.mark^uint32(context))&^sureMask == 0 }
+
+func (s *slot) sure() uint8 { return uint8(s.mark & sureMask) }
+
+// Coder encodes values, or decodes them.
+type Coder struct {
+	encoder  *encoder // nil: it decodes
+	decoder  *decoder
+	training bool
+
+	table []slot
+	shift int
+	trust []chance // of a guess: that it is right
+	past  [Kinds][Experts]uint8
+	mixer [Kinds][Experts + 1]int64
+	spell []chance // of the bits of values that nobody guessed
+}
+
+// TableBits is how large the table of contexts may be: 1<<TableBits slots.
+const TableBits = 20
+
+// NewEncoder returns a coder that encodes. tableBits, from 8 to TableBits, says how many
+// contexts are remembered.
+func NewEncoder(tableBits int) *Coder {
+	c := newCoder(tableBits)
+	c.encoder = &encoder{high: 1<<32 - 1}
+	return c
+}
+
+// NewDecoder returns a coder that decodes what an encoder with so many tableBits made.
+func NewDecoder(code []byte, tableBits int) *Coder {
+	c := newCoder(tableBits)
+	c.decoder = newDecoder(code)
+	return c
+}
+
+// tables are those of coders that are done.
+var tables sync.Pool
+
+// newTable returns a table of contexts of which nothing is known.
+func newTable(tableBits int) []slot {
+	if t, ok := tables.Get().(*[]slot); ok && cap(*t) >= 1<<tableBits {
+		out := (*t)[:1<<tableBits]
+		clear(out)
+		return out
+	}
+	return make([]slot, 1<<tableBits)
+}
+
+// Close gives back what the coder took. It is not used any more.
+func (c *Coder) Close() {
+	table := c.table
+	c.table = nil
+	tables.Put(&table)
+}
+
+func newCoder(tableBits int) *Coder {
+	c := &Coder{table: newTable(tableBits), shift: 64 - tableBits, spell: make([]chance, spellSize),
+		trust: make([]chance, Kinds*Experts*sureLevels*pastLevels)}
+	for i := range c.trust {
+		c.trust[i] = evens
+		if i/pastLevels%sureLevels > 1 {
+			c.trust[i] = likely
+		}
+	}
+	for i := range c.spell {
+		c.spell[i] = evens
+	}
+	for k := range c.mixer {
+		for i := range c.mixer[k] {
+			c.mixer[k][i] = 1 << 16 * 7 / 20
+		}
+	}
+	return c
+}
+
+// Encoding reports whether the coder is given what it codes: it encodes, or is trained.
+func (c *Coder) Encoding() bool { return c.encoder != nil || c.training }
+
+// Train has the coder learn from what f codes, which is known to both sides: none of it is in
+// the code.
+func (c *Coder) Train(f func()) {
+	c.training = true
+	f()
+	c.training = false
+}
+
+// Finish returns the code of an encoder.
+func (c *Coder) Finish() []byte { return c.encoder.finish() }
+
+// Overrun reports whether a decoder has read past the end of its code.
+func (c *Coder) Overrun() bool { return c.decoder != nil && c.decoder.overrun > 8 }
+
+// Rest is how many bytes of its code a decoder has not read.
+func (c *Coder) Rest() int { return len(c.decoder.code) }
+
+// Hash mixes values into a context, which is never 0.
+func Hash(values ...uint64) uint64 {
+	h := uint64(0x9e3779b97f4a7c15)
+	for _, v := range values {
+		h = (h ^ v) * 0xbf58476d1ce4e5b9
+		h ^= h >> 29
+	}
+	h *= 0x94d049bb133111eb
+	return h ^ h>>32 | 1
+}
+
+// Recall fills in a guess that goes by a context.
+func (c *Coder) Recall(g *Guess) {
+	if g.Context == 0 {
+		return
+	}
+	s := &c.table[g.Context>>c.shift]
+	g.Value, g.Sure, g.None = s.value, s.sure(), !s.of(g.Context)
+}
+
+// learn notes what followed a context.
+func (c *Coder) learn(context, v uint64) {
+	s := &c.table[context>>c.shift]
+	sure := s.sure()
+	switch {
+	case !s.of(context):
+		sure, s.value = 1, v
+	case s.value == v:
+		sure = min(sure+1, sureLevels-1)
+	case sure > 3:
+		sure, s.value = 2, v
+	default:
+		sure, s.value = 1, v
+	}
+	s.mark = uint32(context)&^sureMask | uint32(sure)
+}
+
+// candidate is a value that some experts guess.
+type candidate struct {
+	value uint64
+	votes int64
+	by    uint32 // experts, as bits
+}
+
+// Value codes v, of which there are guesses. Where none is right, it is spelled out as
+// Number does in the context rest: itself, or its difference from near.
+func (c *Coder) Value(kind int, guesses []Guess, rest, near, v uint64) uint64 {
+	return c.ValueOr(kind, guesses, v, func(v uint64) uint64 { return c.spelled(kind, rest, near, v) })
+}
+
+// ValueOr is Value where spell codes what nobody guessed.
+func (c *Coder) ValueOr(kind int, guesses []Guess, v uint64, spell func(v uint64) uint64) uint64 {
+	var in [Experts]int64
+	var trusts [Experts]*chance
+	var list [Experts]candidate
+	n := 0
+	weights, past := &c.mixer[kind], &c.past[kind]
+	for i := range guesses {
+		g := &guesses[i]
+		c.Recall(g)
+		if g.None {
+			continue
+		}
+		t := &c.trust[((kind*Experts+i)*sureLevels+int(g.Sure))*pastLevels+int(past[i]&(pastLevels-1))]
+		trusts[i], in[i] = t, stretch(t.p())
+		k := 0
+		for k < n && list[k].value != g.Value {
+			k++
+		}
+		if k == n {
+			list[k] = candidate{value: g.Value}
+			n++
+		}
+		list[k].votes += weights[i] * in[i]
+		list[k].by |= 1 << i
+	}
+	v, hit := c.ask(weights, list[:n], &in, v)
+	if !hit {
+		v = spell(v)
+	}
+	for i := range guesses {
+		if trusts[i] != nil {
+			right := guesses[i].Value == v
+			trusts[i].update(right)
+			past[i] = past[i]<<1 | bit(right)
+		}
+		if guesses[i].Context != 0 {
+			c.learn(guesses[i].Context, v)
+		}
+	}
+	return v
+}
+
+// ask codes whether v is the candidate with the most votes, or the next one.
+func (c *Coder) ask(weights *[Experts + 1]int64, list []candidate, in *[Experts]int64, v uint64) (uint64, bool) {
+	for range min(tries, len(list)) {
+		best := 0
+		for k := range list {
+			if list[k].votes > list[best].votes {
+				best = k
+			}
+		}
+		x := list[best]
+		list = append(list[:best], list[best+1:]...)
+		var inputs [Experts + 1]int64
+		inputs[Experts] = biasInput
+		sum := weights[Experts] * biasInput
+		for i, s := range in {
+			if x.by>>i&1 == 0 {
+				s = -max(s, 0) / 2
+			}
+			inputs[i] = s
+			sum += weights[i] * s
+		}
+		p := squash(sum >> 16)
+		hit := c.bit(p, x.value == v)
+		miss := int64(bit(hit))<<16 - int64(p)
+		for i, s := range inputs {
+			weights[i] += (miss*s*5 + 1<<15) >> 16
+		}
+		if hit {
+			return x.value, true
+		}
+	}
+	return v, false
+}
+
+// spelled codes a value, or its difference from another, whichever is shorter.
+func (c *Coder) spelled(kind int, context, near, v uint64) uint64 {
+	d := v - near
+	zigzag := d<<1 ^ uint64(int64(d)>>63)
+	broad := Hash(1, uint64(kind))
+	if c.modelled(Hash(context), broad, bits.Len64(zigzag) < bits.Len64(v)) {
+		z := c.number(Hash(context, 2), broad+2, zigzag)
+		return near + (z>>1 ^ -(z & 1))
+	}
+	return c.number(Hash(context, 4), broad+4, v)
+}
+
+// Number codes v, in a context: how many bits it has, the first three of them after the
+// highest, and the others as they are.
+func (c *Coder) Number(context, v uint64) uint64 { return c.number(context, context, v) }
+
+// number is Number in two contexts, of which the broad one counts until the other is known.
+func (c *Coder) number(context, broad, v uint64) uint64 {
+	length := int(c.tree(context, broad, 7, uint64(bits.Len64(v))))
+	if length > 64 {
+		length = 64
+	}
+	if length < 2 {
+		return uint64(length)
+	}
+	below := length - 1
+	known := min(below, 3)
+	top := c.tree(Hash(context, uint64(length)), Hash(broad, uint64(length)), known, v>>(below-known)&(1<<known-1))
+	out := 1<<known | top
+	for i := below - known - 1; i >= 0; i-- {
+		out = out<<1 | uint64(bit(c.bit(1<<15, v>>i&1 != 0)))
+	}
+	return out
+}
+
+// Byte codes a byte, of which there are guesses; where none is right, it is spelled out in two
+// contexts.
+func (c *Coder) Byte(kind int, guesses []Guess, context, broad, v uint64) uint64 {
+	return c.ValueOr(kind, guesses, v, func(v uint64) uint64 { return c.tree(context, broad, 8, v) })
+}
+
+// Bit codes a bit in a context.
+func (c *Coder) Bit(context uint64, b bool) bool { return c.modelled(context, context, b) }
+
+// tree codes n bits, the highest first.
+func (c *Coder) tree(context, broad uint64, n int, v uint64) uint64 {
+	node := uint64(1)
+	for i := n - 1; i >= 0; i-- {
+		at := node * 0x9e3779b97f4a7c15
+		node = node<<1 | uint64(bit(c.modelled(context+at, broad+at, v>>i&1 != 0)))
+	}
+	return node &^ (1 << n)
+}
+
+const spellSize = 1 << 16
+
+// modelled codes a bit in two contexts: the more the first has seen, the more it counts.
+func (c *Coder) modelled(context, broad uint64, b bool) bool {
+	const mixing = 0xd6e8feb86659fd93
+	m, o := &c.spell[context*mixing>>48], &c.spell[broad*mixing>>48]
+	seen := int64(*m & countMask)
+	p := squash((stretch(m.p())*seen*2 + stretch(o.p())*3) / (seen*2 + 3))
+	b = c.bit(min(max(p, 32), 1<<16-32), b)
+	m.update(b)
+	if o != m {
+		o.update(b)
+	}
+	return b
+}
+
+// bit codes a bit that is 1 with probability p / 65536.
+func (c *Coder) bit(p uint32, b bool) bool {
+	switch {
+	case c.training:
+		return b
+	case c.encoder != nil:
+		c.encoder.bit(p, b)
+		return b
+	}
+	return c.decoder.bit(p)
+}
+
+func bit(b bool) uint8 {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,121 @@
+package mix
+
+import (
+	"bytes"
+	"encoding/hex"
+	"math/rand"
+	"testing"
+)
+
+// script codes values of all sorts, and returns what a coder gives back.
+func script(c *Coder, seed int64) []uint64 {
+	rng := rand.New(rand.NewSource(seed))
+	var out []uint64
+	var last uint64
+	for i := range 3000 {
+		v := uint64(i % 7)
+		switch rng.Intn(8) {
+		case 0:
+			v = rng.Uint64() >> rng.Intn(64)
+		case 1:
+			v = last + 3
+		}
+		guesses := []Guess{{Context: Hash(1, last)}, {Context: Hash(2, uint64(i%7))}, {Value: last + 3, Sure: 1}, {None: true}}
+		given := v
+		if !c.Encoding() {
+			given = 0
+		}
+		last = c.Value(i%3, guesses, Hash(3), last, given)
+		out = append(out, last)
+		n := rng.Uint64() >> rng.Intn(64)
+		if !c.Encoding() {
+			out = append(out, c.Number(Hash(4), 0), uint64(bit(c.Bit(Hash(5), false))))
+			continue
+		}
+		out = append(out, c.Number(Hash(4), n), uint64(bit(c.Bit(Hash(5), n&1 != 0))))
+	}
+	return out
+}
+
+// What was coded comes back, with tables of any size.
+func TestWhatWasCodedComesBack(t *testing.T) {
+	for tableBits := 8; tableBits <= TableBits; tableBits += 4 {
+		e := NewEncoder(tableBits)
+		want := script(e, int64(tableBits))
+		code := e.Finish()
+		e.Close()
+		d := NewDecoder(code, tableBits)
+		got := script(d, int64(tableBits))
+		for i := range want {
+			if got[i] != want[i] {
+				t.Fatalf("table of 2^%d: value %d is %d, not %d", tableBits, i, got[i], want[i])
+			}
+		}
+		if d.Overrun() || d.Rest() > 0 {
+			t.Errorf("table of 2^%d: overrun %v, %d bytes left", tableBits, d.Overrun(), d.Rest())
+		}
+		d.Close()
+	}
+}
+
+// The code is part of the format: the same values always make the same bytes.
+func TestTheCodeStays(t *testing.T) {
+	e := NewEncoder(10)
+	for i := range 40 {
+		e.Value(1, []Guess{{Context: Hash(uint64(i % 5))}, {Value: uint64(i), Sure: 2}}, 7, uint64(i), uint64(i*i%23))
+	}
+	e.Number(Hash(9), 1<<40+12345)
+	const want = "772dafdbdb4b7dc713ed05e10803255dda2338beb321ee83be321780d18a1f9d0d13ca86f9bd55"
+	if got := hex.EncodeToString(e.Finish()); got != want {
+		t.Errorf("%s", got)
+	}
+}
+
+// What both sides know beforehand makes the code shorter.
+func TestTraining(t *testing.T) {
+	text := []byte("what both sides know beforehand")
+	size := func(train bool) int {
+		e := NewEncoder(12)
+		all := func() {
+			last := uint64(0)
+			for _, b := range text {
+				last = e.Byte(0, []Guess{{Context: Hash(last)}}, Hash(1, last), Hash(2), uint64(b))
+			}
+		}
+		if train {
+			e.Train(all)
+		}
+		all()
+		return len(e.Finish())
+	}
+	if with, without := size(true), size(false); 3*with > 2*without {
+		t.Errorf("%d bytes, %d without training", with, without)
+	}
+}
+
+// Probabilities keep their order through logits and back.
+func TestLogits(t *testing.T) {
+	for p := uint32(0); p < 1<<16; p += 7 {
+		if x := stretch(p); x < stretch(max(p, 7)-7) || squash(x) > p+1<<9 || squash(x)+1<<9 < p {
+			t.Fatalf("stretch(%d) = %d, squash %d", p, x, squash(x))
+		}
+	}
+}
+
+// Any bytes can be decoded: a decoder says that it has overrun them.
+func FuzzDecoder(f *testing.F) {
+	e := NewEncoder(8)
+	script(e, 1)
+	f.Add(e.Finish())
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, code []byte) {
+		d := NewDecoder(bytes.Clone(code), 8)
+		defer d.Close()
+		for range 1000 {
+			script(d, 1)
+			if d.Overrun() {
+				return
+			}
+		}
+	})
+}

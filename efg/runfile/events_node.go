@@ -1,0 +1,363 @@
+package runfile
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/efg-tools/efg/efg/mix"
+	"github.com/efg-tools/efg/efg/seq"
+	"github.com/efg-tools/efg/internal/token"
+	"github.com/efg-tools/efg/signature"
+)
+
+// node codes the node of an event and returns its number in the stream.
+func (e *eventCoder) node(g *eventGraph, actual int, guessed *eventNode) int {
+	b := &e.before
+	guesses := [...]mix.Guess{
+		{Context: mix.Hash(ctxNode, 1, b[0])},
+		{Context: mix.Hash(ctxNode, 2, b[0], b[1])},
+		{Context: mix.Hash(ctxNode, 3, b[0], b[1], b[2])},
+		{Context: mix.Hash(ctxNode, 4, b[0], b[1], b[2], b[3])},
+		{Context: mix.Hash(ctxNode, 6, b[0], b[1], b[2], b[3], b[4], b[5])},
+		{Context: mix.Hash(ctxNode, 7, e.longer)},
+		{Context: mix.Hash(ctxNode, 8, e.events[0], e.events[1], e.events[2])},
+		{Context: mix.Hash(ctxNode, 9, e.events[0])},
+		{None: true},
+	}
+	if guessed != nil {
+		guesses[8] = mix.Guess{Value: uint64(e.byKey[guessed.key]) + 1, Sure: uint8(min(e.matched, 15))}
+	}
+	// What is coded is the number of the node among those known, and 1; 0 of a node that is new.
+	known := uint64(0)
+	if e.c.Encoding() {
+		known = e.knownAs(g, actual, guesses[:])
+	}
+	fresh := -1
+	known = e.c.ValueOr(kindNode, guesses[:], known, func(known uint64) uint64 {
+		known, fresh = e.unexpected(g, actual, known)
+		return known
+	})
+	switch {
+	case fresh >= 0:
+		return fresh
+	case known == 0 || known > uint64(len(e.known)):
+		e.failf("node %d of %d", known, len(e.known))
+		return 0
+	}
+	k := int(known - 1)
+	number, ok := e.numberOf[k]
+	if !ok {
+		number = e.addLocal(k)
+	}
+	return number
+}
+
+// unexpected codes a node that nobody guessed: its header, and which of the stream's nodes with
+// this header it is. fresh is its number if it is new in the stream, else -1.
+func (e *eventCoder) unexpected(g *eventGraph, actual int, known uint64) (_ uint64, fresh int) {
+	header, back := uint64(0), uint64(0)
+	if e.c.Encoding() {
+		if actual < len(e.local) {
+			n := e.known[known-1]
+			header = n.header
+			list := e.withHeader[header]
+			back = uint64(len(list) - slices.Index(list, int(known-1)))
+		} else {
+			header = g.nodes[actual].header
+		}
+	}
+	header = e.header(header)
+	list := e.withHeader[header]
+	b := &e.before
+	back = e.c.Value(kindOld, []mix.Guess{{Context: mix.Hash(ctxOld, header)}, {Context: mix.Hash(ctxOld, header, b[0])}}, mix.Hash(ctxOld, header), 0, back)
+	switch {
+	case back > uint64(len(list)):
+		e.failf("node %d of %d with a header", back, len(list))
+		return 0, 0
+	case back > 0:
+		return uint64(list[len(list)-int(back)]) + 1, -1
+	}
+	fresh = e.newNode(g, actual, header)
+	if e.err != nil {
+		return 0, 0
+	}
+	return uint64(e.local[fresh]) + 1, fresh
+}
+
+// header codes the header of an event's node: its number among those known, and 1, or 0 and itself.
+func (e *eventCoder) header(header uint64) uint64 {
+	b := &e.lastHeaders
+	number := uint64(0)
+	if k, ok := e.headerNumber[header]; ok {
+		number = k
+	}
+	number = e.c.Value(kindHeader, []mix.Guess{
+		{Context: mix.Hash(ctxHeader, b[0])}, {Context: mix.Hash(ctxHeader, b[0], b[1])}, {Context: mix.Hash(ctxHeader, b[0], b[1], b[2])},
+		{Context: mix.Hash(ctxHeader, b[0], e.before[0])}, {Context: mix.Hash(ctxHeader, e.before[0], e.before[1])},
+		{Context: mix.Hash(ctxHeader, uint64(len(e.local)))},
+	}, mix.Hash(ctxHeader, b[0]), 0, number)
+	if number > 0 {
+		if number > uint64(len(e.headers)) {
+			e.failf("header %d of %d", number, len(e.headers))
+			return 0
+		}
+		return e.headers[number-1]
+	}
+	header = e.c.Number(mix.Hash(ctxHeader), header)
+	if count := signature.Header(header).Words(); count < signature.FirstWord || count > signature.MaxWords {
+		e.failf("event of %d words", count)
+		return 0
+	}
+	if _, ok := e.headerNumber[header]; !ok {
+		e.headers = append(e.headers, header)
+		e.headerNumber[header] = uint64(len(e.headers))
+	}
+	return header
+}
+
+// knownAs is what is coded of a node: its number among those known, and 1, or 0.
+func (e *eventCoder) knownAs(g *eventGraph, actual int, guesses []mix.Guess) uint64 {
+	if actual < len(e.local) {
+		return uint64(e.local[actual]) + 1
+	}
+	if actual > len(e.local) {
+		e.failf("nodes are not in the order of their first events")
+		return 0
+	}
+	n := g.nodes[actual]
+	for i := range guesses {
+		x := &guesses[i]
+		e.c.Recall(x)
+		if v := x.Value; !x.None && v > 0 && v <= uint64(len(e.known)) && e.isLike(n, e.known[v-1]) {
+			return v
+		}
+	}
+	n.again = e.likes[n.content()]
+	if k, ok := e.byKey[n.identity()]; ok {
+		return uint64(k) + 1
+	}
+	return 0
+}
+
+// isLike reports whether a new node of the stream is a known one.
+func (e *eventCoder) isLike(n, known *eventNode) bool {
+	if n.header != known.header || n.mask != known.mask || len(n.words) != len(known.words) || string(n.forms) != string(known.forms) {
+		return false
+	}
+	for i := range n.words {
+		a, b := &n.words[i], &known.words[i]
+		if a.wide != b.wide || a.token != b.token && a.alt != b.token {
+			return false
+		}
+	}
+	return known.again == e.likes[known.content()]
+}
+
+// content stands for what a node's events have in common.
+func (n *eventNode) content() uint64 {
+	h := mix.Hash(n.header, n.mask)
+	for i := range n.words {
+		h = mix.Hash(h, n.words[i].token, n.words[i].wide)
+	}
+	for _, f := range n.forms {
+		h = mix.Hash(h, uint64(f))
+	}
+	return h
+}
+
+func (n *eventNode) identity() uint64 { return mix.Hash(n.content(), n.again) }
+
+// addLocal makes a known node the stream's next one.
+func (e *eventCoder) addLocal(k int) int {
+	number := len(e.local)
+	e.local = append(e.local, k)
+	e.numberOf[k] = number
+	n := e.known[k]
+	e.withHeader[n.header] = append(e.withHeader[n.header], k)
+	e.likes[n.content()]++
+	e.sites[n.site()] = n
+	return number
+}
+
+// site stands for a node's procedure and callsite.
+func (n *eventNode) site() uint64 {
+	if len(n.words) == 0 || n.words[0].index != 1 {
+		return mix.Hash(n.header)
+	}
+	return mix.Hash(n.header, n.words[0].token)
+}
+
+// newNode codes a node that is not known.
+func (e *eventCoder) newNode(g *eventGraph, actual int, header uint64) int {
+	n := &eventNode{}
+	var given *eventNode
+	if e.c.Encoding() {
+		given = g.nodes[actual]
+	}
+	e.content(n, given, header)
+	if e.err != nil {
+		return 0
+	}
+	n.again = e.likes[n.content()]
+	n.key = n.identity()
+	if k, ok := e.byKey[n.key]; ok {
+		return e.addLocal(k) // known, but with other tokens of its words
+	}
+	e.attrsOf(n)
+	e.byKey[n.key] = len(e.known)
+	e.known = append(e.known, n)
+	return e.addLocal(len(e.known) - 1)
+}
+
+// content codes mask and words of a node with a header, and the forms of its attribute streams.
+func (e *eventCoder) content(n, given *eventNode, header uint64) {
+	n.header = header
+	if given != nil {
+		n.mask, n.forms = given.mask, given.forms
+	}
+	b := &e.before
+	count := signature.Header(n.header).Words()
+	like := e.sites[mix.Hash(n.header)]
+	near := uint64(0)
+	if like != nil {
+		near = like.mask
+	}
+	n.mask = e.c.Value(kindForm, []mix.Guess{{Value: near, Sure: 1}, {Context: mix.Hash(ctxMask, n.header)}, {Context: mix.Hash(ctxMask, b[0], n.header)}},
+		mix.Hash(ctxMask), 0, n.mask)
+	if n.mask>>count != 0 || n.mask&1 != 0 {
+		e.failf("mask %#x of %d words", n.mask, count)
+		return
+	}
+	for k := 1; k < count; k++ {
+		if n.mask>>k&1 == 0 {
+			e.word(n, given, k)
+		}
+	}
+	e.forms(n)
+	e.sites[mix.Hash(n.header)] = n
+}
+
+// word codes word k of a new node.
+func (e *eventCoder) word(n, given *eventNode, k int) {
+	at := len(n.words)
+	var before [2]uint64
+	for i := range min(at, 2) {
+		before[i] = n.words[at-1-i].token
+	}
+	like := e.sites[n.site()]
+	if k == 1 || like == nil {
+		like = e.sites[mix.Hash(n.header)]
+	}
+	h, i, b := n.header, uint64(k), &e.before
+	callsite := uint64(0)
+	if at > 0 {
+		callsite = n.words[0].token
+	}
+	guesses := []mix.Guess{
+		{Context: mix.Hash(ctxWord, 4, h, i)},
+		{Context: mix.Hash(ctxWord, 5, h, i, callsite)},
+		{Context: mix.Hash(ctxWord, 6, h, i, before[0])},
+		{Context: mix.Hash(ctxWord, 7, h, i, before[0], before[1])},
+		{Context: mix.Hash(ctxWord, 8, h, i, b[0])},
+		{Context: mix.Hash(ctxWord, 9, h, i, b[0], b[1])},
+		{None: true},
+		{None: true},
+		{Context: mix.Hash(ctxWord, 10, i, h&0xffff, uint64(len(e.local)))},
+	}
+	near := uint64(0)
+	if like != nil && at < len(like.words) {
+		near = like.words[at].token
+		guesses[6] = mix.Guess{Value: near, Sure: 1}
+		guesses[7] = mix.Guess{Context: mix.Hash(ctxWord, 11, h, i, near)}
+	}
+	w := eventWord{index: k}
+	if given != nil {
+		w = given.words[at]
+		w.token = e.chosen(&w, guesses)
+	}
+	w.token = e.c.Value(kindWord+min(k, 7), guesses, mix.Hash(ctxWord, i, h), near, w.token)
+	w.alt = w.token
+	if w.token&7 == token.Wide {
+		w.wide = e.c.Value(kindWord+min(k, 7), []mix.Guess{{Context: mix.Hash(ctxWide, h, i)}}, mix.Hash(ctxWide, i), 0, w.wide)
+	}
+	n.words = append(n.words, w)
+}
+
+// chosen is the token, of the two that a word may have, that is guessed.
+func (e *eventCoder) chosen(w *eventWord, guesses []mix.Guess) uint64 {
+	if w.alt == w.token {
+		return w.token
+	}
+	for i := range guesses {
+		if e.c.Recall(&guesses[i]); !guesses[i].None && guesses[i].Value == w.alt {
+			return w.alt
+		}
+	}
+	return w.token
+}
+
+// forms codes how the values of a new node's attribute streams are to be read.
+func (e *eventCoder) forms(n *eventNode) {
+	given := n.forms
+	n.forms = nil
+	for m, i := n.mask, 0; m != 0 && !signature.Header(n.header).Counted(); m &= m - 1 {
+		k := bits.TrailingZeros64(m)
+		for elems := range 2 {
+			if elems == 1 && signature.Header(n.header).Form(k) != signature.VecForm {
+				break
+			}
+			v := uint64(0)
+			if i < len(given) {
+				v = uint64(given[i])
+			}
+			i++
+			v = e.c.Value(kindForm, []mix.Guess{{Context: mix.Hash(ctxForm, n.header, uint64(k), uint64(elems))}}, mix.Hash(ctxForm), 0, v)
+			if v&^seq.TokenForms != 0 {
+				e.failf("form %d of values", v)
+				return
+			}
+			n.forms = append(n.forms, uint8(v))
+		}
+	}
+}
+
+// attrsOf prepares what is to be known of a new node's attribute streams.
+func (e *eventCoder) attrsOf(n *eventNode) {
+	if signature.Header(n.header).Counted() {
+		return
+	}
+	tags := e.tagsOf(n.header)
+	for m := n.mask; m != 0; m &= m - 1 {
+		k := bits.TrailingZeros64(m)
+		a := eventAttr{word: k, form: signature.Header(n.header).Form(k), tag: tags[k], where: mix.Hash(n.key, uint64(k)), site: mix.Hash(n.site(), uint64(k))}
+		if a.at = e.atSites[a.site]; a.at == nil {
+			a.at = &siteValues{}
+			e.atSites[a.site] = a.at
+		}
+		n.attrs = append(n.attrs, a)
+	}
+}
+
+// tagsOf codes, once for each header, which words are tags.
+func (e *eventCoder) tagsOf(header uint64) []bool {
+	if t, ok := e.tagWords[header]; ok {
+		return t
+	}
+	t := make([]bool, signature.Header(header).Words())
+	for k := signature.FirstWord; k < len(t); k++ {
+		t[k] = e.c.Bit(mix.Hash(ctxTag, uint64(k)), isTag(header, k))
+	}
+	e.tagWords[header] = t
+	return t
+}
+
+// isTag reports whether word k of events with this header is a tag. Only the writer asks.
+func isTag(header uint64, k int) bool {
+	p := signature.ProcByID(signature.Header(header).Proc())
+	if p == nil || k >= len(p.Words) || p.Words[k].Param < 0 {
+		return false
+	}
+	w := &p.Words[k]
+	kind := p.Params[w.Param].Kind
+	return kind == signature.Tag || kind == signature.Status && w.Part == signature.MessageTag
+}

@@ -1,0 +1,163 @@
+package runfile
+
+import (
+	"bytes"
+	"math/rand"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/block"
+)
+
+// blocksOfKind are the blocks of a kind in a file.
+func blocksOfKind(t testing.TB, data []byte, kind block.Kind) (refs []block.Ref) {
+	t.Helper()
+	r, err := NewRun(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range r.blocks {
+		if b.Kind == kind {
+			refs = append(refs, b.Ref)
+		}
+	}
+	return refs
+}
+
+// irregular are processes that resemble each other, but have no graph in common.
+func irregular(t *testing.T, n int, seed int64) (procs []*efg.Process) {
+	t.Helper()
+	for rank := range n {
+		procs = append(procs, builtProcess(t, rank, n, seed+int64(rank)))
+	}
+	return procs
+}
+
+// Graphs that are stored as events are those that were given.
+func TestGraphsComeBackFromTheirEvents(t *testing.T) {
+	rng := rand.New(rand.NewSource(1))
+	long, defs := randomStream(t, rng, 20_000)
+	for name, procs := range map[string][]*efg.Process{
+		"calls":     killedRing(t, 6),
+		"irregular": irregular(t, 6, 1),
+		"long":      {{Size: 1, Defs: defs, Streams: []efg.Stream{*long}}},
+	} {
+		data := encode(t, procs, Meta{})
+		if len(blocksOfKind(t, data, blockEvents)) == 0 {
+			t.Errorf("%s: not stored as events", name)
+		}
+		got, want := openBytes(t, data), openBytes(t, encodeWith(t, procs, Meta{}, packing{openLimit: openLimit}))
+		for i := range want.Procs {
+			a, err := got.Process(i)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			b, err := want.Process(i)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if spelled(a) != spelled(b) {
+				t.Errorf("%s: process %d differs", name, i)
+			}
+		}
+	}
+}
+
+// A rank that resembles those before takes little: that is what events are for.
+func TestSimilarRanksTakeLittle(t *testing.T) {
+	size := func(n int) int {
+		var procs []*efg.Process
+		for rank := range n {
+			rng := rand.New(rand.NewSource(3))
+			var events [][]uint64
+			for i := range 2000 {
+				v := uint64(rng.Intn(60))
+				if i%500 == rank {
+					v = uint64(100 + rank) // all that differs
+				}
+				events = append(events, event(1, 2, v, v*v%7))
+			}
+			p := sampleProcess(0)
+			p.Rank, p.Size, p.PID = rank, n, 0
+			p.Streams = []efg.Stream{naiveStream(events)}
+			procs = append(procs, p)
+		}
+		return len(encode(t, procs, Meta{}))
+	}
+	if one, two := size(1), size(2); 10*(two-one) > one {
+		t.Errorf("the first rank takes %d bytes, the second one %d", one, two-one)
+	}
+}
+
+// A graph that no order of events gives back is stored as columns.
+func TestOtherGraphsAreColumns(t *testing.T) {
+	s := naiveStream([][]uint64{event(1, 2), event(1, 3), event(1, 2), event(1, 4), event(1, 3)})
+	s.Nodes[1], s.Nodes[2] = s.Nodes[2], s.Nodes[1] // not in the order of their first events
+	for i := range s.Nodes {
+		for k := range s.Nodes[i].Edges {
+			if to := &s.Nodes[i].Edges[k].To; *to == 1 || *to == 2 {
+				*to = 3 - *to
+			}
+		}
+	}
+	p := sampleProcess(0)
+	p.Streams = []efg.Stream{s}
+	data := encode(t, []*efg.Process{p}, Meta{})
+	if n := len(blocksOfKind(t, data, blockEvents)); n > 0 {
+		t.Errorf("%d event blocks", n)
+	}
+	got, err := openBytes(t, data).Process(0)
+	if err != nil || !slices.Equal(got.Streams[0].Nodes[1].Words, s.Nodes[1].Words) {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// A block that was changed is refused or gives other graphs; it never breaks the reader.
+func TestChangedEventBlocks(t *testing.T) {
+	data := encode(t, irregular(t, 3, 9), Meta{})
+	ref := blocksOfKind(t, data, blockEvents)[0]
+	code := data[ref.Offset+1 : ref.Offset+ref.Length-8]
+	if _, err := decodeEvents(code); err != nil {
+		t.Fatal(err)
+	}
+	refused := 0
+	for i := 0; i < len(code); i += max(len(code)/150, 1) {
+		changed := bytes.Clone(code)
+		changed[i] ^= 1 << (i % 8)
+		if _, err := decodeEvents(changed); err != nil {
+			refused++
+		}
+		if _, err := decodeEvents(code[:i]); err == nil {
+			t.Errorf("%d of %d bytes are read", i, len(code))
+		}
+	}
+	if refused == 0 {
+		t.Error("no change was noticed")
+	}
+	if _, err := decodeEvents(append(bytes.Clone(code), 1, 2, 3, 4, 5, 6)); err == nil || !strings.Contains(err.Error(), "bytes after") {
+		t.Errorf("with more bytes: %v", err)
+	}
+}
+
+func FuzzEvents(f *testing.F) {
+	var b bytes.Buffer
+	if err := EncodeRun(&b, []*efg.Process{sampleProcess(0), sampleProcess(1)}, Meta{}); err != nil {
+		f.Fatal(err)
+	}
+	for _, ref := range blocksOfKind(f, b.Bytes(), blockEvents) {
+		f.Add(b.Bytes()[ref.Offset+1 : ref.Offset+ref.Length-8])
+	}
+	f.Fuzz(func(t *testing.T, code []byte) {
+		groups, err := decodeEvents(code)
+		if err != nil {
+			return
+		}
+		for _, p := range groups {
+			if _, err := p.eventGraph(0); err != nil {
+				t.Fatalf("a graph that cannot be walked: %v", err)
+			}
+		}
+	})
+}

@@ -1,0 +1,450 @@
+"""Event blocks of a run file, as efg/runfile/FORMAT.md specifies them."""
+
+from columns import M64, need, zigzag
+from mixing import Coder, hash_of
+
+NODE, WORD, VALUE, ELEM, WIDE, MASK, FORM, TAG, EVENTS, COPY, COUNTED, OLD, MEMBERS, HEADER = range(1, 15)
+KIND_WORD, KIND_FORM, KIND_HEADER, KIND_OLD, KIND_ELEM, KIND_VALUE = 1, 9, 10, 11, 12, 16
+SCALAR, IDENT, VEC, SLOT = range(4)
+
+
+class Values:
+    """A sequence that was not folded."""
+
+    def __init__(self, values, form):
+        self.list, self.form = values, form
+
+    def values(self, n, word=None):
+        need(n <= len(self.list), "sequence ends early")
+        return (word(v) if self.form & 2 and word else v for v in self.list[:n])
+
+
+class Attribute:
+    def __init__(self, word, form, tag, where, site, at):
+        self.word, self.form, self.tag, self.where, self.site, self.at = word, form, tag, where, site, at
+        self.last, self.elems, self.array = (0, 0, 0), (0, 0, 0), []
+
+
+class Node:
+    def __init__(self, header):
+        self.header, self.mask, self.words, self.wides, self.forms, self.attributes = header, 0, [], [], [], []
+
+    def content(self):
+        h = hash_of(self.header, self.mask)
+        for (_, token), wide in zip(self.words, self.wides):
+            h = hash_of(h, token, wide)
+        for form in self.forms:
+            h = hash_of(h, form)
+        return h
+
+    def site(self):
+        if self.words and self.words[0][0] == 1:
+            return hash_of(self.header, self.words[0][1])
+        return hash_of(self.header)
+
+
+class Block:
+    """What is known of all streams of a block so far."""
+
+    def __init__(self, code, forms):
+        need(code and 8 <= code[0] <= 20, "size of tables")
+        self.c, self.forms = Coder(code[1:], code[0]), forms
+        self.known, self.by_key, self.sites, self.at_sites, self.headers, self.tags_of = [], {}, {}, {}, [], {}
+        self.visits, self.hashes, self.values, self.after = [], [], [], {}
+
+    def form(self, header, k):
+        letters = self.forms.get(header & 0xFFFF, "")
+        return "sivl".index(letters[k - 3]) if 3 <= k < len(letters) + 3 else SCALAR
+
+
+class Requests:
+    def __init__(self):
+        self.order, self.number, self.at = [], {}, -1
+
+    def made(self, node, slot):
+        if slot < 1 << 24:
+            self.number[node, slot] = len(self.order)
+            self.order.append((node, slot))
+
+    def used(self, node, v):
+        if v & 7 == 4:
+            p = v >> 3
+            back, slot = (p >> 7, p >> 1 & 63) if p & 1 == 0 else (p >> 25, p >> 1 & (1 << 24) - 1)
+            self.at = self.number.get((node - (back >> 1 ^ -(back & 1)), slot), self.at)
+
+    def guess(self, node, k, sure):
+        if not 0 <= k < len(self.order):
+            return None
+        made, slot = self.order[k]
+        back = zigzag(node - made)
+        pair = (back << 6 | slot) << 1 if slot < 64 else (back << 24 | slot) << 1 | 1
+        return (pair << 3 | 4) & M64, sure
+
+
+class Stream:
+    """Decodes a stream: nodes, the node of each event, and its values."""
+
+    def __init__(self, block):
+        self.b, self.c = block, block.c
+        self.local, self.number_of, self.likes, self.with_header = [], {}, {}, {}
+        self.last_headers, self.before, self.last, self.longer = [0] * 3, [0] * 6, [0] * 4, 0
+        self.match, self.matched = -1, 0
+        self.tags, self.ident, self.largest, self.requests = {}, 0, 0, Requests()
+        n, i = self.c.number(hash_of(EVENTS)), 0
+        first = len(block.visits)
+        while i < n:
+            copied = 0
+            if self.match >= 0 and self.matched >= 16:
+                copied = self.c.number(hash_of(COPY, min(self.matched.bit_length(), 10)))
+                self.matched += copied
+                need(copied <= n - i, "more events copied than there are")
+                for _ in range(copied):
+                    m = self.match
+                    self.note(block.visits[m], block.hashes[m], block.values[m])
+                    self.match += 1
+                self.relearn(copied)
+                i += copied
+            if i < n:
+                self.event()
+                i += 1
+        self.events = [(self.number_of[k], v) for k, v in zip(block.visits[first:], block.values[first:])]
+        self.nodes = [block.known[k] for k in self.local]
+        for _ in range(self.c.number(hash_of(COUNTED, 1))):
+            at, polls = self.c.number(hash_of(COUNTED, 2)), self.c.number(hash_of(COUNTED, 3))
+            node = Node(self.header())
+            self.content(node)
+            node.polls = polls
+            self.nodes.insert(at, node)
+            self.events = [(k + (k >= at), v) for k, v in self.events]
+
+    def note(self, node, h, values):
+        b = self.b
+        b.visits.append(node)
+        b.hashes.append(h)
+        b.values.append(values)
+        self.last_headers = [b.known[node].header] + self.last_headers[:2]
+        self.before = [b.known[node].key] + self.before[:5]
+        self.last = [h] + self.last[:3]
+        self.longer = hash_of(self.longer >> 8, h)
+
+    def relearn(self, copied):
+        b = self.b
+        for i in range(len(b.visits) - min(copied, 64), len(b.visits)):
+            node, values = b.known[b.visits[i]], iter(b.values[i])
+            number = self.number_of[b.visits[i]]
+            for a in node.attributes:
+                v = next(values)
+                self.seen(node, number, a, v)
+                if a.form == VEC and v & 1 == 0:
+                    a.array = [next(values) for _ in range(v >> 1)]
+                    for x in a.array:
+                        self.seen_elem(number, a, x)
+
+    def event(self):
+        b = self.b
+        guessed = b.visits[self.match] if self.match >= 0 else None
+        number = self.node(guessed)
+        known = self.local[number]
+        node, values, h = b.known[known], [], b.known[known].key
+        same = guessed == known
+        expected = iter(b.values[self.match] if same else ())
+        arrays = []
+        for a in node.attributes:
+            v = self.value(node, number, a, h, next(expected, None))
+            values.append(v)
+            h = hash_of(h, v)
+            if a.form == VEC and v & 1 == 0:
+                array = []
+                for k in range(v >> 1):
+                    x = self.elem(number, a, h, array, k, next(expected, None))
+                    array.append(x)
+                    h = hash_of(h, x)
+                values += array
+                arrays.append((a, array))
+        alike = same and values == b.values[self.match]
+        b.after[hash_of(*self.last) >> 48] = len(b.visits)
+        self.note(known, h, values)
+        for a, array in arrays:
+            a.array = array
+        if alike:
+            self.match += 1
+            self.matched += 1
+            return
+        self.match = self.match + 1 if same else -1
+        self.matched = 0
+        self.match = b.after.get(hash_of(*self.last) >> 48, self.match)
+
+    def node(self, guessed):
+        b, p, e = self.b, self.before, self.last
+        guesses = [hash_of(NODE, n, *p[:n]) for n in (1, 2, 3, 4, 6)]
+        guesses += [hash_of(NODE, 7, self.longer), hash_of(NODE, 8, e[0], e[1], e[2]), hash_of(NODE, 9, e[0])]
+        guesses.append(None if guessed is None else (guessed + 1, min(self.matched, 15)))
+        known = self.c.value_or(0, guesses, self.unexpected)
+        need(0 < known <= len(b.known), "no such node")
+        if known - 1 not in self.number_of:
+            self.add(known - 1)
+        return self.number_of[known - 1]
+
+    def add(self, k):
+        node = self.b.known[k]
+        self.number_of[k] = len(self.local)
+        self.local.append(k)
+        self.with_header.setdefault(node.header, []).append(k)
+        self.likes[node.content()] = self.likes.get(node.content(), 0) + 1
+        self.b.sites[node.site()] = node
+
+    def unexpected(self):
+        header = self.header()
+        same = self.with_header.get(header, [])
+        guesses = [hash_of(OLD, header), hash_of(OLD, header, self.before[0])]
+        back = self.c.value(KIND_OLD, guesses, hash_of(OLD, header), 0)
+        need(back <= len(same), "no such node with a header")
+        if back > 0:
+            return same[-back] + 1
+        b, node = self.b, Node(header)
+        self.content(node)
+        node.key = hash_of(node.content(), self.likes.get(node.content(), 0))
+        if node.key not in b.by_key:
+            self.attributes(node)
+            b.by_key[node.key] = len(b.known)
+            b.known.append(node)
+        self.add(b.by_key[node.key])
+        return b.by_key[node.key] + 1
+
+    def header(self):
+        b, h, p = self.b, self.last_headers, self.before
+        guesses = [hash_of(HEADER, *h[:n]) for n in (1, 2, 3)]
+        guesses += [hash_of(HEADER, h[0], p[0]), hash_of(HEADER, p[0], p[1]), hash_of(HEADER, len(self.local))]
+        n = self.c.value(KIND_HEADER, guesses, hash_of(HEADER, h[0]), 0)
+        need(n <= len(b.headers), "no such header")
+        if n == 0:
+            header = self.c.number(hash_of(HEADER))
+            need(3 <= header >> 24 & 0xFF <= 32, "words of an event")
+            if header not in b.headers:
+                b.headers.append(header)
+            return header
+        return b.headers[n - 1]
+
+    def content(self, node):
+        h, p = node.header, self.before
+        like = self.b.sites.get(hash_of(h))
+        guesses = [(like.mask if like else 0, 1), hash_of(MASK, h), hash_of(MASK, p[0], h)]
+        node.mask = self.c.value(KIND_FORM, guesses, hash_of(MASK), 0)
+        count = h >> 24 & 0xFF
+        need(node.mask >> count == 0 and node.mask & 1 == 0, "mask")
+        for k in range(1, count):
+            if node.mask >> k & 1 == 0:
+                self.word(node, k)
+        if not h >> 19 & 1:
+            for k in range(1, count):
+                if node.mask >> k & 1:
+                    for elems in range(2 if self.b.form(h, k) == VEC else 1):
+                        form = self.c.value(KIND_FORM, [hash_of(FORM, h, k, elems)], hash_of(FORM), 0)
+                        need(form & ~6 == 0, "form of values")
+                        node.forms.append(form)
+        self.b.sites[hash_of(h)] = node
+
+    def word(self, node, k):
+        h, p, at = node.header, self.before, len(node.words)
+        sites = self.b.sites
+        like = sites.get(node.site()) if k != 1 else None
+        like = like or sites.get(hash_of(h))
+        tokens = [t for _, t in node.words]
+        one, two = ([0, 0] + tokens)[-1], ([0, 0] + tokens)[-2]
+        guesses = [
+            hash_of(WORD, 4, h, k), hash_of(WORD, 5, h, k, tokens[0] if tokens else 0), hash_of(WORD, 6, h, k, one),
+            hash_of(WORD, 7, h, k, one, two), hash_of(WORD, 8, h, k, p[0]), hash_of(WORD, 9, h, k, p[0], p[1]),
+            None, None, hash_of(WORD, 10, k, h & 0xFFFF, len(self.local)),
+        ]
+        near = 0
+        if like and at < len(like.words):
+            near = like.words[at][1]
+            guesses[6:8] = (near, 1), hash_of(WORD, 11, h, k, near)
+        kind = KIND_WORD + min(k, 7)
+        token, wide = self.c.value(kind, guesses, hash_of(WORD, k, h), near), 0
+        if token & 7 == 7:
+            wide = self.c.value(kind, [hash_of(WIDE, h, k)], hash_of(WIDE, k), 0)
+        node.words.append((k, token))
+        node.wides.append(wide)
+
+    def attributes(self, node):
+        if node.header >> 19 & 1:
+            return
+        h, count = node.header, node.header >> 24 & 0xFF
+        if h not in self.b.tags_of:
+            self.b.tags_of[h] = [k >= 3 and self.c.flag(hash_of(TAG, k)) for k in range(count)]
+        for k in range(1, count):
+            if node.mask >> k & 1:
+                where, site = hash_of(node.key, k), hash_of(node.site(), k)
+                at = self.b.at_sites.setdefault(site, [0, 0])
+                node.attributes.append(Attribute(k, self.b.form(h, k), self.b.tags_of[h][k], where, site, at))
+
+    def tag(self, node):
+        found = [token for k, token in node.words[:2] if k == 2]
+        return self.tags.setdefault(found[0] if found else 0, [0, 0])
+
+    def value(self, node, number, a, h, expected):
+        x, y, z = a.last
+        e = self.last
+        guesses = [
+            hash_of(VALUE, 1, a.where, x), hash_of(VALUE, 2, a.where, x, y), hash_of(VALUE, 3, a.where, x, y, z),
+            hash_of(VALUE, 4, a.where, h), hash_of(VALUE, 5, a.where, h, e[0]), hash_of(VALUE, 6, a.site, h, e[0], e[1]),
+            hash_of(VALUE, 7, a.site, a.at[0]), None if expected is None else (expected, min(self.matched, 15)),
+            (2 * x - y & M64, 1), hash_of(VALUE, 8, node.header & 0xFFFF, a.word, e[0]), (a.at[0], 1), None, None, None,
+        ]
+        if a.form == IDENT:
+            guesses[11:13] = (self.ident, 2), (self.largest + 2, 3)
+        elif a.tag:
+            last, step = self.tag(node)
+            guesses[11:13] = (last, 2), (last + step & M64, 3)
+        elif a.form == SCALAR:
+            r = self.requests
+            guesses[11:13] = r.guess(number, r.at + 1, 4), r.guess(number, len(r.order) - 1, 5)
+        v = self.c.value(KIND_VALUE + 8 * a.form + min(a.word, 7), guesses, a.site, x)
+        self.seen(node, number, a, v)
+        return v
+
+    def seen(self, node, number, a, v):
+        a.last = (v,) + a.last[:2]
+        a.at[0] = v
+        if a.form == SLOT:
+            self.requests.made(number, v)
+        elif a.form == IDENT and v & 1 == 0:
+            self.ident, self.largest = v, max(self.largest, v)
+        elif a.tag:
+            t = self.tag(node)
+            t[:] = v, v - t[0] & M64
+        elif a.form == SCALAR:
+            self.requests.used(number, v)
+
+    def elem(self, number, a, h, before, k, expected):
+        x, y, z = a.elems
+        e, r = self.last, self.requests
+        p = before[-1] if before else 0
+        guesses = [
+            hash_of(ELEM, 1, a.where, x), hash_of(ELEM, 2, a.where, x, y), hash_of(ELEM, 3, a.where, x, y, z),
+            hash_of(ELEM, 4, a.where, h), hash_of(ELEM, 5, a.where, k, p), hash_of(ELEM, 6, a.site, h, e[0]),
+            hash_of(ELEM, 7, a.site, a.at[1]), None if expected is None else (expected, min(self.matched, 15)),
+            (2 * x - y & M64, 1), (a.array[k], 3) if k < len(a.array) else None, (a.at[1], 1),
+            r.guess(number, r.at + 1, 4),
+            hash_of(ELEM, 8, a.where, p, a.array[k - 1]) if 0 < k <= len(a.array) else None, None,
+        ]
+        v = self.c.value(KIND_ELEM + min(k, 3), guesses, hash_of(ELEM, a.site), x)
+        self.seen_elem(number, a, v)
+        return v
+
+    def seen_elem(self, number, a, v):
+        a.elems = (v,) + a.elems[:2]
+        a.at[1] = v
+        self.requests.used(number, v)
+
+
+class Group:
+    """A group of graphs that were made from their events."""
+
+    kind = 1
+
+    def __init__(self, members):
+        self.members, self.wide, self.bodies, self.lists, self.shape = members, [], [], [], None
+
+    def add(self, stream):
+        nodes = [Rebuilt(n) for n in stream.nodes]
+        last = None
+        for at, values in stream.events:
+            if last is not None:
+                nodes[last].step(at)
+            nodes[at].take(iter(values))
+            last = at
+        cells = []
+        for n in nodes:
+            n.end()
+            n.cells(self, cells)
+        shape = [n.shape() for n in nodes]
+        need(self.shape in (None, shape), "graphs of different shapes in a group")
+        self.shape = shape
+        self.lists.append(cells)
+
+    def member(self, m):
+        need(m < self.members, "no such member")
+        return iter(self.lists[m])
+
+    def body(self, values, form):
+        self.bodies.append(Values(values, form))
+        return len(self.bodies) - 1
+
+
+class Rebuilt:
+    """A node with what its events say of it."""
+
+    def __init__(self, node):
+        self.n, self.to, self.edges, self.runs, self.counts = node, [], [], [], []
+        self.at, self.length = None, 0
+        self.attributes = [([], []) for _ in node.attributes]
+
+    def take(self, values):
+        for a, (own, elems) in zip(self.n.attributes, self.attributes):
+            v = next(values)
+            own.append(v)
+            if a.form == VEC and v & 1 == 0:
+                elems += [next(values) for _ in range(v >> 1)]
+
+    def step(self, to):
+        if to not in self.to:
+            self.to.append(to)
+            self.edges.append([0, 0, 0, False])
+        k = self.to.index(to)
+        if k != self.at:
+            self.end()
+            self.at = k
+            self.runs.append(k)
+        self.length += 1
+
+    def end(self):
+        if self.length == 0:
+            return
+        e = self.edges[self.at]
+        e[0] += self.length
+        if e[1] == 0:
+            e[1:3] = self.length, 1
+        elif not e[3] and e[1] == self.length:
+            e[2] += 1
+        else:
+            e[3] = True
+            self.counts.append(self.length)
+        self.length = 0
+
+    def shape(self):
+        flags = 1 if self.counts else 0
+        for k, a in enumerate(self.n.attributes):
+            flags |= 2 << k if a.form == VEC else 0
+        return self.n.header, self.n.mask, flags, self.to
+
+    def cells(self, group, cells):
+        for (_, token), wide in zip(self.n.words, self.n.wides):
+            if token & 7 == 7:
+                token = len(group.wide) << 3 | 7
+                group.wide.append(wide)
+            cells.append(token)
+        if self.n.header >> 19 & 1:
+            cells.append(self.n.polls)
+        for weight, count, fixed, varies in self.edges:
+            cells += (weight, count, fixed + 1) if varies else (weight, 0 if count == weight else count, 0)
+        if self.counts:
+            cells += zigzag(len(self.counts)), group.body(self.counts, 0)
+        if len(self.to) > 1:
+            cells += 0, group.body(self.runs, 0)
+        forms = iter(self.n.forms)
+        for a, (own, elems) in zip(self.n.attributes, self.attributes):
+            cells += 0, group.body(own, next(forms))
+            if a.form == VEC:
+                cells += zigzag(len(elems)), group.body(elems, next(forms))
+
+
+def event_groups(code, forms):
+    """Returns the groups of an event block; forms are the letters of each procedure's words."""
+    block, groups = Block(code, forms), []
+    for _ in range(block.c.number(hash_of(MEMBERS, 1))):
+        groups.append(Group(block.c.number(hash_of(MEMBERS, 2))))
+        for _ in range(groups[-1].members):
+            groups[-1].add(Stream(block))
+    return groups
