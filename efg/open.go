@@ -295,6 +295,109 @@ func (n *OpenNode) keep(done []OpenEdge, nruns uint64, cur int, run uint64) erro
 	return err
 }
 
+// Turn is the end of a branch run and the begin of the next one, as a recorder notes it
+// that enters it at the node later.
+type Turn struct {
+	Run  uint64 // length of the run that ended
+	Runs uint64 // how many the node had before the next one
+	To   uint32 // node that the next one leads to
+}
+
+// Enter enters the turns at n that are not entered, of one or more that are given, oldest
+// first. The first of them may be entered in part; if the recorder went on while n was read,
+// all of them may be entered, and later ones, which are left out. n.Runs must have been read
+// after the turns, and before n.Counts and n.Edges.
+func (n *OpenNode) Enter(turns []Turn) error {
+	run := n.Run
+	if most := turns[len(turns)-1].Runs + 1; n.Runs.Len() > most {
+		n.Runs = n.Runs.Prefix(most)
+	}
+	for len(turns) > 0 && turns[0].Runs < n.Runs.Len() {
+		turns = turns[1:]
+	}
+	if len(turns) > 0 {
+		if turns[0].Runs != n.Runs.Len() {
+			return fmt.Errorf("%w: a turn after %d branch runs of %d", ErrGraph, turns[0].Runs, n.Runs.Len())
+		}
+		n.Run = turns[0].Run
+	}
+	runs, err := n.settle()
+	if err != nil {
+		return err
+	}
+	counts := writerOf(n.Counts)
+	for i := range turns {
+		if err := n.turn(&turns[i], runs, counts); err != nil {
+			return err
+		}
+	}
+	n.Run, n.Runs = run, runs.Seq()
+	if counts.Len() > 0 {
+		n.Counts = counts.Seq()
+	}
+	return nil
+}
+
+// writerOf returns a writer that has the values of a sequence.
+func writerOf(s *seq.Seq) *seq.Writer {
+	w := seq.NewWriter(false)
+	it := s.Iter()
+	for v, ok := it.Next(); ok; v, ok = it.Next() {
+		w.Push(v)
+	}
+	return w
+}
+
+// settle makes totals and the current edge those of n.Runs, whose last run is n.Run long.
+// It returns a writer that has these runs.
+func (n *OpenNode) settle() (*seq.Writer, error) {
+	r, w := n.runReader(), seq.NewWriter(false)
+	for range n.Runs.Len() {
+		if r.cur >= 0 && r.left == math.MaxUint64 {
+			return nil, fmt.Errorf("%w: branch run %d of %d is not closed", ErrGraph, r.nruns, n.Runs.Len())
+		}
+		if r.cur >= 0 {
+			r.done[r.cur].Total += r.left
+		}
+		if err := r.next(); err != nil {
+			return nil, err
+		}
+		if r.nruns > mostSteps {
+			return nil, fmt.Errorf("%w: more than %d branch runs to go through", ErrGraph, mostSteps)
+		}
+		w.Push(uint64(r.cur))
+	}
+	if r.cur < 0 {
+		return nil, fmt.Errorf("%w: a turn at a node without branch runs", ErrGraph)
+	}
+	r.done[r.cur].Runs--
+	return w, n.keep(r.done, r.nruns, r.cur, n.Run)
+}
+
+// turn closes the current run and begins another.
+func (n *OpenNode) turn(t *Turn, runs, counts *seq.Writer) error {
+	e := &n.Edges[n.Cur]
+	switch {
+	case t.Run == 0:
+		return fmt.Errorf("%w: empty branch run", ErrGraph)
+	case e.Runs == 0:
+		e.Count, e.Fixed = t.Run, 1
+	case e.Runs == e.Fixed && e.Count == t.Run:
+		e.Fixed++
+	default:
+		counts.Push(t.Run)
+	}
+	e.Runs++
+	e.Total += t.Run
+	n.Cur = slices.IndexFunc(n.Edges, func(e OpenEdge) bool { return e.To == t.To })
+	if n.Cur < 0 {
+		n.Cur = len(n.Edges)
+		n.Edges = append(n.Edges, OpenEdge{To: t.To})
+	}
+	runs.Push(uint64(n.Cur))
+	return nil
+}
+
 // visits returns how many events each node had, or counted polls.
 func (o *OpenStream) visits() []uint64 {
 	v := make([]uint64, len(o.Nodes))

@@ -208,10 +208,15 @@ static inline seg_node *node_of(graph *g, const efg_stream *e)
 
 /* Where the table has a successor, or room for it. Numbers of successors that lie
  * close to each other, as most do, do not collide. */
+static inline uint32_t edge_place(const node_priv *q, const seg_node *to)
+{
+    uint32_t end = ((uint32_t)1 << q->bits) - 1;
+    return (to->index + ((to->index >> q->bits) * 0x9E3779B1u >> (32 - q->bits))) & end;
+}
+
 static inline struct by_successor *edge_slot(const node_priv *q, const seg_node *to)
 {
-    uint32_t ref = efg_ref(to), end = ((uint32_t)1 << q->bits) - 1;
-    uint32_t i = (to->index + ((to->index >> q->bits) * 0x9E3779B1u >> (32 - q->bits))) & end;
+    uint32_t ref = efg_ref(to), end = ((uint32_t)1 << q->bits) - 1, i = edge_place(q, to);
     while (q->table[i].edge != 0 && q->table[i].to != ref)
         i = (i + 1) & end;
     return &q->table[i];
@@ -300,10 +305,9 @@ static int begin_to_vary(seg_node *p, seg_edge *e, uint64_t r)
     return 0;
 }
 
-/* Closes p's current branch run, which is one of e. */
-static int close_run(seg_node *p, seg_edge *e)
+/* Closes p's current branch run, which is one of e and r long. */
+static int close_run(seg_node *p, seg_edge *e, uint64_t r)
 {
-    uint64_t r = p->run;
     if (e->varies != 0) {
         if (seq_push(efg_ptr(p->counts), r) != 0)
             return -1;
@@ -318,11 +322,11 @@ static int close_run(seg_node *p, seg_edge *e)
     return 0;
 }
 
-/* Starts a branch run to a node, by p's edge of this number; closes the current one. */
-static int start_run(seg_node *p, uint32_t edge, uint32_t number, const seg_node *to)
+/* Closes p's branch run, which is r long, and enters that the next is one of this edge. */
+static int enter_run(seg_node *p, uint64_t r, uint32_t edge, uint32_t number)
 {
     seg_edge *old = efg_ptr(p->cur);
-    if (close_run(p, old) != 0)
+    if (close_run(p, old, r) != 0)
         return -1;
     seg_seq *runs = p->runs != 0 ? efg_ptr(p->runs) : seq_new(false);
     if (runs == NULL || (p->runs == 0 && seq_push(runs, old->index) != 0)
@@ -330,9 +334,72 @@ static int start_run(seg_node *p, uint32_t edge, uint32_t number, const seg_node
         return -1;
     efg_publish_barrier();
     p->runs = efg_ref(runs);
-    p->pred = efg_ref(to);
     p->cur = edge;
+    return 0;
+}
+
+/* Starts a branch run to a node, by p's edge of this number; closes the current one. */
+static int start_run(seg_node *p, uint32_t edge, uint32_t number, const seg_node *to)
+{
+    if (enter_run(p, p->run, edge, number) != 0)
+        return -1;
+    p->pred = efg_ref(to);
     p->run = 1;
+    return 0;
+}
+
+/* ---- turns at nodes with many edges ---- */
+
+/* Their tables of edges are larger than the caches. A turn is noted in the stream, and
+ * entered at the node when some more were noted: meanwhile what that changes is fetched.
+ * Turns of one node are entered in order. If there is no space to enter a turn it stays
+ * noted, as the event that made it is published. */
+
+#ifndef GRAPH_MANY_EDGES
+#define GRAPH_MANY_EDGES 256    /* tests have fewer */
+#endif
+
+static int enter_oldest(graph *g)
+{
+    const seg_turn *t = &g->s->turns[g->s->entered % SEG_MAX_TURNS];
+    seg_node *p = efg_ptr(t->from), *to = efg_ptr(t->to);
+    node_priv *q = (node_priv *)(uintptr_t)p->priv;
+    const struct by_successor *known = edge_slot(q, to);
+    uint32_t edge = known->edge, number = known->number;
+    if (edge == 0) {
+        int64_t added = add_edge(p, q, to);
+        if (added < 0)
+            return -1;
+        number = (uint32_t)added;
+        edge = q->edges[number];
+    }
+    if (enter_run(p, t->run, edge, number) != 0)
+        return -1;
+    q->unentered--;
+    efg_publish_barrier();
+    g->s->entered++;
+    return 0;
+}
+
+/* The node's Run and Pred are those of the newest run, at once. */
+static int note_turn(graph *g, seg_node *p, node_priv *q, const seg_node *to)
+{
+    seg_stream *s = g->s;
+    if (s->made - s->entered == SEG_MAX_TURNS && enter_oldest(g) != 0)
+        return -1;
+    const seg_seq *runs = efg_ptr(p->runs);
+    s->turns[s->made % SEG_MAX_TURNS] = (seg_turn){
+        .run = p->run, .runs = runs->state[runs->sel].n + q->unentered, .from = efg_ref(p), .to = efg_ref(to),
+    };
+    efg_publish_barrier();
+    s->made++;
+    efg_publish_barrier();
+    p->pred = efg_ref(to);
+    p->run = 1;
+    q->unentered++;
+    __builtin_prefetch(&q->table[edge_place(q, to)]);
+    __builtin_prefetch(efg_ptr(p->cur), 1);
+    __builtin_prefetch((void *)(uintptr_t)runs->priv, 1);
     return 0;
 }
 
@@ -348,7 +415,7 @@ static int first_step(seg_node *from, const seg_node *to)
     return 0;
 }
 
-static int step(seg_node *from, const seg_node *to)
+static int step(graph *g, seg_node *from, const seg_node *to)
 {
     if (from->cur == 0)
         return first_step(from, to);
@@ -359,6 +426,8 @@ static int step(seg_node *from, const seg_node *to)
     node_priv *q = several_edges(from);
     if (q == NULL)
         return -1;
+    if (q->nedges >= GRAPH_MANY_EDGES)
+        return note_turn(g, from, q, to);
     const struct by_successor *known = edge_slot(q, to);
     if (likely(known->edge != 0))
         return start_run(from, known->edge, known->number, to);
@@ -374,6 +443,8 @@ static inline seg_node *step_as_expected(seg_node *p, const efg_stream *e, int *
     if (p->runs == 0 || !seq_predict(efg_ptr(p->runs), &i))
         return NULL;
     const node_priv *q = (node_priv *)(uintptr_t)p->priv;
+    if (q->unentered != 0)
+        return NULL;
     seg_node *to = efg_ptr(((seg_edge *)efg_ptr(q->edges[i]))->to);
     if (q->edges[i] == p->cur || !matches(to, e->w, EFG_NWORDS(e->w[0])))
         return NULL;
@@ -401,7 +472,7 @@ int graph_turn(graph *g, efg_stream *e)
     if (from != NULL)
         p = step_as_expected(from, e, &err);
     if (p == NULL && (p = node_of(g, e)) != NULL && from != NULL)
-        err = step(from, p);
+        err = step(g, from, p);
     if (unlikely(p == NULL || err != 0))
         return -1;
     if (p->runs != 0)

@@ -20,7 +20,7 @@ func CFiles() map[string][]byte {
 
 // layoutTypes are the structs the C side shares, inner ones first.
 var layoutTypes = []any{
-	Header{}, Published{}, Stream{}, Node{}, NodeStats{}, HighBins{}, BinGroup{}, Times{}, Edge{}, Varies{}, Attr{},
+	Header{}, Published{}, Turn{}, Stream{}, Node{}, NodeStats{}, HighBins{}, BinGroup{}, Times{}, Edge{}, Varies{}, Attr{},
 	SeqState{}, Seq{}, Chunk{}, Def{},
 }
 
@@ -49,7 +49,7 @@ func cBody() []byte {
 		value uint64
 	}{
 		{"MAGIC", Magic}, {"VERSION", Version}, {"REF_UNIT", RefUnit}, {"HEADER_SIZE", HeaderSize},
-		{"MAXW", MaxWords}, {"SEQ_LEVELS", SeqLevels}, {"BINS", Bins},
+		{"MAXW", MaxWords}, {"SEQ_LEVELS", SeqLevels}, {"MAX_TURNS", MaxTurns}, {"BINS", Bins},
 		{"GROUP_BINS", GroupBins},
 	} {
 		fmt.Fprintf(&b, "#define SEG_%s %#x\n", c.name, c.value)

@@ -20,6 +20,8 @@ const (
 	MaxWords = signature.MaxWords
 	// SeqLevels is the number of folding levels of a sequence.
 	SeqLevels = 3
+	// MaxTurns is the number of turns that a stream has not entered at their nodes yet.
+	MaxTurns = 8
 	// Bins is the number of histogram bins of an Interval.
 	Bins = 32
 	// GroupBins is the number of bins in a BinGroup.
@@ -87,6 +89,18 @@ type Stream struct {
 	_         uint64
 	_         uint64 // Words are aligned to 64
 	Words     [MaxWords]uint64
+	// Turns[i%MaxTurns] for i from Entered to Made are not entered at their nodes yet.
+	Made, Entered uint64
+	Turns         [MaxTurns]Turn
+}
+
+// Turn is the end of a branch run, and the begin of the next one, at a node with many
+// edges.
+type Turn struct {
+	Run  uint64 // length of the one that ended
+	Runs uint64 // how many branch runs the node had before the next one
+	From uint32 // ref: the node
+	To   uint32 // ref: where the next one leads to
 }
 
 // Published is what belongs to an event count.

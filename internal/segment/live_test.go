@@ -90,9 +90,10 @@ func readWhileRunning(t *testing.T, dir string, done <-chan error) (reads []*Seg
 // A segment can be read while the process works: each time its first events, all
 // of them right. The events per process are few, for each read goes through all.
 func TestReadWhileRecorded(t *testing.T) {
-	exe := feeder(t)
+	exes := feeders(t)
 	reads, between := 0, 0
 	for round := 0; round < 60 && reads < 300; round++ {
+		exe := exes[round/2%2]
 		p := newProgram(uint64(40+round%4), []int{6, 30, 80, 200}[round%4])
 		p.run(12000)
 		dir := t.TempDir()
@@ -167,10 +168,11 @@ func (p *program) encodeGrowing() []byte {
 // A process killed while its segment grows, or while it defines something,
 // leaves the events before, and whole definitions.
 func TestKilledWhileGrowing(t *testing.T) {
-	exe := feeder(t)
+	exes := feeders(t)
 	r := rand.New(rand.NewPCG(8, 15))
 	midway, inCall := 0, 0
 	for round := range 40 {
+		exe := exes[round%2]
 		p := newProgram(uint64(60+round%5), 100)
 		p.run(30000)
 		dir := t.TempDir()

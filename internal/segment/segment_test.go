@@ -23,6 +23,12 @@ import (
 // feeder is the program that feeds events to the C recorder.
 func feeder(t testing.TB) string { return build(t, "feed", "-O2") }
 
+// feeders are the feeder, and one that takes two edges for many: it notes turns before it
+// enters them at their nodes.
+func feeders(t testing.TB) [2]string {
+	return [2]string{feeder(t), build(t, "feed", "-O2", "-DGRAPH_MANY_EDGES=2")}
+}
+
 func TestMain(m *testing.M) {
 	var err error
 	if builds.dir, err = os.MkdirTemp("", "efg-test-"); err != nil {
@@ -154,8 +160,9 @@ func compareStreams(t testing.TB, got, want *efg.Stream) {
 // The C recorder and the Go builder, fed the same events, give the same graph,
 // and the graph gives the events back.
 func TestCAndGoBuildTheSameGraph(t *testing.T) {
-	exe := feeder(t)
+	exes := feeders(t)
 	for seed := range uint64(24) {
+		exe := exes[seed%2]
 		p := newProgram(seed, 3+int(seed*seed)%60)
 		p.run(200 << (seed % 7))
 		demote := []int{24, 2, 5}[seed%3]
@@ -196,10 +203,11 @@ func killFeeder(t *testing.T, cmd *exec.Cmd, after time.Duration, env ...string)
 // A process killed at any moment leaves exactly the events before the one in
 // flight.
 func TestKilledAtAnyMoment(t *testing.T) {
-	exe := feeder(t)
+	exes := feeders(t)
 	r := rand.New(rand.NewPCG(4, 2))
 	early, atEnd := 0, 0
 	for round := range 60 {
+		exe := exes[round/2%2]
 		p := newProgram(uint64(round), 8)
 		p.run(300)
 		var env []string

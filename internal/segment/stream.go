@@ -36,10 +36,19 @@ func (r *reader) stream(ref uint32, st *Stream, h *Header) (*efg.Stream, error) 
 	if err != nil {
 		return nil, err
 	}
+	turns, err := r.turns(ref, st, numbers)
+	if err != nil {
+		return nil, err
+	}
 	for i := range nodes {
 		n, err := r.node(&nodes[i], numbers, h.TimeMode)
 		if err != nil {
 			return nil, err
+		}
+		if l := turns[uint32(i)]; l != nil {
+			if err := n.Enter(l); err != nil {
+				return nil, r.corrupt("node", nodes[i].ref, err)
+			}
 		}
 		o.Nodes = append(o.Nodes, *n)
 	}
@@ -72,16 +81,36 @@ func (r *reader) pin(ref uint32, st *Stream) (*Published, error) {
 		return nil, err
 	}
 	live := view[Stream](b)
+	from, size := unsafe.Offsetof(st.Made), unsafe.Sizeof(*st)
 	for range patience {
 		st.Events = atomic.LoadUint64(&live.Events)
 		at := &live.Pub[st.Events&1]
 		pub := &Published{Hash: atomic.LoadUint64(&at.Hash), Node: atomic.LoadUint32(&at.Node)}
+		decodeWords(b[from:size], unsafe.Pointer(&st.Made))
 		if atomic.LoadUint64(&live.Events) == st.Events {
 			st.Nodes = atomic.LoadUint32(&live.Nodes)
 			return pub, nil
 		}
 	}
 	return nil, r.corrupt("stream", ref, errBusy)
+}
+
+// turns are those that the stream has not entered at their nodes, by number of the node.
+func (r *reader) turns(ref uint32, st *Stream, numbers map[uint32]uint32) (map[uint32][]efg.Turn, error) {
+	if st.Made-st.Entered > MaxTurns {
+		return nil, r.corrupt("stream", ref, fmt.Errorf("%d turns made, %d entered", st.Made, st.Entered))
+	}
+	turns := map[uint32][]efg.Turn{}
+	for i := st.Entered; i != st.Made; i++ {
+		t := &st.Turns[i%MaxTurns]
+		from, ok := numbers[t.From]
+		to, known := numbers[t.To]
+		if !ok || !known {
+			return nil, r.corrupt("stream", ref, errors.New("turn between nodes that are not in the list"))
+		}
+		turns[from] = append(turns[from], efg.Turn{Run: t.Run, Runs: t.Runs, To: to})
+	}
+	return turns, nil
 }
 
 // ahead reports whether the stream has had events since it was pinned. Where
@@ -157,9 +186,20 @@ func (r *reader) node(raw *rawNode, numbers map[uint32]uint32, times uint32) (*e
 	return n, err
 }
 
-// steps reads how the node was left: the lengths of closed runs before the edges
-// that say how many are closed, see efg.OpenEdge.
+// steps reads how the node was left: runs before the lengths of those that are closed,
+// see efg.OpenNode.Enter, and these before the edges that say how many are closed, see
+// efg.OpenEdge.
 func (r *reader) steps(raw *rawNode, numbers map[uint32]uint32, n *efg.OpenNode) (err error) {
+	if raw.Runs != 0 {
+		if n.Runs, err = r.seq(raw.Runs); err != nil {
+			return err
+		}
+		b, err := r.bytes("node", raw.ref, 0, uint64(unsafe.Sizeof(raw.Node)))
+		if err != nil {
+			return err
+		}
+		raw.Counts = atomic.LoadUint32(&view[Node](b).Counts)
+	}
 	if raw.Counts != 0 {
 		if n.Counts, err = r.seq(raw.Counts); err != nil {
 			return err
@@ -168,10 +208,10 @@ func (r *reader) steps(raw *rawNode, numbers map[uint32]uint32, n *efg.OpenNode)
 	if err := r.edges(raw, numbers, n); err != nil {
 		return err
 	}
-	if raw.Runs != 0 && len(n.Edges) > 1 {
-		n.Runs, err = r.seq(raw.Runs)
+	if len(n.Edges) < 2 {
+		n.Runs = nil
 	}
-	return err
+	return nil
 }
 
 // edges reads a node's edges as far as their ends are known: one to a newer node

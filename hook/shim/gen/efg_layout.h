@@ -5,13 +5,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define EFG_LAYOUT_HASH UINT64_C(0xac6ccdeafd119077)
+#define EFG_LAYOUT_HASH UINT64_C(0xdcf600710f2413da)
 #define SEG_MAGIC 0xa47455300474645
 #define SEG_VERSION 0x1
 #define SEG_REF_UNIT 0x10
 #define SEG_HEADER_SIZE 0x1000
 #define SEG_MAXW 0x20
 #define SEG_SEQ_LEVELS 0x3
+#define SEG_MAX_TURNS 0x8
 #define SEG_BINS 0x20
 #define SEG_GROUP_BINS 0x8
 
@@ -99,6 +100,18 @@ _Static_assert(offsetof(seg_published, hash) == 0, "seg_published.hash");
 _Static_assert(offsetof(seg_published, node) == 8, "seg_published.node");
 _Static_assert(offsetof(seg_published, pad0) == 12, "seg_published.pad0");
 
+typedef struct seg_turn {
+    uint64_t run;
+    uint64_t runs;
+    uint32_t from;
+    uint32_t to;
+} seg_turn;
+_Static_assert(sizeof(seg_turn) == 24, "seg_turn");
+_Static_assert(offsetof(seg_turn, run) == 0, "seg_turn.run");
+_Static_assert(offsetof(seg_turn, runs) == 8, "seg_turn.runs");
+_Static_assert(offsetof(seg_turn, from) == 16, "seg_turn.from");
+_Static_assert(offsetof(seg_turn, to) == 20, "seg_turn.to");
+
 typedef struct seg_stream {
     uint64_t events;
     seg_published pub[2];
@@ -116,8 +129,11 @@ typedef struct seg_stream {
     uint64_t pad3;
     uint64_t pad4;
     uint64_t words[32];
+    uint64_t made;
+    uint64_t entered;
+    seg_turn turns[8];
 } seg_stream;
-_Static_assert(sizeof(seg_stream) == 384, "seg_stream");
+_Static_assert(sizeof(seg_stream) == 592, "seg_stream");
 _Static_assert(offsetof(seg_stream, events) == 0, "seg_stream.events");
 _Static_assert(offsetof(seg_stream, pub) == 8, "seg_stream.pub");
 _Static_assert(offsetof(seg_stream, dropped) == 40, "seg_stream.dropped");
@@ -134,6 +150,9 @@ _Static_assert(offsetof(seg_stream, pad2) == 104, "seg_stream.pad2");
 _Static_assert(offsetof(seg_stream, pad3) == 112, "seg_stream.pad3");
 _Static_assert(offsetof(seg_stream, pad4) == 120, "seg_stream.pad4");
 _Static_assert(offsetof(seg_stream, words) == 128, "seg_stream.words");
+_Static_assert(offsetof(seg_stream, made) == 384, "seg_stream.made");
+_Static_assert(offsetof(seg_stream, entered) == 392, "seg_stream.entered");
+_Static_assert(offsetof(seg_stream, turns) == 400, "seg_stream.turns");
 
 typedef struct seg_node {
     uint64_t run;
