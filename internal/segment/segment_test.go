@@ -247,6 +247,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("EFG\x00SEG\n"), uint16(0), uint64(0))
 	valid := sampleSegment(f)
 	f.Add(valid, uint16(0), uint64(0))
+	f.Add(sampleOf(f, feeders(f)[1]), uint16(0), uint64(0))
 	f.Fuzz(func(t *testing.T, data []byte, at uint16, flip uint64) {
 		if len(data) < 64 || !strings.HasPrefix(string(data), "EFG") {
 			data = slices.Clone(valid)
@@ -285,11 +286,13 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-func sampleSegment(f testing.TB) []byte {
+func sampleSegment(f testing.TB) []byte { return sampleOf(f, feeder(f)) }
+
+func sampleOf(f testing.TB, exe string) []byte {
 	p := newProgram(5, 6)
 	p.run(300)
 	dir := f.TempDir()
-	cmd := feedCommand(feeder(f), dir, p.encode(), 5)
+	cmd := feedCommand(exe, dir, p.encode(), 5)
 	cmd.Env = append(cmd.Env, "EFG_TIME=trace=100")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		f.Fatalf("%v\n%s", err, out)
