@@ -381,6 +381,15 @@ static int enter_oldest(graph *g)
     return 0;
 }
 
+/* The edge of a turn is known by now: fetches what its number will change. */
+static void fetch_more(const seg_turn *t)
+{
+    const seg_node *p = efg_ptr(t->from);
+    const struct by_successor *known = edge_slot((node_priv *)(uintptr_t)p->priv, efg_ptr(t->to));
+    if (known->edge != 0)
+        seq_fetch(efg_ptr(p->runs), known->number);
+}
+
 /* The node's Run and Pred are those of the newest run, at once. */
 static int note_turn(graph *g, seg_node *p, node_priv *q, const seg_node *to)
 {
@@ -400,6 +409,8 @@ static int note_turn(graph *g, seg_node *p, node_priv *q, const seg_node *to)
     __builtin_prefetch(&q->table[edge_place(q, to)]);
     __builtin_prefetch(efg_ptr(p->cur), 1);
     __builtin_prefetch((void *)(uintptr_t)runs->priv, 1);
+    if (s->made - s->entered > SEG_MAX_TURNS / 2)
+        fetch_more(&s->turns[(s->made - 1 - SEG_MAX_TURNS / 2) % SEG_MAX_TURNS]);
     return 0;
 }
 

@@ -70,6 +70,9 @@ int seq_push(seg_seq *s, uint64_t v);
 /* The value that the running repeat expects next; false if there is none. */
 bool seq_predict(const seg_seq *s, uint64_t *v);
 
+/* Fetches what appending v will change, if v is what comes next. */
+void seq_fetch(const seg_seq *s, uint64_t v);
+
 /* ---- core_defs.c: definitions ---- */
 
 /* Number of the definition of an identity word (its place in the list), or -1. */

@@ -362,6 +362,16 @@ int seq_push(seg_seq *s, uint64_t v)
     return 0;
 }
 
+void seq_fetch(const seg_seq *s, uint64_t v)
+{
+    const seq *q = seq_priv(s);
+    const level *l = &q->lv[0];
+    if (l->asleep != 0)
+        __builtin_prefetch(q->at, 1);
+    else if (l->pos > 0)
+        __builtin_prefetch(pair_slot(l, at(l, l->pos - 1), (symbol){v, 0}), 1);
+}
+
 bool seq_predict(const seg_seq *s, uint64_t *v)
 {
     const level *l = &seq_priv(s)->lv[0];
