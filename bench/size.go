@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -32,6 +33,7 @@ type recording struct {
 	mpi     string // "" for the first that exists
 	ranks   int    // 0: 4
 	input   string // file that the program wants in its working directory
+	packed  string // another one, which is stored with gzip
 	source  string // of testdata; "" for an installed program
 	command []string
 }
@@ -43,7 +45,11 @@ const melt = "/usr/share/lammps/examples/melt/in.melt"
 var realPrograms = []recording{
 	{name: "LAMMPS melt, 250 steps", ranks: 8, input: melt, command: []string{"lmp", "-in", "in.melt"}},
 	{name: "HPCC", ranks: 4, input: "testdata/real/hpccinf.txt", command: []string{"hpcc"}},
+	{name: "pw.x, silicon", ranks: 4, input: "testdata/real/si.in", packed: siliconPotential, command: []string{"pw.x", "-in", "si.in"}},
 }
+
+// siliconPotential is what Debian's quantum-espresso-data has for silicon.
+const siliconPotential = "/usr/share/doc/quantum-espresso/examples/atomic/pseudo-LDA-0.5/Si.pz-vbc.UPF.gz"
 
 // miniApps are the programs of testdata that can be made to run for long.
 func miniApps() []recording {
@@ -56,6 +62,10 @@ func miniApps() []recording {
 	} {
 		f := strings.Fields(line)
 		l = append(l, recording{name: strings.Join(f, " "), source: "c/" + f[0] + ".c", command: f})
+	}
+	for _, line := range []string{"blocklu 24", "planewave 12", "mesh 40", "amr 100", "jacobi 100"} {
+		f := strings.Fields(line)
+		l = append(l, recording{name: line, ranks: 16, source: "c/" + f[0] + ".c", command: f})
 	}
 	for _, line := range []string{"pcoll 100", "partitioned 5", "large 200", "sessions 400"} {
 		f := strings.Fields(line)
@@ -86,9 +96,11 @@ func (b *bench) sizeRow(r recording) error {
 	if !ok {
 		return nil
 	}
-	if _, err := os.Stat(r.input); r.input != "" && err != nil {
-		fmt.Printf("| %s | | | | | | | | | | | | | %s is not there |\n", r.name, r.input)
-		return nil
+	for _, file := range []string{r.input, r.packed} {
+		if _, err := os.Stat(file); file != "" && err != nil {
+			fmt.Printf("| %s | | | | | | | | | | | | | %s is not there |\n", r.name, file)
+			return nil
+		}
 	}
 	file, err := b.record(r, "off")
 	if err != nil {
@@ -140,6 +152,11 @@ func (b *bench) record(r recording, time string) (string, error) {
 			return "", err
 		}
 	}
+	if r.packed != "" {
+		if err := unpack(r.packed, filepath.Join(b.dir, strings.TrimSuffix(filepath.Base(r.packed), ".gz"))); err != nil {
+			return "", err
+		}
+	}
 	command := slices.Clone(r.command)
 	if r.source != "" {
 		exe, err := b.build(m, filepath.Join("testdata", r.source), "-lm", "-lpthread")
@@ -160,6 +177,24 @@ func (b *bench) record(r recording, time string) (string, error) {
 		return "", err
 	}
 	return filepath.Join(b.dir, "x.efg"), nil
+}
+
+// unpack expands a file that is stored with gzip.
+func unpack(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	z, err := gzip.NewReader(in)
+	if err != nil {
+		return err
+	}
+	data, err := io.ReadAll(z)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, data, 0o644)
 }
 
 // buildYield builds testdata/yield, once: MPICH polls busily, and with more ranks
