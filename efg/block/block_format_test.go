@@ -2,6 +2,7 @@ package block
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"strings"
 	"testing"
@@ -10,7 +11,7 @@ import (
 // The example of "Adaptive columns".
 func TestFormatAdaptive(t *testing.T) {
 	vals := []uint64{3, 3, 3, 40, 3, 3, 3, 1000}
-	code := adaptColumn(vals, columnAdaptive)
+	code := adaptColumn(vals, columnAdaptive, math.MaxInt)
 	var want strings.Builder
 	want.WriteString("| value | class | bits below | range | code |\n|---|---|---|---|---|\n")
 	d, m := newRangeDecoder(code), &valueModel{}

@@ -4,7 +4,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -31,27 +33,36 @@ func encodeColumn(vals []uint64) (encoding int, payload []byte) {
 	for _, v := range vals {
 		raw = AppendUvarint(raw, v)
 	}
-	best, payload := columnRaw, raw
-	try := func(encoding int, b []byte) {
-		if len(b) < len(payload) {
-			best, payload = encoding, b
+	encoding, payload = encodeFast(vals, raw)
+	if len(vals) < 4 {
+		return encoding, payload
+	}
+	limit := len(payload)
+	if len(vals) >= fewValues {
+		limit = limit/10*9 + 1
+	}
+	for _, e := range worthTrying(vals, len(payload)) {
+		if b := adaptColumn(vals, e, limit); b != nil {
+			encoding, payload, limit = e, b, len(b)
 		}
 	}
-	try(columnPacked, packColumn(vals))
+	return encoding, payload
+}
+
+// encodeFast returns the smallest of the encodings that are fast to decode. raw is the column
+// as uvarints.
+func encodeFast(vals []uint64, raw []byte) (encoding int, payload []byte) {
+	p := packingOf(vals)
+	size := min(len(raw), p.size())
 	if len(raw) > 32 {
-		try(columnZstd, zstdEncoder().EncodeAll(raw, nil))
+		if b := zstdEncoder().EncodeAll(raw, nil); len(b) < size {
+			return columnZstd, b
+		}
 	}
-	if len(vals) < 4 {
-		return best, payload
+	if size < len(raw) {
+		return columnPacked, p.pack(vals)
 	}
-	fast, before := best, payload
-	for _, e := range worthTrying(vals, len(before)) {
-		try(e, adaptColumn(vals, e))
-	}
-	if len(vals) >= fewValues && len(payload) > len(before)/10*9 {
-		return fast, before
-	}
-	return best, payload
+	return columnRaw, raw
 }
 
 // manyValues is the length from which a sample of a column tells which adaptive encoding
@@ -73,10 +84,10 @@ func worthTrying(vals []uint64, size int) []int {
 		from := i * (len(vals) - samplePart) / (sampleParts - 1)
 		sample = append(sample, vals[from:from+samplePart]...)
 	}
-	best, least := 0, float64(size)*float64(len(sample))/float64(len(vals))
+	best, limit := 0, int(math.Ceil(float64(size)*float64(len(sample))/float64(len(vals))))
 	for _, e := range all {
-		if n := float64(len(adaptColumn(sample, e))); n < least {
-			best, least = e, n
+		if b := adaptColumn(sample, e, limit); b != nil {
+			best, limit = e, len(b)
 		}
 	}
 	if best == 0 {
@@ -85,13 +96,25 @@ func worthTrying(vals []uint64, size int) []int {
 	return []int{best}
 }
 
-func packColumn(vals []uint64) []byte {
-	low, high := vals[0], vals[0]
-	for _, v := range vals {
-		low, high = min(low, v), max(high, v)
-	}
+// packing is how a column is packed.
+type packing struct {
+	head  []byte
+	low   uint64
+	width int // bits of a value
+	bytes int // of all values
+}
+
+func packingOf(vals []uint64) packing {
+	low, high := slices.Min(vals), slices.Max(vals)
 	width := bits.Len64(high - low)
-	b := append(AppendUvarint(nil, low), byte(width))
+	return packing{append(AppendUvarint(nil, low), byte(width)), low, width, (len(vals)*width + 7) / 8}
+}
+
+func (p packing) size() int { return len(p.head) + p.bytes }
+
+func (p packing) pack(vals []uint64) []byte {
+	b := append(make([]byte, 0, p.size()), p.head...)
+	low, width := p.low, p.width
 	var acc uint64
 	have := 0
 	for _, v := range vals {
@@ -111,17 +134,20 @@ func packColumn(vals []uint64) []byte {
 	return b
 }
 
-func adaptColumn(vals []uint64, encoding int) []byte {
+// adaptColumn encodes a column adaptively; nil if that takes limit bytes or more.
+func adaptColumn(vals []uint64, encoding, limit int) []byte {
 	e := newRangeEncoder()
 	m := &valueModel{order1: encoding == columnOrder1}
-	if encoding != columnPredicted {
-		for _, v := range vals {
-			e.value(m, v)
-		}
-		return e.finish()
-	}
 	var p predictor
 	for _, v := range vals {
+		// The code lacks the first byte, and may lack zeros at the end.
+		if n := len(e.out); n > limit && e.out[n-1] != 0 {
+			return nil
+		}
+		if encoding != columnPredicted {
+			e.value(m, v)
+			continue
+		}
 		guess, known := p.guess()
 		hit := uint32(0)
 		if known && guess == v {
@@ -135,7 +161,10 @@ func adaptColumn(vals []uint64, encoding int) []byte {
 		}
 		p.next(v, known, hit)
 	}
-	return e.finish()
+	if b := e.finish(); len(b) < limit {
+		return b
+	}
+	return nil
 }
 
 // maxPairs bounds the table of a predictor.

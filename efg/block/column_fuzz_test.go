@@ -2,6 +2,7 @@ package block
 
 import (
 	"encoding/binary"
+	"math"
 	"slices"
 	"testing"
 )
@@ -41,9 +42,9 @@ func FuzzColumn(f *testing.F) {
 			return
 		}
 		encoding, payload := encodeColumn(vals)
-		codes := map[int][]byte{columnPacked: packColumn(vals), encoding: payload}
+		codes := map[int][]byte{columnPacked: packingOf(vals).pack(vals), encoding: payload}
 		for _, e := range []int{columnAdaptive, columnOrder1, columnPredicted} {
-			codes[e] = adaptColumn(vals, e)
+			codes[e] = adaptColumn(vals, e, math.MaxInt)
 		}
 		for e, code := range codes {
 			if len(code) < len(payload) && e == columnPacked {
@@ -67,7 +68,7 @@ func FuzzColumnPayload(f *testing.F) {
 		vals = vals[:min(len(vals), 300)]
 		encoding, payload := encodeColumn(vals)
 		f.Add(uint8(encoding), uint16(len(vals)), payload)
-		f.Add(uint8(columnPredicted), uint16(len(vals)), adaptColumn(vals, columnPredicted))
+		f.Add(uint8(columnPredicted), uint16(len(vals)), adaptColumn(vals, columnPredicted, math.MaxInt))
 	}
 	f.Fuzz(func(t *testing.T, encoding uint8, n uint16, payload []byte) {
 		vals, err := decodeColumn(int(encoding&7), payload, int(n))

@@ -1,6 +1,7 @@
 package block
 
 import (
+	"math"
 	"math/rand"
 	"slices"
 	"testing"
@@ -43,9 +44,9 @@ func TestColumnsRoundTrip(t *testing.T) {
 			raw = AppendUvarint(raw, v)
 		}
 		for encoding, payload := range map[int][]byte{
-			columnRaw: raw, columnPacked: packColumn(vals), columnZstd: zstdEncoder().EncodeAll(raw, nil),
-			columnAdaptive: adaptColumn(vals, columnAdaptive), columnOrder1: adaptColumn(vals, columnOrder1),
-			columnPredicted: adaptColumn(vals, columnPredicted),
+			columnRaw: raw, columnPacked: packingOf(vals).pack(vals), columnZstd: zstdEncoder().EncodeAll(raw, nil),
+			columnAdaptive: adaptColumn(vals, columnAdaptive, math.MaxInt), columnOrder1: adaptColumn(vals, columnOrder1, math.MaxInt),
+			columnPredicted: adaptColumn(vals, columnPredicted, math.MaxInt),
 		} {
 			got, err := decodeColumn(encoding, payload, len(vals))
 			if err != nil || !slices.Equal(got, vals) {
@@ -76,7 +77,7 @@ func TestLongColumns(t *testing.T) {
 			t.Errorf("%s: %v are tried", name, tried)
 		}
 		for _, e := range []int{columnAdaptive, columnOrder1, columnPredicted} {
-			if n := len(adaptColumn(vals, e)); n < len(payload)/100*88 {
+			if n := len(adaptColumn(vals, e, math.MaxInt)); n < len(payload)/100*88 {
 				t.Errorf("%s: encoding %d takes %d bytes, %d only %d", name, encoding, len(payload), e, n)
 			}
 		}

@@ -285,7 +285,8 @@ func (r *reader) corrupt(section string, ref uint32, cause error) error {
 }
 
 func (r *reader) defs(ref, n uint32) ([]efg.Def, error) {
-	var out []efg.Def
+	// n may be anything, but each definition is in the file.
+	out := make([]efg.Def, 0, min(uint64(n), uint64(len(r.data))/uint64(unsafe.Sizeof(Def{}))))
 	for ; n > 0 && ref != 0; n-- {
 		var d Def
 		if err := r.record("definition", ref, &d); err != nil {
