@@ -1,7 +1,7 @@
 /* The times of each event, quantised. The clock that a reader makes of the codes
  * is known here; an interval's error makes up for it where it would be off by
  * more than the bound. efg/FORMAT.md, "Times", states what holds;
- * efg/quantum.go is the same in Go, to the bit. */
+ * efg/timequantizer.go is the same in Go, to the bit. */
 #include "core_fast.h"
 
 #include <stdlib.h>
