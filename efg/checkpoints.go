@@ -18,7 +18,7 @@ type Checkpoints struct {
 	Nodes []NodeCheckpoints
 }
 
-// NodeCheckpoints tell for each checkpoint how far the sequences of a node were used.
+// NodeCheckpoints say for each checkpoint how far the sequences of a node were used.
 type NodeCheckpoints struct {
 	// Visits is the number of events at the node.
 	Visits *seq.Seq
@@ -193,7 +193,7 @@ func (m *checkpointMaker) checkpoints() *Checkpoints {
 	return out
 }
 
-// checkpointCheck makes the checkpoints of a stream anew, where it has some.
+// checkpointCheck makes the checkpoints of a stream again, where it has some.
 type checkpointCheck struct {
 	maker  *checkpointMaker
 	events seq.Iter
@@ -288,7 +288,7 @@ func (s *Stream) WalkFrom(defs []Def, n uint64) *Walker {
 	return w
 }
 
-// resume puts a node's sequences where they were at a checkpoint. last tells that the
+// resume puts a node's sequences where they were at a checkpoint. last says that the
 // event before the checkpoint was at the node, which has not been left since.
 func (n *walkNode) resume(from *Node, m *NodeCheckpoints, checkpoint uint64, last bool) bool {
 	visits, ok := m.Visits.At(checkpoint)

@@ -20,7 +20,7 @@
 //
 // Most questions need no walk through the events. The graph has a node for each distinct
 // call, with its arguments, and an edge for each step from one to the next: Stream.Visits
-// tells how many calls a node stands for, and seq.JoinRuns goes through arguments that vary, equal
+// is how many calls a node stands for, and seq.JoinRuns goes through arguments that vary, equal
 // ones together. The time that this takes does not grow with the number of calls.
 //
 // The graph follows "event flow graphs" as published: nodes are signatures, edges are

@@ -42,7 +42,7 @@ type FoldedWalk struct {
 // foldSteps is how many steps are kept to be folded.
 const foldSteps = 1 << 16
 
-// NewFold prepares a folded walk. masks tells, for each node, which words matter if
+// NewFoldedWalk prepares a folded walk. masks says, for each node, which words matter if
 // they are demoted: events that differ in others are the same.
 func NewFoldedWalk(s *Stream, defs []Def, masks []uint64) *FoldedWalk {
 	f := &FoldedWalk{walk: s.Walk(defs), matters: make([]bool, len(s.Nodes)), words: [][]uint64{nil}, vecs: []map[int][]uint64{nil}, index: map[uint64]int{}}

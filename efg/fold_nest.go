@@ -105,7 +105,7 @@ func (b *nestBuilder) add(nodes []int) {
 	}
 }
 
-// number numbers the loops anew, so that each is followed by those in it.
+// number numbers the loops again, so that each is followed by those in it.
 func (b *nestBuilder) number() *nest {
 	within := make([]int, len(b.parent)) // number of loops in a loop, with itself
 	for i := len(b.parent) - 1; i >= 0; i-- {

@@ -65,7 +65,7 @@ func (p *part) run(call func(node int, value uint64), count map[*part]int) {
 	}
 }
 
-// recordParts records a random program of at most so many events.
+// recordParts records a random program of at most that many events.
 func recordParts(t *testing.T, r *rand.Rand, most, plain int) (*efg.Stream, []efg.Def) {
 	var defs efg.Definitions
 	b := efg.NewBuilder(0, efg.DefaultDemote, &defs)

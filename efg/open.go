@@ -41,7 +41,7 @@ type OpenNode struct {
 	Times  *Times // of its events, and perhaps of later ones
 }
 
-// OpenEdge is an edge of an OpenNode. It tells of closed runs only: how many
+// OpenEdge is an edge of an OpenNode. It covers closed runs only: how many
 // there are, how many steps they have, and that the first Fixed of them have
 // Count each. Edges must have been read after Counts: a run that Counts has
 // the length of is closed or being closed.
@@ -151,7 +151,7 @@ func (n *OpenNode) steps() uint64 {
 
 // cutLast makes the last node's steps fit: all others' plus its own are one less
 // than there are events. Its own totals may be those of a moment between two
-// stores of an event that was not finished; they are counted anew.
+// stores of an event that was not finished; they are counted again.
 func (o *OpenStream) cutLast() error {
 	left := o.Events - 1
 	for i := range o.Nodes {

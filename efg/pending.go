@@ -10,7 +10,7 @@ import (
 // when the recording ended. It is not an event, and no part of the graph, so that
 // ranks that were killed in different calls still share theirs.
 type Pending struct {
-	// Words are like those of an event. What a call tells only when it returns is
+	// Words are like those of an event. What a call returns is
 	// absent; arrays that are recorded then are words without a definition.
 	Words []uint64
 	// Since is when the call was entered: nanoseconds after the process's Start;

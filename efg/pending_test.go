@@ -6,7 +6,7 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// What a call tells only when it returns is not known while it goes on.
+// What a call returns is not known while it goes on.
 func TestResultsOfACallInProgressAreAbsent(t *testing.T) {
 	p := signature.ProcByName("MPI_Irecv")
 	words := make([]uint64, len(p.Words))

@@ -195,7 +195,7 @@ type Clock struct {
 	stream      *Stream
 	now         uint64
 	seq         uint64 // of the next event
-	part        int    // of the stream's times that is at hand
+	part        int    // of the stream's times that is loaded
 	end         uint64 // events before the next part
 	checkpoints seq.Iter
 	nodes       []nodeClock
@@ -255,7 +255,7 @@ func (c *Clock) whole(checkpoint, events uint64, marked bool) error {
 	return nil
 }
 
-// load opens the part at hand.
+// load opens the current part.
 func (c *Clock) load() error {
 	p, err := c.stream.parts.Part(c.part)
 	if err != nil {

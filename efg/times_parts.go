@@ -52,7 +52,7 @@ func (s *TimeSeq) join(o TimeSeq) {
 	s.n += o.n
 }
 
-// Span tells which visits of each node of the marked stream s lie in part k: from, up to
+// Span returns which visits of each node of the stream s lie in part k: from, up to
 // to. Without checkpoints, nil, there is one part.
 func (m *Checkpoints) Span(s *Stream, k uint64) (from, to []uint64, err error) {
 	nodes, parts := len(s.Nodes), uint64(0)
@@ -94,7 +94,7 @@ func (m *Checkpoints) visitsAt(checkpoint uint64) ([]uint64, error) {
 	return out, nil
 }
 
-// MarkTime is how long after the beginning of the stream's clock the event before checkpoint
+// CheckpointTime is how long after the beginning of the stream's clock the event before checkpoint
 // k ended.
 func (s *Stream) CheckpointTime(k int) (uint64, error) {
 	if s.parts != nil {

@@ -168,7 +168,7 @@ func Read(r io.ReaderAt, at Ref, section string) (*Block, error) {
 	return b, err
 }
 
-// ReadRaw reads a block, decodes its first columns, so many at most, and returns
+// ReadRaw reads a block, decodes at most that many of its columns, and returns
 // its bytes, too.
 func ReadRaw(r io.ReaderAt, at Ref, section string, columns int) ([]byte, *Block, error) {
 	b, c, err := open(r, at, section)

@@ -65,7 +65,7 @@ func encodeFast(vals []uint64, raw []byte) (encoding int, payload []byte) {
 	return columnRaw, raw
 }
 
-// manyValues is the length from which a sample of a column tells which adaptive encoding
+// manyValues is the length from which a sample of a column shows which adaptive encoding
 // is tried on all of it: each takes as long as all the rest of writing it.
 const (
 	manyValues  = 1 << 16

@@ -51,7 +51,7 @@ func encodeMixed(cols Columns) []byte {
 	return m.c.Finish()
 }
 
-// decodeMixed reads at most so many values.
+// decodeMixed reads at most that many values.
 func decodeMixed(code []byte, values int) (Columns, error) {
 	m := &mixedColumns{c: mix.NewDecoder(code, mixedTable), left: min(values, mixedValues)}
 	defer m.c.Close()

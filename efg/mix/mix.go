@@ -1,5 +1,5 @@
 // Package mix codes values that contexts predict: each of several experts guesses the next
-// value, a mixer learns whom to believe, and what nobody guessed is spelled out. The same
+// value, a mixer learns whom to believe, and what no expert guessed is spelled out. The same
 // calls encode and decode, so that both sides learn the same. All arithmetic is in integers:
 // the code is the same on every machine. FORMAT.md specifies it.
 package mix
@@ -56,7 +56,7 @@ type Coder struct {
 	trust []chance // of a guess: that it is right
 	past  [Kinds][Experts]uint8
 	mixer [Kinds][Experts + 1]int64
-	spell []chance // of the bits of values that nobody guessed
+	spell []chance // of the bits of values that no expert guessed
 }
 
 // TableBits is how large the table of contexts may be: 1<<TableBits slots.
@@ -70,7 +70,7 @@ func NewEncoder(tableBits int) *Coder {
 	return c
 }
 
-// NewDecoder returns a coder that decodes what an encoder with so many tableBits made.
+// NewDecoder returns a coder that decodes what an encoder with that many tableBits made.
 func NewDecoder(code []byte, tableBits int) *Coder {
 	c := newCoder(tableBits)
 	c.decoder = newDecoder(code)
@@ -187,7 +187,7 @@ func (c *Coder) Value(kind int, guesses []Guess, rest, near, v uint64) uint64 {
 	return c.ValueOr(kind, guesses, v, func(v uint64) uint64 { return c.spelled(kind, rest, near, v) })
 }
 
-// ValueOr is Value where spell codes what nobody guessed.
+// ValueOr is Value where spell codes what no expert guessed.
 func (c *Coder) ValueOr(kind int, guesses []Guess, v uint64, spell func(v uint64) uint64) uint64 {
 	var in [Experts]int64
 	var trusts [Experts]*chance

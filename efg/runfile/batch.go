@@ -93,7 +93,7 @@ func (rw *runWriter) count(ordered []placed) error {
 	})
 }
 
-// processes writes all processes, but for the index.
+// processes writes all processes, except for the index.
 func (rw *runWriter) processes(ordered []placed) error {
 	all := batches(ordered)
 	get := func(i int) (*prepared, error) { return prepare(all[i]) }
@@ -142,7 +142,7 @@ func (rw *runWriter) block(kind block.Kind, cols block.Columns) (int, error) {
 	return rw.enqueue(kind, done)
 }
 
-// encoded is a block of at least so many bytes.
+// encoded is a block of at least that many bytes.
 func (rw *runWriter) encoded(kind block.Kind, cols block.Columns, least int) []byte {
 	if rw.mixed {
 		return block.Append(nil, kind, cols, least)
@@ -157,7 +157,7 @@ func (rw *runWriter) enqueue(kind block.Kind, bytes chan []byte) (int, error) {
 	return n, rw.flush(runtime.GOMAXPROCS(0))
 }
 
-// flush writes the blocks that come first, but for some.
+// flush writes the blocks that come first, except for some.
 func (rw *runWriter) flush(keep int) error {
 	for len(rw.queue) > keep {
 		q := rw.queue[0]

@@ -166,12 +166,12 @@ func (t *ClassTemplate) process(i int, contexts []wordContext) *efg.Process {
 // symbolBit is above all ranks, and below all other words that are no small numbers.
 const symbolBit = uint64(1) << 60
 
-// IsPeerSymbol tells whether a peer's word, in a process that Symbolic made, stands for one at a
+// IsPeerSymbol reports whether a peer's word, in a process that Symbolic made, stands for one at a
 // distance.
 func IsPeerSymbol(w uint64) bool { return w >= symbolBit && w < symbolBit+1<<32 }
 
 // Symbolic returns Procs[i] with symbols in place of the peers that are at a distance: it stands for
-// all processes of the class. Peer tells what they are.
+// all processes of the class. Peer says what they are.
 func (t *ClassTemplate) Symbolic(i int) *efg.Process {
 	contexts := make([]wordContext, len(t.comms))
 	for k := range contexts {

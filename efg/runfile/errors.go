@@ -6,7 +6,7 @@ import (
 	"github.com/efg-tools/efg/efg/block"
 )
 
-// Errors of the run file's reader. A CorruptError tells more than these three.
+// Errors of the run file's reader. A CorruptError says more than these three.
 var (
 	// ErrNotEFG says that the file does not start like a run file.
 	ErrNotEFG = errors.New("not an efg run file")

@@ -73,7 +73,7 @@ var errEvents = errors.New("broken events")
 // eventCoder codes graphs, or decodes them: a decoder is given nothing, and gets what was coded.
 type eventCoder struct {
 	c            *mix.Coder
-	scratch      []uint64 // values of the event at hand
+	scratch      []uint64 // values of the current event
 	err          error
 	known        []*eventNode
 	byKey        map[uint64]int
@@ -91,7 +91,7 @@ type eventCoder struct {
 	values []uint64
 	after  []uint32 // by hash: event that followed when the last ones were the same
 
-	// Of the stream at hand.
+	// Of the current stream.
 	local       []int       // numbers in known of its nodes
 	numberOf    map[int]int // the other way round
 	likes       map[uint64]uint64

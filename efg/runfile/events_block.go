@@ -271,7 +271,7 @@ func (g *eventGraph) order() (nodes []rebuilt, numbers []int, err error) {
 	return nodes, numbers, nil
 }
 
-// expect makes room for the values of so many events.
+// expect makes room for the values of that many events.
 func (n *rebuilt) expect(events int) {
 	n.values, n.elems = make([][]uint64, len(n.attrs)), make([][]uint64, len(n.attrs))
 	for i := range n.values {

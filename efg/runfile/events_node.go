@@ -52,7 +52,7 @@ func (e *eventCoder) node(g *eventGraph, actual int, guessed *eventNode) int {
 	return number
 }
 
-// unexpected codes a node that nobody guessed: its header, and which of the stream's nodes with
+// unexpected codes a node that no expert guessed: its header, and which of the stream's nodes with
 // this header it is. fresh is its number if it is new in the stream, else -1.
 func (e *eventCoder) unexpected(g *eventGraph, actual int, known uint64) (_ uint64, fresh int) {
 	header, back := uint64(0), uint64(0)

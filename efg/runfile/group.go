@@ -26,7 +26,7 @@ type recordGroup struct {
 	wides   map[uint64]uint64
 }
 
-// groupKindBits is how many bits of a group's first value tell its kind.
+// groupKindBits is how many bits of a group's first value hold its kind.
 const groupKindBits = 2
 
 // groupCell is a cell over the members of a group. Peers have two forms, of
@@ -128,7 +128,7 @@ func listSize(list []uint64) int {
 
 func uvarintLen(v uint64) int { return (bits.Len64(v|1) + 6) / 7 }
 
-// memory estimates how many bytes the values take in memory, but for what a
+// memory estimates how many bytes the values take in memory, except for what a
 // memberValues itself takes.
 func (m *memberValues) memory() int {
 	if m.raw == nil {
@@ -242,7 +242,7 @@ func (c *groupCell) chosen() *memberValues {
 	return &c.value
 }
 
-// isEither tells whether both forms of a cell are equal in all members.
+// isEither reports whether both forms of a cell are equal in all members.
 func (c *groupCell) isEither() bool {
 	return c.kind == cellPeer && !c.noRelative && !c.value.varies() && !c.relative.varies()
 }

@@ -5,7 +5,7 @@ import (
 	"github.com/efg-tools/efg/efg/seq"
 )
 
-// checkpointsOfNode tells how many sequences the checkpoints of a node have, by its value in
+// checkpointsOfNode says how many sequences the checkpoints of a node have, by its value in
 // the shape of checkpoints.
 func checkpointsOfNode(v uint64) (runs, elems uint64) { return v >> 6, v & (1<<6 - 1) }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// place is what the shape of a record tells of one of its cells.
+// place is what the shape of a record says of one of its cells.
 type place struct {
 	what   cellKind // cellNumber, cellWord, cellText or cellSeq
 	column int      // of its constant values
@@ -84,7 +84,7 @@ type layouter struct {
 	places []place
 }
 
-// objectOf tells whether node i has an object word that is not demoted: its
+// objectOf reports whether node i has an object word that is not demoted: its
 // cells are then those of the words 1 and 2 and so on.
 func (p *readGroup) objectOf(node int) bool { return p.masks[node]>>signature.ObjectWord&1 == 0 }
 
@@ -177,7 +177,7 @@ func (l *layouter) def() {
 // the writer and the reader of a block keep them.
 type predictions struct {
 	words  map[wordPrediction]uint64
-	site   uint64 // token of the callsite of the node at hand
+	site   uint64 // token of the callsite of the current node
 	weight uint64
 	text   uint64
 	masks  map[uint64]uint64

@@ -261,7 +261,7 @@ func (p *readGroup) member(cell int, m uint64) (uint64, error) {
 const manyMembers = 4
 
 // maxExpanded is how many values of varying cells are kept of a group: of larger
-// ones, each member is looked for anew.
+// ones, each member is looked for again.
 const maxExpanded = 1 << 25
 
 func (p *readGroup) varying() uint64 {

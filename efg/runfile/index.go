@@ -251,7 +251,7 @@ func (rw *runWriter) indexColumns() block.Columns {
 	return cols
 }
 
-// foldValues folds values that are at hand.
+// foldValues folds values in memory.
 func foldValues(vals []uint64) *seq.Body {
 	raw, delta := seq.NewWindowWriter(false, seq.PackWindow), seq.NewWindowWriter(true, seq.PackWindow)
 	for _, v := range vals {

@@ -121,7 +121,7 @@ func checkDuplicates(sources []source) error {
 // twice, having started in one nanosecond, would be taken for ranks of two launches.
 type processSet map[identity]string
 
-// identity tells a process apart from all others.
+// identity distinguishes a process from all others.
 type identity struct {
 	began int64
 	world uint64
@@ -141,7 +141,7 @@ func (x processSet) add(id identity, part string) error {
 	return nil
 }
 
-// Join joins what two parts say of a run as a whole, but for the callsites.
+// Join joins what two parts say of a run as a whole, except for the callsites.
 // Command and tool are those of the part that began first, the launcher's command that
 // which is known.
 func (m *Meta) Join(o *Meta) {
@@ -157,7 +157,7 @@ func (m *Meta) Join(o *Meta) {
 	}
 }
 
-// options tells with which options a run was recorded.
+// options says with which options a run was recorded.
 func (m *Meta) options() string {
 	s := "--time " + m.Time
 	if m.Polls != "" {

@@ -59,13 +59,13 @@ type Site struct {
 func (m *Meta) Traced() bool { return m.Time == "trace" || strings.HasPrefix(m.Time, "trace=") }
 
 // TraceTime is Meta.Time of a run with the times of each event, which have an
-// error of so many parts of ErrorUnit.
+// error of that many parts of ErrorUnit.
 func TraceTime(parts uint32) string {
 	return "trace=" + strconv.FormatFloat(float64(parts)*100/efg.ErrorUnit, 'f', -1, 64)
 }
 
 // Module is the callsite's module, as its definition has it, and the offset of
-// the call in it; "" if the file does not tell.
+// the call in it; "" if the file does not say.
 func (s *Site) Module() (module string, offset uint64) { return s.ref.module, s.ref.offset }
 
 // MakeSite returns the site of a call at an offset of a module.

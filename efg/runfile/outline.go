@@ -6,7 +6,7 @@ import (
 	"math/bits"
 )
 
-// Outline tells how large a run is. It is read from a run file without what there is for
+// Outline says how large a run is. It is read from a run file without what there is for
 // each process.
 type Outline struct {
 	Processes, Streams uint64

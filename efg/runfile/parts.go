@@ -71,7 +71,7 @@ func (c *partCache) grown(k *keptPart) {
 	}
 }
 
-// traceHead is what a block tells of a stream's times, or of a part of them, in front.
+// traceHead is what a block says of a stream's times, or of a part of them, in front.
 type traceHead struct {
 	trace efg.Trace
 	clock uint64
@@ -108,7 +108,7 @@ func takeTraceHead(b *block.Block) (h *traceHead, nodes uint64) {
 // Span is when a stream's recording began and ended, in ns since the run began.
 type Span struct{ Begin, End int64 }
 
-// Spans tells when the streams of Procs[i] with traced times began and ended. Where the
+// Spans returns when the streams of Procs[i] with traced times began and ended. Where the
 // file has statistics, too, it does not go through the times: an end is then not before
 // that of the last event, nor later by more than twice the error that times have.
 func (r *Run) Spans(i int) ([]Span, error) {

@@ -49,7 +49,7 @@ func (r *Run) RankClass(i int) (key ClassKey, ok bool, err error) {
 	return key, true, nil
 }
 
-// Traced tells whether the file has the times of each call of Procs[i].
+// Traced reports whether the file has the times of each call of Procs[i].
 func (r *Run) Traced(i int) bool {
 	p := &r.Procs[i]
 	for j := range p.Streams {
@@ -60,7 +60,7 @@ func (r *Run) Traced(i int) bool {
 	return false
 }
 
-// add goes on with a value: two hashes, of which each alone tells most keys apart.
+// add goes on with a value: two hashes, of which each alone distinguishes most keys.
 func (k *ClassKey) add(v uint64) {
 	k[0] = (bits.RotateLeft64(k[0], 23) ^ v) * 0x9e3779b185ebca87
 	k[0] ^= k[0] >> 32

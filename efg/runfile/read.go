@@ -60,7 +60,7 @@ type Run struct {
 	members   []uint64            // of each stream: its number among the members of its group
 }
 
-// groupRef is what the index tells of a group.
+// groupRef is what the index says of a group.
 type groupRef struct {
 	block, at    int // number of the block, and of the group in it
 	class        int

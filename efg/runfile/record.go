@@ -105,7 +105,7 @@ type ranks struct {
 	peerVecs   map[uint64]bool // vec words that hold peers
 }
 
-// ranksOf collects the ranks that the definitions tell. Intercommunicators,
+// ranksOf collects the ranks that the definitions contain. Intercommunicators,
 // whose peers are in the other group, are left out.
 func ranksOf(rank, size int, defs []efg.Def) *ranks {
 	r := &ranks{rank: int64(rank), size: int64(size), comms: map[uint64][2]int64{}}
@@ -153,7 +153,7 @@ func (r *ranks) of(comm uint64) (rank, size int64) {
 	return r.rank, r.size
 }
 
-// isPeer tells whether word i of events with this header holds ranks.
+// isPeer reports whether word i of events with this header holds ranks.
 func isPeer(header uint64, i int) bool {
 	p := signature.ProcByID(signature.Header(header).Proc())
 	if p == nil || i < signature.FirstWord || i >= len(p.Words) || p.Words[i].Param < 0 {

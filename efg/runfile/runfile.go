@@ -23,7 +23,7 @@ const (
 	trailerSize = 32
 )
 
-// IsRunFile tells whether a file that begins with these bytes is, or was meant to
+// IsRunFile reports whether a file that begins with these bytes is, or was meant to
 // be, a run file.
 func IsRunFile(head []byte) bool { return strings.HasPrefix(string(head), runMagic) }
 
@@ -58,7 +58,7 @@ type blockRef struct {
 // holdsGroups reports whether there are groups of records in the block.
 func (b *blockRef) holdsGroups() bool { return b.Kind == blockGroups || b.Kind == blockEvents }
 
-// ProcInfo is what the index tells about a process without reading its graphs.
+// ProcInfo is what the index says about a process without reading its graphs.
 type ProcInfo struct {
 	Rank    int
 	Size    int
@@ -81,7 +81,7 @@ type ProcInfo struct {
 // InWorld is the process's rank in its own MPI_COMM_WORLD, -1 if it never knew it.
 func (p *ProcInfo) InWorld() int { return p.inIts }
 
-// StreamInfo is what the index tells about a stream.
+// StreamInfo is what the index says about a stream.
 type StreamInfo struct {
 	Thread  uint32
 	End     efg.End
@@ -97,7 +97,7 @@ type StreamInfo struct {
 	// InCall: the thread was in a call when its recording ended; see Run.Pending.
 	InCall bool
 	// Class is equal for streams whose graphs have the same shape: the same
-	// nodes but for their arguments, and the same edges but for their weights.
+	// nodes except for their arguments, and the same edges except for their weights.
 	Class int
 
 	hash             uint64 // if the file has one for each stream

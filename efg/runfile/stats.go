@@ -158,7 +158,7 @@ func binOf(ns uint64) int {
 	return min(bits.Len64(ns|8)-4, len(efg.Interval{}.Bins)-1)
 }
 
-// fits tells whether the bins count the times of n events between Min and Max.
+// fits reports whether the bins count the times of n events between Min and Max.
 func fits(v *efg.Interval, n uint64) bool {
 	lo, hi := binOf(v.Min), binOf(v.Max)
 	if v.Min > v.Max || n == 0 || n == 1 && (v.Sum != v.Min || v.Max != v.Min) {
@@ -174,7 +174,7 @@ func fits(v *efg.Interval, n uint64) bool {
 	return total == n
 }
 
-// binColumn is the column of a bin before which so many events are left.
+// binColumn is the column of a bin before which that many events are left.
 func binColumn(left uint64) int {
 	switch {
 	case left < 4:

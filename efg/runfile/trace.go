@@ -210,7 +210,7 @@ func passed(s *efg.Stream, m *efg.Checkpoints, k uint64) (ns uint64, err error) 
 }
 
 // takeTrace takes a part of a stream's times: of each node as many as count says.
-// None are wanted if nodes is nil: so many events are passed over. It returns
+// None are wanted if nodes is nil: that many events are passed over. It returns
 // nil if the stream has no times.
 func takeTrace(b *block.Block, nodes []efg.Node, count []uint64, events uint64) *efg.TimesPart {
 	h, n := takeTraceHead(b)
@@ -250,7 +250,7 @@ func takeTrace(b *block.Block, nodes []efg.Node, count []uint64, events uint64) 
 	return p
 }
 
-// takeTimeCode takes a code of a time that has so many bins.
+// takeTimeCode takes a code of a time that has that many bins.
 func takeTimeCode(b *block.Block, column int, bins uint64) efg.TimeCode {
 	if v := b.Below(column, bins+1, "bin"); v > 0 {
 		return efg.TimeCode{Bin: uint32(v - 1)}

@@ -61,7 +61,7 @@ type source interface {
 	// info tells everything about the process but its records. World, rank and
 	// size are those of its MPI_COMM_WORLD.
 	info() *ProcInfo
-	// inCall tells whether a stream has a call in progress.
+	// inCall reports whether a stream has a call in progress.
 	inCall() bool
 	// open gives the process its rank in its world; the methods below need it.
 	open(rank int)
@@ -70,13 +70,13 @@ type source interface {
 	// records returns the definitions, the graph of each stream, the checkpoints of those that
 	// have some, and the calls that they were in. They are asked for once.
 	records() ([]*record, error)
-	// hasTimes tells whether there may be times.
+	// hasTimes reports whether there may be times.
 	hasTimes() bool
 	// times returns the nodes of each stream, all of them, for their statistics.
 	times() ([][]efg.Node, error)
 	// traces returns the streams with all their times, and their checkpoints.
 	traces() ([]*efg.Stream, []*efg.Checkpoints, error)
-	// exact tells whether the hash of each stream is known.
+	// exact reports whether the hash of each stream is known.
 	exact() bool
 	// hash is what the process's hashes add to the sum of their group.
 	hash() uint64
@@ -107,7 +107,7 @@ type runWriter struct {
 	traces    []traceBlock
 	exact     bool // few processes: each stream's hash is kept, and each process's id
 	noTimes   bool
-	partial   bool // a part of a run, to be merged: it keeps what tells processes apart
+	partial   bool // a part of a run, to be merged: it keeps what distinguishes processes
 	hashes    map[hashGroup]uint64
 	worlds    []worldInfo
 
@@ -182,7 +182,7 @@ func packWith(w io.Writer, sources []source, meta Meta, part bool, how packing) 
 	return bw.Flush()
 }
 
-// isExact tells whether each stream gets its hash. A part does if its sources
+// isExact reports whether each stream gets its hash. A part does if its sources
 // have them, however many there are.
 func isExact(ordered []placed, worlds []worldInfo, part bool) bool {
 	if part {

@@ -22,7 +22,7 @@ const (
 	refoldRatio = 64
 )
 
-// Forms of a packed sequence: bit 0 tells that it holds differences.
+// Forms of a packed sequence: bit 0 says that it holds differences.
 const (
 	formDelta    = 1
 	formWords    = 2 // values are tokens

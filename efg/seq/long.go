@@ -71,7 +71,7 @@ func (f *partWriter) push(v uint64) {
 	}
 }
 
-// cut ends the part at hand.
+// cut ends the current part.
 func (f *partWriter) cut() {
 	b := f.body()
 	f.done = append(f.done, Part{f.now.n, func() (*Body, error) { return b, nil }})
@@ -100,7 +100,7 @@ func (f *partWriter) finish() (*Body, int) {
 	return longBody(f.form&^formDelta|uint8(block.Bit(f.delta)), f.done, [2]uint64{first, f.sum.Sum64()}), f.size
 }
 
-// longBody is a body in parts; sum tells it from others.
+// longBody is a body in parts; sum distinguishes it from others.
 func longBody(form uint8, parts []Part, sum [2]uint64) *Body {
 	return &Body{form: form, parts: parts, sum: sum, Key: fmt.Sprintf("long %d %x", form, sum)}
 }

@@ -210,7 +210,7 @@ func (s *Seq) EqualValues(o *Seq) bool {
 // Iter iterates a sequence without expanding it: its memory is the reach of
 // the sequence's repeats, or what it has gone through if that is less.
 type Iter struct {
-	left  uint64 // of the part at hand
+	left  uint64 // of the current part
 	after uint64 // in the parts after it
 	parts []Part
 	rem0  uint64

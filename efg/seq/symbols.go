@@ -34,7 +34,7 @@ type Symbol struct {
 	Distance, Length uint64
 }
 
-// Form tells what the symbols hold.
+// Form says what the symbols hold.
 func (s *Seq) Form() Form { return Form(s.form&^formDelta | uint8(block.Bit(s.delta))) }
 
 // Symbols are the symbols of the code.
@@ -121,7 +121,7 @@ func MakeLong(n uint64, form Form, parts []*Seq) (*Seq, error) {
 const CheckLimit = 1 << 22
 
 // Check goes through the first values of a sequence, at most so many that a
-// small file cannot keep anybody busy, and returns the error that it meets.
+// small file cannot keep a reader busy, and returns the error that it meets.
 func (s *Seq) Check() error {
 	parts, err := s.Parts()
 	for _, p := range parts {

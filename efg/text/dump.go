@@ -297,7 +297,7 @@ func symbolText(y seq.Symbol, form seq.Form) string {
 
 var languageNames = []string{"c", "fortran", "f08"}
 
-// headerText writes a header but for its number of words and that polls are only
+// headerText writes a header except for its number of words and that polls are only
 // counted: procedure, language unless it is C, large, pmpi, error class. One that is not made like that is a number.
 func headerText(w uint64) string {
 	h := signature.Header(w)

@@ -9,7 +9,7 @@ import (
 
 // What follows is the text of single values, for other formats.
 
-// WordText writes a word as Dump does, but for definitions, which are numbers.
+// WordText writes a word as Dump does, except for definitions, which are numbers.
 func WordText(w uint64) string { return (&words{}).text(w) }
 
 // ParseWord reads what WordText wrote.
@@ -18,7 +18,7 @@ func ParseWord(s string) (uint64, error) { return (&words{}).parse(s) }
 // CodeText writes the code of a traced interval: BIN, BIN+FINE or BIN-FINE.
 func CodeText(c efg.TimeCode) string { return codeText(c) }
 
-// ParseCode reads what CodeText wrote, for times with so many bins.
+// ParseCode reads what CodeText wrote, for times with that many bins.
 func ParseCode(s string, bins int) (efg.TimeCode, error) { return parseCode(s, uint32(bins)) }
 
 // EndName is the name of how a stream ended.

@@ -132,7 +132,7 @@ func (s *scanner) strings(what string) ([]string, error) {
 	return list, nil
 }
 
-// number takes a number of at most so many bits.
+// number takes a number of at most that many bits.
 func (s *scanner) number(what string, bits int) (uint64, error) {
 	text, err := s.word(what)
 	if err != nil {
