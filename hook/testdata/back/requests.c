@@ -102,7 +102,7 @@ static void finish(int step, int i, bk_request *r, bool as_array)
 static void check(int step, int want, const bk_request *r)
 {
     if ((want < 0) != (r->at < 0)) fail("found where nothing is, or not found", step);
-    if ((want < 0 ? EFG_ABSENT : list[want].id) != r->id) fail("found another request", step);
+    if ((want < 0 ? K(EFG_UNKNOWN) : list[want].id) != r->id) fail("found another request", step);
 }
 
 static bool shared(int h) { return h < SHARED && is_shared[h]; }
