@@ -78,7 +78,7 @@ func TestExportAndImportErrors(t *testing.T) {
 		{"import none.gxl -o b.efg", "efg: open none.gxl: no such file or directory\n"},
 		{"import a.efg -o b.efg", "efg: a.efg: not written by efg export\n"},
 		{"import cut.gxl -o b.efg --format xyz", "efg: --format xyz: want "},
-		{"import cut.gxl -o b.efg", "efg: cut.gxl:2:15: no XML: unexpected EOF\n"},
+		{"import cut.gxl -o b.efg", "efg: cut.gxl:2:15: not XML: unexpected EOF\n"},
 	} {
 		_, errOut, status := efgRun(t, nil, strings.Fields(c.args)...)
 		if status != 2 || !strings.Contains(errOut, c.want) || strings.Count(errOut, "\n") != 1 {
