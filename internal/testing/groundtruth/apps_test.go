@@ -23,6 +23,9 @@ type app struct {
 var apps = []app{
 	{source: "c/jacobi.c", args: []string{"40"}},
 	{source: "c/halo3d.c"},
+	{source: "c/mesh.c"},
+	{source: "c/blocklu.c"},
+	{source: "c/planewave.c"},
 	{source: "c/grid.c", args: []string{"15", "periodic"}},
 	{source: "c/grid.c", args: []string{"25", "null"}},
 	{source: "c/grid.c", args: []string{"30", "open", "1", "2", "2"}},
