@@ -53,7 +53,9 @@ func (a *Activity) read(live *Stream, h *Header, words []uint64) {
 			since = atomic.LoadUint64(&live.LastTick)
 		}
 		a.Words = callWords(live, words)
-		if atomic.LoadUint64(&live.CallTick) == a.Tick && atomic.LoadUint64(&live.Events) == a.Events {
+		// Without times all calls have one tick, and counted polls are no events: the words are
+		// compared, too, or those of two calls might be mixed.
+		if isCall(live, a.Words) && atomic.LoadUint64(&live.CallTick) == a.Tick && atomic.LoadUint64(&live.Events) == a.Events {
 			a.InCall, a.Since = a.Tick != 0 && a.Words != nil, h.monotonic(since)
 			return
 		}
@@ -72,6 +74,16 @@ func callWords(live *Stream, words []uint64) []uint64 {
 		words[i] = atomic.LoadUint64(&live.Words[i])
 	}
 	return words
+}
+
+// isCall reports whether these are still the words of the newest call.
+func isCall(live *Stream, words []uint64) bool {
+	for i, w := range words {
+		if atomic.LoadUint64(&live.Words[i]) != w {
+			return false
+		}
+	}
+	return true
 }
 
 // monotonic turns clock ticks into nanoseconds of CLOCK_MONOTONIC, 0 for what is no
