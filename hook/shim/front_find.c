@@ -110,7 +110,7 @@ static int building(void)
     return v != NULL && !strcmp(v, "1");
 }
 
-/* Looks again what is said: by efg run in its folder, or by a daemon. */
+/* Looks again what is said: by efg run in its directory, or by a daemon. */
 static void read_again(void)
 {
     const char *run = secure_getenv("EFG_DIR");
@@ -124,9 +124,9 @@ static void read_again(void)
 /* Tells whoever compiles that a back end is waited for. Is anybody there? */
 static int ask_for(const char *soname)
 {
-    const char *run = secure_getenv("EFG_DIR"), *folder = run != NULL ? run : efg_source;
-    int saved = errno, fd = folder != NULL ? efg_connect(folder) : -1;
-    int there = folder != NULL && (fd >= 0 || (errno != ECONNREFUSED && errno != ENOENT));
+    const char *run = secure_getenv("EFG_DIR"), *directory = run != NULL ? run : efg_source;
+    int saved = errno, fd = directory != NULL ? efg_connect(directory) : -1;
+    int there = directory != NULL && (fd >= 0 || (errno != ECONNREFUSED && errno != ENOENT));
     if (fd >= 0) {
         send(fd, soname, strlen(soname) + 1, MSG_NOSIGNAL);
         close(fd);

@@ -1,12 +1,12 @@
 /* What the hook is told: by the environment (efg run), or, where EFG_DIR is not
- * set, by the daemon of the user: in its spool folder, $EFG_SPOOL or
- * /dev/shm/efg-UID, the file "hook" has lines NAME=VALUE. The folder must be
+ * set, by the daemon of the user: in its spool directory, $EFG_SPOOL or
+ * /dev/shm/efg-UID, the file "hook" has lines NAME=VALUE. The directory must be
  * private to the user: whoever can write there decides what is loaded.
  *
  * Without EFG_SPOOL, and without such a daemon, there may be root's service for all users:
- * the file "hook" in its folder, /run/efg, which only root can write to, names the
- * folder of all spools (EFG_SPOOLS). The process makes its user's spool there, and whoever
- * connects to "socket" in the service's folder gets a daemon for it.
+ * the file "hook" in its directory, /run/efg, which only root can write to, names the
+ * directory of all spools (EFG_SPOOLS). The process makes its user's spool there, and whoever
+ * connects to "socket" in the service's directory gets a daemon for it.
  *
  * Back ends may still be compiled when a program starts. Then EFG_BUILDING is 1, and the front
  * reads the file "hook" again, with efg run that in EFG_DIR, until EFG_BACK names the
@@ -43,7 +43,7 @@ static char efg_settings[EFG_SETTINGS_MAX + PATH_MAX + 16];
 static size_t efg_settings_len;
 static char efg_spool[PATH_MAX];                  /* "" if there is no daemon */
 static char efg_service[PATH_MAX];                /* "" if it is not to be asked */
-static const char *efg_source;                    /* the folder where settings were looked for last */
+static const char *efg_source;                    /* the directory where settings were looked for last */
 static int efg_looked;                            /* for a daemon */
 
 /* Is it its owner's alone? */
@@ -54,11 +54,11 @@ static int efg_private(int fd, mode_t type, uid_t owner, mode_t others)
            && (st.st_mode & others) == 0;
 }
 
-/* Connects to the socket in a folder, without waiting; -1 and errno if that fails. */
-static int efg_connect(const char *folder)
+/* Connects to the socket in a directory, without waiting; -1 and errno if that fails. */
+static int efg_connect(const char *directory)
 {
     struct sockaddr_un a = {.sun_family = AF_UNIX};
-    int n = snprintf(a.sun_path, sizeof a.sun_path, "%s/socket", folder);
+    int n = snprintf(a.sun_path, sizeof a.sun_path, "%s/socket", directory);
     if (n <= 0 || (size_t)n >= sizeof a.sun_path) {
         errno = ENAMETOOLONG;
         return -1;
@@ -73,29 +73,29 @@ static int efg_connect(const char *folder)
 }
 
 /* Was the daemon killed long ago? hook is its sign. */
-static int efg_daemon_gone(int hook, const char *folder)
+static int efg_daemon_gone(int hook, const char *directory)
 {
     struct stat st;
     if (fstat(hook, &st) != 0 || time(NULL) - st.st_mtime < EFG_GONE_AFTER)
         return 0;
-    int saved = errno, fd = efg_connect(folder), gone = fd < 0 && (errno == ECONNREFUSED || errno == ENOENT);
+    int saved = errno, fd = efg_connect(directory), gone = fd < 0 && (errno == ECONNREFUSED || errno == ENOENT);
     if (fd >= 0)
         close(fd);
     errno = saved;
     return gone;
 }
 
-/* Reads the settings in a folder that is its owner's: others has what nobody else may. */
-static size_t efg_read_settings(const char *folder, uid_t owner, mode_t others)
+/* Reads the settings in a directory that is its owner's: others has what nobody else may. */
+static size_t efg_read_settings(const char *directory, uid_t owner, mode_t others)
 {
     size_t len = 0;
-    efg_source = folder;
-    int dir = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    efg_source = directory;
+    int dir = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (dir < 0)
         return 0;
     int fd = efg_private(dir, S_IFDIR, owner, others)
                  ? openat(dir, "hook", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
-    if (fd >= 0 && efg_private(fd, S_IFREG, owner, 022) && !efg_daemon_gone(fd, folder)) {
+    if (fd >= 0 && efg_private(fd, S_IFREG, owner, 022) && !efg_daemon_gone(fd, directory)) {
         efg_settings[0] = '\n';
         ssize_t n = read(fd, efg_settings + 1, EFG_SETTINGS_MAX);
         len = n > 0 ? (size_t)n + 1 : 0;
