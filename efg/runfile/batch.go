@@ -104,9 +104,7 @@ func (rw *runWriter) processes(ordered []placed) error {
 			}
 		}
 		if i == len(all)-1 {
-			if err := rw.endGraphs(); err != nil {
-				return err
-			}
+			rw.beginGraphs()
 			if err := rw.endGroup(); err != nil {
 				return err
 			}

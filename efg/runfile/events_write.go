@@ -30,13 +30,21 @@ func fewEvents(sources []source, most uint64) bool {
 	return true
 }
 
-// endGraphs writes the groups of graphs that were set aside: as events, or, where that is
-// smaller, as columns.
-func (rw *runWriter) endGraphs() error {
+// beginGraphs begins to encode the groups of graphs that were set aside.
+func (rw *runWriter) beginGraphs() {
 	if len(rw.aside) == 0 {
+		return
+	}
+	rw.eventCode = make(chan []byte, 1)
+	go func() { rw.eventCode <- eventBlock(rw.aside) }()
+}
+
+// endGraphs writes what beginGraphs began: as events, or, where that is smaller, as columns.
+func (rw *runWriter) endGraphs() error {
+	if rw.eventCode == nil {
 		return nil
 	}
-	if code := eventBlock(rw.aside); code != nil {
+	if code := <-rw.eventCode; code != nil {
 		n, err := rw.enqueueRaw(blockEvents, code)
 		for i, p := range rw.aside {
 			rw.groups[p.id].place = n<<20 | i
@@ -48,7 +56,7 @@ func (rw *runWriter) endGraphs() error {
 			return err
 		}
 	}
-	return nil
+	return rw.endGroup()
 }
 
 // eventBlock returns the event block of groups of graphs; nil if it is not smaller than their

@@ -114,6 +114,8 @@ type runWriter struct {
 	features uint32
 	byEvents bool         // graphs are set aside, for an event block
 	aside    []*openGroup // groups of graphs, in the order of their ends
+	// eventCode is their event block, or nil if columns are smaller.
+	eventCode chan []byte
 }
 
 // openGroup is a group that may get more members.
@@ -371,6 +373,9 @@ func (rw *runWriter) finish(meta Meta) error {
 		if _, err := rw.block(b.kind, b.cols); err != nil {
 			return err
 		}
+	}
+	if err := rw.endGraphs(); err != nil {
+		return err
 	}
 	return rw.index()
 }
