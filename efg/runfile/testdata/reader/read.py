@@ -2,8 +2,8 @@
 
 usage: read.py SCHEMA FILE
 
-This reader was made from efg/runfile/FORMAT.md, apart from the one in Go, to prove that
-the page says enough. SCHEMA has one line for each procedure: its number and a
+This reader shares no code with the one in Go and does what efg/runfile/FORMAT.md says: it
+proves that the page says enough. (Event blocks were read here before the page had them.) SCHEMA has one line for each procedure: its number and a
 letter for each word from 3 on, s(calar), i(dent), v(ector) or l for a slot.
 """
 
