@@ -113,8 +113,7 @@ func AppendPlain(dst []byte, k Kind, cols Columns, least int) []byte {
 	if pad > 0 {
 		dst = append(dst, make([]byte, pad)...)
 	}
-	dst = AppendU64(dst, xxhash.Sum64(dst[start:]))
-	return dst
+	return AppendU64(dst, xxhash.Sum64(dst[start:]))
 }
 
 // Append appends a block with the given columns, mixed if that is smaller. It is at least least
